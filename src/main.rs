@@ -1,0 +1,7 @@
+//! The door: everything lives in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    jelly::main_impl()
+}

@@ -1,0 +1,106 @@
+//! What triage says of a failure.
+
+use serde::{Deserialize, Serialize};
+
+/// Whom a failure concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The plan, the environment, the infrastructure; ambiguous cases too.
+    Test,
+    /// The server (or product) under test.
+    Code,
+}
+
+/// The five categories of the root-cause report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ErrorCategory {
+    Infrastructure,
+    Assertion,
+    Locator,
+    Timeout,
+    Other,
+}
+
+/// The bytes that a rule matched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The field of the failure, as in `stderr` or `exit.code`.
+    pub field: String,
+    /// The telling line or value, redacted and cut to a readable length.
+    pub text: String,
+}
+
+/// Seen before in this run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeated {
+    /// 1-based.
+    pub first_iteration: u32,
+    /// Sightings, this one included.
+    pub count: u32,
+}
+
+/// What history says of a confirmed mismatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    PassedBefore,
+    NeverPassed,
+}
+
+/// A hint that the server's own code may be involved though the failure is
+/// test-side, as a traceback during start-up is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Suspect {
+    Code,
+}
+
+/// Advice that a person can act on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advice {
+    pub what: String,
+    pub why: String,
+    /// Steps in order; a line that starts with `$ ` is a command to paste.
+    pub fix: Vec<String>,
+}
+
+/// The verdict of triage on one failure.
+///
+/// `retryable` is absent exactly when `error_category` is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Diagnosis {
+    pub side: Side,
+    pub ambiguous: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_category: Option<ErrorCategory>,
+    pub root_cause: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<bool>,
+    /// Id of the rule, as in `process/missing-directory`.
+    pub rule: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// Equal for the same cause in different tests.
+    pub fingerprint: String,
+    /// The cause together with the identity of the step or test.
+    pub test_fingerprint: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<Repeated>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
+    #[serde(default)]
+    pub flaky: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspect: Option<Suspect>,
+    /// Id of the repair that applies, as in `filesystem_workspace`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<String>,
+    /// Why a mismatch is not held against the code, in a snake_case word:
+    /// `not_repeatable`, `repair_ineffective`, `after_restart`, `duration`,
+    /// `unconfirmed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excused: Option<String>,
+    pub advice: Advice,
+}

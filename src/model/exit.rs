@@ -1,0 +1,122 @@
+//! Exit codes and verdicts: one documented type, computed in one place.
+
+use serde::{Deserialize, Serialize};
+
+/// The exit codes of jelly. The numbers are a contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ExitCode {
+    /// 0: passed.
+    Passed,
+    /// 1: a code-side failure was confirmed.
+    CodeFailure,
+    /// 2: invalid input or usage, an empty plan or selection included.
+    InvalidInput,
+    /// 3: needs user help.
+    NeedsUserHelp,
+    /// 4: green, but by a change that was not allowed.
+    UnacceptedChange,
+    /// 70: a fault of jelly itself.
+    Internal,
+    /// 130 or 143: stopped by a signal, with the reports written.
+    Interrupted(Signal),
+}
+
+/// The signals that end a run in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Signal {
+    Int,
+    Term,
+}
+
+impl ExitCode {
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Passed => 0,
+            Self::CodeFailure => 1,
+            Self::InvalidInput => 2,
+            Self::NeedsUserHelp => 3,
+            Self::UnacceptedChange => 4,
+            Self::Internal => 70,
+            Self::Interrupted(Signal::Int) => 130,
+            Self::Interrupted(Signal::Term) => 143,
+        }
+    }
+
+    /// Of several plans' exit codes, the one that speaks for the call.
+    #[must_use]
+    pub fn strongest(codes: impl IntoIterator<Item = Self>) -> Self {
+        codes
+            .into_iter()
+            .min_by_key(|code| code.precedence())
+            .unwrap_or(Self::Passed)
+    }
+
+    fn precedence(self) -> u8 {
+        match self {
+            Self::Interrupted(Signal::Int) => 0,
+            Self::Interrupted(Signal::Term) => 1,
+            Self::Internal => 2,
+            Self::InvalidInput => 3,
+            Self::CodeFailure => 4,
+            Self::NeedsUserHelp => 5,
+            Self::UnacceptedChange => 6,
+            Self::Passed => 7,
+        }
+    }
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
+        Self::from(code.code())
+    }
+}
+
+/// How a run of one plan ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Passed,
+    PassedAfterRetry,
+    PassedAfterRepair,
+    CodeFailure,
+    NeedsUserHelp,
+    InvalidInput,
+    Interrupted,
+}
+
+impl Verdict {
+    #[must_use]
+    pub fn is_green(self) -> bool {
+        match self {
+            Self::Passed | Self::PassedAfterRetry | Self::PassedAfterRepair => true,
+            Self::CodeFailure | Self::NeedsUserHelp | Self::InvalidInput | Self::Interrupted => {
+                false
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ExitCode, Signal};
+
+    #[test]
+    fn interruption_outranks_everything_and_passing_nothing() {
+        let all = [
+            ExitCode::Passed,
+            ExitCode::UnacceptedChange,
+            ExitCode::NeedsUserHelp,
+            ExitCode::CodeFailure,
+            ExitCode::InvalidInput,
+            ExitCode::Internal,
+            ExitCode::Interrupted(Signal::Term),
+        ];
+        for upto in 1..=all.len() {
+            assert_eq!(
+                ExitCode::strongest(all[..upto].iter().copied()),
+                all[upto - 1]
+            );
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! The facts of one thing that went wrong, from a live run or a JUnit file.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Where in the life of a server or a step a failure happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Before any spawn: the plan names what does not exist.
+    Config,
+    /// The operating system refused to start the command.
+    Spawn,
+    /// Started, but the era or `initialize` was never settled.
+    Handshake,
+    /// `tools/list` and the like, before the first step.
+    List,
+    /// A request of a step, or an uninvited exit between two of them.
+    Call,
+    /// The answer came, and is not what the plan or its schema says.
+    Assert,
+    /// Teardown steps, and a server that would not stop.
+    Teardown,
+}
+
+/// How a process ended. Exactly one of the two is set by jelly itself; a
+/// corpus may carry neither.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exit {
+    pub code: Option<i32>,
+    /// The signal's name, as in `SIGKILL`.
+    pub signal: Option<String>,
+}
+
+/// What the operating system said when it refused to start a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpawnError {
+    pub errno: Option<i32>,
+    /// The errno's name, as in `ENOENT`.
+    pub name: Option<String>,
+    pub text: Option<String>,
+}
+
+/// What a client saw at the end of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    SpawnError,
+    Eof,
+    Timeout,
+    /// A JSON-RPC error.
+    Error,
+    /// A tool result, be it `isError` or not.
+    Result,
+    Ok,
+}
+
+/// A JSON-RPC error object as the peer sent it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RpcError {
+    /// JSON-RPC wants an integer; some servers send none.
+    #[serde(default)]
+    pub code: Option<i64>,
+    #[serde(default)]
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+/// What an HTTP transport answered.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HttpFacts {
+    pub status: Option<u16>,
+    pub headers: IndexMap<String, Value>,
+    pub body: Option<String>,
+    /// The transport's own error, when there was no answer.
+    pub error: Option<String>,
+}
+
+/// The request that failed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RequestFacts {
+    pub method: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub params: Option<Value>,
+}
+
+/// A tool's answer, cut down to what triage reads.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolResult {
+    #[serde(rename = "isError")]
+    pub is_error: bool,
+    /// All text blocks, joined by newlines.
+    pub text: String,
+    #[serde(rename = "structuredContent", skip_serializing_if = "Option::is_none")]
+    pub structured_content: Option<Value>,
+}
+
+/// What of an answer an expectation looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AssertionTarget {
+    Text,
+    Json,
+    Structured,
+    Error,
+    IsError,
+    Duration,
+    Stderr,
+    /// The tool's own declared `outputSchema`, expected of every result.
+    OutputSchema,
+}
+
+/// An expectation that did not hold.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Assertion {
+    /// The operator, as in `contains`; `output_schema` for the declared one.
+    pub kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<AssertionTarget>,
+    /// The JSONPath or JSON pointer that was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    pub expected: Value,
+    pub actual: Value,
+    /// `file:line:column` of the expectation in the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+/// What a plan says that can't be meant, found before anything is sent.
+///
+/// `candidates` holds the offered names that are close, best first; a repair
+/// needs exactly one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "issue", rename_all = "snake_case")]
+pub enum PlanIssue {
+    CommandNotFound {
+        command: String,
+    },
+    NotExecutable {
+        path: String,
+    },
+    /// `cwd`, or a folder named in the arguments, does not exist.
+    MissingDirectory {
+        path: String,
+    },
+    /// A `${env:NAME}` or `${secret:NAME}` without a value.
+    MissingVariable {
+        name: String,
+        secret: bool,
+    },
+    UnknownServer {
+        name: String,
+        candidates: Vec<String>,
+    },
+    UnknownTool {
+        name: String,
+        candidates: Vec<String>,
+    },
+    UnknownArgument {
+        tool: String,
+        name: String,
+        candidates: Vec<String>,
+    },
+    MissingArgument {
+        tool: String,
+        name: String,
+    },
+    /// The JSON type differs from the input schema's.
+    ArgumentType {
+        tool: String,
+        /// JSON pointer into the step's `args`.
+        pointer: String,
+        expected: Vec<String>,
+        actual: String,
+    },
+    /// Any other breach of the tool's input schema.
+    InvalidArgument {
+        tool: String,
+        pointer: String,
+        reason: String,
+    },
+    /// A capture's path matched nothing in an answer that was otherwise good.
+    CaptureFailed {
+        name: String,
+        path: String,
+    },
+}
+
+/// One thing that went wrong. All texts are redacted before they get here.
+///
+/// One type for live runs, for JUnit files and for failures that other
+/// programs send in; every field but the facts at hand is empty. Field names
+/// are a contract with other programs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Failure {
+    /// Absent for JUnit failures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// Name of the server in the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// Id of the step in the plan; absent when the server itself failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub argv: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub env_delta: IndexMap<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spawn_error: Option<SpawnError>,
+    /// What the plan says that can't be meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issue: Option<PlanIssue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<String>,
+    /// Lines on stdout that are no JSON-RPC message.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stdout_noise: Vec<String>,
+    /// Absent while the process lives, or where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Exit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_alive: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// The limit that ran out, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rpc_error: Option<RpcError>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http: Option<HttpFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_result: Option<ToolResult>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools_listed: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_info: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assertion: Option<Assertion>,
+    /// A breach of MCP or JSON-RPC that the wire saw, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol_breach: Option<String>,
+    /// The server said something (stdout or stderr) before time ran out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub showed_life: Option<bool>,
+    /// The server had died and was restarted earlier in this iteration.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub after_restart: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Which client's words `message` is; absent for jelly's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_ms: Option<u64>,
+
+    // JUnit
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
+    /// `failure` or `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classname: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub type_: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_out: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_err: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+}
+
+impl Failure {
+    /// A mismatch of an expectation, the one kind that needs a second look
+    /// before it is blamed on anybody. A breach of the tool's own declared
+    /// output schema is a broken contract, not a mismatch.
+    #[must_use]
+    pub fn is_mismatch(&self) -> bool {
+        self.phase == Some(Phase::Assert)
+            && self
+                .assertion
+                .as_ref()
+                .is_some_and(|a| a.target != Some(AssertionTarget::OutputSchema))
+    }
+}

@@ -1,0 +1,34 @@
+//! The types that flow between the rooms of the house: failures, diagnoses,
+//! budgets, events, what an iteration recorded and what a run reports.
+//!
+//! Everything here is plain data that can be printed, saved and replayed. The
+//! module must not know how a failure was observed (`wire`, `exec`, `junit`),
+//! nor what is done about it (`triage`, `repair`, `harness`).
+
+mod budget;
+mod diagnosis;
+mod event;
+mod exit;
+mod failure;
+mod record;
+mod report;
+
+pub use budget::{Budgets, Spent, Track};
+pub use diagnosis::{
+    Advice, Diagnosis, ErrorCategory, Evidence, Repeated, Side, Standing, Suspect,
+};
+pub use event::{Event, EventSink};
+pub use exit::{ExitCode, Signal, Verdict};
+pub use failure::{
+    Assertion, AssertionTarget, Exit, Failure, HttpFacts, Outcome, Phase, PlanIssue, RequestFacts,
+    RpcError, SpawnError, ToolResult,
+};
+pub use record::{
+    Because, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState, ToolInfo,
+    Totals,
+};
+pub use report::{
+    ActionKind, ActionReport, BeforeAfter, BudgetsReport, FailureReport, HelpProblem, HelpSummary,
+    HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
+    VOLATILE_FIELDS,
+};

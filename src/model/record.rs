@@ -1,0 +1,208 @@
+//! What one iteration of a plan recorded.
+
+use super::{ErrorCategory, Exit, Failure, Signal};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How a step ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepState {
+    Passed,
+    Failed,
+    /// Its server was not ready when it was due, or its set-up failed.
+    Blocked,
+    /// The plan can't be run as written at this step.
+    Quarantined,
+    Skipped,
+}
+
+/// Why a step did not run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Because {
+    /// Left out by `--only` or `--skip`: the one kind compatible with green.
+    NotSelected,
+    FailFast,
+    Deadline,
+    Interrupted,
+    /// It captures from this step, which did not pass.
+    Step(String),
+    /// This server was not ready.
+    Server(String),
+    /// This set-up step did not pass.
+    Setup(String),
+    /// The plan can't be run as written; the reason in a sentence.
+    Plan(String),
+}
+
+/// Which list of the plan a step stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Section {
+    Setup,
+    Steps,
+    Teardown,
+}
+
+/// How far a server came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerState {
+    /// No selected step uses it.
+    NotStarted,
+    /// Ready, and stopped in order when its steps were done.
+    Ready,
+    /// Never became ready.
+    Failed,
+    /// Became ready and died, or would not stop.
+    Died,
+}
+
+/// One server in one iteration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServerReport {
+    pub name: String,
+    pub state: ServerState,
+    /// `modern` or `legacy`.
+    pub era: Option<String>,
+    pub protocol_version: Option<String>,
+    /// From spawn to the last list; volatile.
+    pub startup_ms: Option<u64>,
+    pub exit: Option<Exit>,
+    pub stderr_tail: String,
+    /// Name and version as the server gives them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_info: Option<Value>,
+    /// How many lines on stdout were no JSON-RPC message.
+    #[serde(default)]
+    pub stdout_noise: u64,
+    /// The first few of those lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stdout_noise_sample: Vec<String>,
+    /// How often it was started again after a death in this iteration.
+    #[serde(default)]
+    pub restarts: u32,
+    /// What a reader should know and no failure says, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// One step in one iteration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepReport {
+    pub id: String,
+    pub name: String,
+    pub section: Section,
+    pub server: String,
+    pub state: StepState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<Because>,
+    /// Executions of this step in this run so far, this iteration included.
+    pub attempts: u32,
+    /// Volatile; absent when the step was not executed.
+    pub duration_ms: Option<f64>,
+    /// The rung of the schema ladder; absent unless an output was looked at.
+    pub adapter: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_category: Option<ErrorCategory>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<bool>,
+    /// Passed after failing earlier in this run on the same plan and code.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flaky: bool,
+}
+
+/// The counts of an iteration; the five states add up to `total`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    pub total: u32,
+    pub passed: u32,
+    pub failed: u32,
+    pub blocked: u32,
+    pub quarantined: u32,
+    pub skipped: u32,
+}
+
+impl Totals {
+    #[must_use]
+    pub fn of(steps: &[StepReport]) -> Self {
+        let mut totals = Self::default();
+        for step in steps {
+            totals.total += 1;
+            match step.state {
+                StepState::Passed => totals.passed += 1,
+                StepState::Failed => totals.failed += 1,
+                StepState::Blocked => totals.blocked += 1,
+                StepState::Quarantined => totals.quarantined += 1,
+                StepState::Skipped => totals.skipped += 1,
+            }
+        }
+        totals
+    }
+}
+
+/// A tool as its server lists it: what repairs need to know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolInfo {
+    pub name: String,
+    pub input_schema: Option<Value>,
+    pub output_schema: Option<Value>,
+}
+
+/// What `exec` hands to the loop: one plan, executed once.
+///
+/// All texts are redacted. Servers and steps stand in the plan's order,
+/// failures in the order of servers first, then of steps.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct IterationRecord {
+    pub servers: Vec<ServerReport>,
+    /// `attempts` is 1 for an executed step here; the loop adds them up.
+    pub steps: Vec<StepReport>,
+    pub failures: Vec<Failure>,
+    /// By server, for the repairs; absent for a server that never listed.
+    pub tools: Vec<(String, Vec<ToolInfo>)>,
+    /// A signal ended the iteration early.
+    pub interrupted: Option<Signal>,
+    /// The run's deadline ended the iteration early.
+    pub deadline_reached: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Section, StepReport, StepState, Totals};
+
+    #[test]
+    fn totals_add_up_over_every_state() {
+        let states = [
+            StepState::Passed,
+            StepState::Failed,
+            StepState::Blocked,
+            StepState::Quarantined,
+            StepState::Skipped,
+        ];
+        let steps: Vec<StepReport> = states
+            .into_iter()
+            .map(|state| StepReport {
+                id: "s".into(),
+                name: "s".into(),
+                section: Section::Steps,
+                server: "x".into(),
+                state,
+                because: None,
+                attempts: 1,
+                duration_ms: None,
+                adapter: None,
+                error_category: None,
+                retryable: None,
+                flaky: false,
+            })
+            .collect();
+        let t = Totals::of(&steps);
+        assert_eq!((t.total, t.passed, t.failed), (5, 1, 1));
+        assert_eq!(
+            t.passed + t.failed + t.blocked + t.quarantined + t.skipped,
+            t.total
+        );
+    }
+}

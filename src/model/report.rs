@@ -1,0 +1,200 @@
+//! What a run reports: the contract of `results.json`.
+
+use super::{
+    Diagnosis, Exit, Phase, RequestFacts, Section, ServerReport, StepReport, Totals, Verdict,
+};
+use serde::{Deserialize, Serialize};
+
+/// Version of `results.json`; raised when a field changes its meaning.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The fields of `results.json` that may differ between two runs of the same
+/// plan, seed and server.
+pub const VOLATILE_FIELDS: &[&str] = &[
+    "run_id",
+    "started_at",
+    "duration_ms",
+    "startup_ms",
+    "elapsed_ms",
+    "backoff_ms",
+    "report_dir",
+];
+
+/// What an iteration did next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionKind {
+    RepairMcpPlan,
+    Retry,
+    Confirm,
+    FixTests,
+    RefineCode,
+    Stop,
+}
+
+/// One repair, as proposed and applied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepairReport {
+    /// As in `filesystem_workspace`.
+    pub id: String,
+    /// Server or step, as in `servers.files` or `steps.write`.
+    pub target: String,
+    pub explanation: String,
+    /// Unified diff of the plan; empty for a folder that was created.
+    pub diff: String,
+    /// Its failure came back, so it did not help. Set later.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ineffective: bool,
+}
+
+/// The run of a hook command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HookReport {
+    /// `fix_tests` or `refine_code`.
+    pub hook: String,
+    pub argv: Vec<String>,
+    pub exit: Option<Exit>,
+    /// Why it was not a success, where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Head and tail, redacted.
+    pub stdout: String,
+    pub stderr: String,
+    pub elapsed_ms: u64,
+}
+
+/// The action of an iteration with its reason.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ActionReport {
+    pub kind: ActionKind,
+    /// A sentence.
+    pub reason: String,
+    pub repairs: Vec<RepairReport>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<HookReport>,
+    /// How long the retry waited; volatile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backoff_ms: Option<u64>,
+}
+
+/// What is left of each budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BudgetsReport {
+    pub iterations: u32,
+    pub retries: u32,
+    pub confirms: u32,
+    pub mcp_repairs: u32,
+    pub test_fixes: u32,
+    pub code_refines: u32,
+}
+
+/// Budgets around an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BeforeAfter {
+    pub before: BudgetsReport,
+    pub after: BudgetsReport,
+}
+
+/// One failure with its diagnosis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FailureReport {
+    pub server: Option<String>,
+    /// Absent when the server itself failed.
+    pub step: Option<String>,
+    pub phase: Phase,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Exit>,
+    pub argv: Vec<String>,
+    pub stderr_tail: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestFacts>,
+    /// `file:line:column` of the expectation or step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assertion: Option<super::Assertion>,
+    pub diagnosis: Diagnosis,
+}
+
+/// One pass of the loop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IterationReport {
+    /// 1-based.
+    pub index: u32,
+    pub totals: Totals,
+    pub servers: Vec<ServerReport>,
+    pub steps: Vec<StepReport>,
+    pub failures: Vec<FailureReport>,
+    pub action: ActionReport,
+    pub budgets: BeforeAfter,
+    pub duration_ms: u64,
+}
+
+/// One problem of a help summary, told as to a colleague.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HelpProblem {
+    pub server: Option<String>,
+    pub step: Option<String>,
+    pub what: String,
+    /// Exit status and the telling line, or that there is none.
+    pub evidence: String,
+    pub tried: Vec<String>,
+    /// Steps in order; a line that starts with `$ ` is a command to paste.
+    pub next: Vec<String>,
+}
+
+/// What a person should know and do, for a run that is not green.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HelpSummary {
+    pub title: String,
+    pub problems: Vec<HelpProblem>,
+}
+
+/// Which plan a report is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanReport {
+    pub name: String,
+    /// As the user gave it.
+    pub path: String,
+}
+
+/// A run of one plan: what `--format json` prints and `results.json` holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    pub schema_version: u32,
+    pub run_id: String,
+    pub plan: PlanReport,
+    pub verdict: Verdict,
+    pub exit_code: u8,
+    pub needs_user_help: bool,
+    pub help_summary: Option<HelpSummary>,
+    /// Seed of the back-off's jitter.
+    pub seed: u64,
+    /// RFC 3339; volatile.
+    pub started_at: String,
+    pub duration_ms: u64,
+    /// Where the reports lie, relative to the project folder where possible.
+    pub report_dir: Option<String>,
+    pub iterations: Vec<IterationReport>,
+    /// Whole diff between the user's plan and the repaired one, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair_diff: Option<String>,
+    /// What the run could not do for itself, such as a recording that could
+    /// not be written, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+impl StepReport {
+    /// How a step is named where its section matters, as in `steps.write`.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let section = match self.section {
+            Section::Setup => "setup",
+            Section::Steps => "steps",
+            Section::Teardown => "teardown",
+        };
+        format!("{section}.{}", self.id)
+    }
+}
