@@ -7,6 +7,7 @@
 
 mod budget;
 mod diagnosis;
+mod era;
 mod event;
 mod exit;
 mod failure;
@@ -17,6 +18,7 @@ pub use budget::{Budgets, Spent, Track};
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, Side, Standing, Suspect,
 };
+pub use era::Era;
 pub use event::{Event, EventSink};
 pub use exit::{ExitCode, Signal, Verdict};
 pub use failure::{

@@ -12,6 +12,6 @@ pub use load::{PlanError, load};
 pub use source::PlanSource;
 pub use template::{Scope, Template, Unresolved, resolve_json};
 pub use types::{
-    BudgetOverrides, Capture, DocPath, Era, ErrorExpect, Expect, Flag, Hooks, JsonExpect, ListKind,
+    BudgetOverrides, Capture, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect, ListKind,
     Location, Operator, Plan, Predicate, Request, Segment, Server, Step, Transport,
 };

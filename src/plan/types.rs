@@ -2,7 +2,7 @@
 
 use super::PlanSource;
 use super::template::Template;
-use crate::model::Section;
+use crate::model::{Era, Section};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::fmt;
@@ -92,20 +92,12 @@ pub struct Hooks {
     pub fix_tests: Option<Vec<String>>,
 }
 
-/// A pinned era; without one, it is found out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Era {
-    /// 2026-07-28: no handshake.
-    Modern,
-    /// 2024-11-05 to 2025-11-25: `initialize`.
-    Legacy,
-}
-
 /// One entry of `servers`.
 #[derive(Debug, Clone)]
 pub struct Server {
     pub name: String,
     pub transport: Transport,
+    /// A pinned era; without one, it is found out.
     pub era: Option<Era>,
     /// From spawn to ready. Default 30 s.
     pub startup_timeout: Duration,
