@@ -1,1 +1,12 @@
-//! (being built)
+//! Small things done to texts: redaction, truncation, plurals, durations.
+//!
+//! Pure functions on strings. Must know nothing of failures, plans or servers.
+
+mod names;
+pub mod redact;
+mod words;
+
+pub use names::close_names;
+pub use words::{
+    human_duration, json_type, one_line, plural, sanitize, strip_ansi, truncate, truncate_middle,
+};

@@ -1,0 +1,23 @@
+//! The two eras of MCP.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How client and server agree on what they speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Era {
+    /// 2026-07-28 and later: no handshake, metadata in every request.
+    Modern,
+    /// 2024-11-05 to 2025-11-25: `initialize`.
+    Legacy,
+}
+
+impl fmt::Display for Era {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Modern => "modern",
+            Self::Legacy => "legacy",
+        })
+    }
+}

@@ -1,0 +1,175 @@
+//! Truncation at character borders, plurals, durations, harmless lines.
+
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// The longest prefix of at most `max` bytes that ends at a character border.
+fn prefix(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
+}
+
+/// At most `max` bytes of `text` (and the mark `…`), from its start.
+#[must_use]
+pub fn truncate(text: &str, max: usize) -> Cow<'_, str> {
+    if text.len() <= max {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(format!("{}…", prefix(text, max)))
+    }
+}
+
+/// Head and tail of `text`, together at most `max` bytes, around a line that
+/// says how many bytes were left out.
+#[must_use]
+pub fn truncate_middle(text: &str, max: usize) -> Cow<'_, str> {
+    if text.len() <= max {
+        return Cow::Borrowed(text);
+    }
+    let head = prefix(text, max / 2);
+    let tail = &text[text.ceil_char_boundary(text.len() - max / 2)..];
+    let left_out = text.len() - head.len() - tail.len();
+    Cow::Owned(format!("{head}\n… {left_out} bytes left out …\n{tail}"))
+}
+
+/// `text` without terminal escape sequences.
+#[must_use]
+pub fn strip_ansi(text: &str) -> Cow<'_, str> {
+    if text.contains('\u{1b}') {
+        Cow::Owned(anstream::adapter::strip_str(text).to_string())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// `text` made safe to print: no escape sequences, no control characters but
+/// line feed and tab, so that a server can't steer the reader's terminal.
+#[must_use]
+pub fn sanitize(text: &str) -> Cow<'_, str> {
+    fn unsafe_char(c: char) -> bool {
+        c.is_control() && c != '\n' && c != '\t'
+    }
+    let stripped = strip_ansi(text);
+    if stripped.contains(unsafe_char) {
+        Cow::Owned(stripped.replace("\r\n", "\n").replace(unsafe_char, ""))
+    } else {
+        stripped
+    }
+}
+
+/// `text` on one line, white space folded, at most `max` bytes.
+#[must_use]
+pub fn one_line(text: &str, max: usize) -> String {
+    let mut line = String::new();
+    for word in sanitize(text).split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if line.len() > max {
+            break;
+        }
+    }
+    truncate(&line, max).into_owned()
+}
+
+/// `3 steps`, `1 step`, `2 retries`.
+#[must_use]
+pub fn plural(n: impl Into<u64>, noun: &str) -> String {
+    let n = n.into();
+    if n == 1 {
+        return format!("{n} {noun}");
+    }
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{n} {stem}ies"),
+        Some(_) | None => format!("{n} {noun}s"),
+    }
+}
+
+/// `850 ms`, `1.2 s`, `2 min 5 s`: three figures are enough for a person.
+#[must_use]
+pub fn human_duration(duration: Duration) -> String {
+    let millis = duration.as_millis();
+    if millis < 1 {
+        return "<1 ms".to_owned();
+    }
+    if millis < 1000 {
+        return format!("{millis} ms");
+    }
+    let seconds = duration.as_secs_f64();
+    if seconds < 59.95 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = seconds.round() as u64;
+    let mut text = format!("{} min", whole / 60);
+    if !whole.is_multiple_of(60) {
+        // Writing to a String can't fail.
+        let _ = write!(text, " {} s", whole % 60);
+    }
+    text
+}
+
+/// The JSON type's name as plans and schemas write it; whole numbers are
+/// `integer`.
+#[must_use]
+pub fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(n) if n.is_i64() || n.is_u64() => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{human_duration, one_line, plural, sanitize, truncate, truncate_middle};
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    #[test]
+    fn plurals_read_like_english() {
+        assert_eq!(plural(1u32, "step"), "1 step");
+        assert_eq!(plural(0u32, "step"), "0 steps");
+        assert_eq!(plural(2u32, "retry"), "2 retries");
+        assert_eq!(plural(2u32, "day"), "2 days");
+    }
+
+    #[test]
+    fn durations_are_short() {
+        let shown = |ms| human_duration(Duration::from_millis(ms));
+        assert_eq!(shown(0), "<1 ms");
+        assert_eq!(shown(12), "12 ms");
+        assert_eq!(shown(1_234), "1.2 s");
+        assert_eq!(shown(60_000), "1 min");
+        assert_eq!(shown(125_000), "2 min 5 s");
+    }
+
+    #[test]
+    fn a_server_cannot_steer_the_terminal() {
+        assert_eq!(
+            sanitize("\u{1b}[31mred\u{1b}[0m\u{7}\r\nnext\tcol"),
+            "red\nnext\tcol"
+        );
+        assert_eq!(one_line("a\n  b\u{0}\tc", 80), "a b c");
+    }
+
+    proptest! {
+        #[test]
+        fn truncation_keeps_its_bound_and_never_splits_a_character(
+            text in any::<String>(), max in 0usize..64
+        ) {
+            prop_assert!(truncate(&text, max).len() <= max + '…'.len_utf8());
+            let cut = truncate_middle(&text, max);
+            if text.len() > max {
+                prop_assert!(cut.contains("bytes left out"));
+            } else {
+                prop_assert_eq!(cut, text.as_str());
+            }
+        }
+    }
+}
