@@ -6,7 +6,7 @@
 //! the weakest evidence.
 
 use super::operators::{Compiled, OperandError, holds};
-use super::output::{self, Adapter};
+use super::output::{self, Adapter, Declared};
 use crate::model::{Assertion, AssertionTarget, RpcError};
 use crate::plan::{Expect, Location, Operator, Predicate};
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub struct Observed<'a> {
     /// What the server wrote on stderr during the step.
     pub stderr: &'a str,
     /// The tool's declared output schema.
-    pub output_schema: Option<&'a Value>,
+    pub output_schema: Option<&'a Declared>,
 }
 
 /// An expectation that did not hold.
@@ -123,7 +123,7 @@ pub fn judge(
                 }
             }
             if let Some(schema) = observed.output_schema
-                && let Some(breach) = output::breach(result, schema, bench.compiled)
+                && let Some(breach) = output::breach(result, schema)
             {
                 bench.add_breach(breach);
             }
@@ -145,8 +145,8 @@ pub fn judge(
             let found = if expect.structured.is_empty() && observed.output_schema.is_none() {
                 None
             } else {
-                output::structured(result, observed.output_schema, bench.compiled)
-                    .or_else(|| output::structured(result, None, bench.compiled))
+                output::structured(result, observed.output_schema)
+                    .or_else(|| output::structured(result, None))
             };
             adapter = found.as_ref().map(|(_, adapter)| *adapter);
             bench.ask(
@@ -339,6 +339,7 @@ fn shown(value: Option<&Value>) -> String {
 mod tests {
     use super::{Judgement, Observed, judge};
     use crate::exec::operators::Compiled;
+    use crate::exec::output::Declared;
     use crate::model::{AssertionTarget, RpcError};
     use crate::plan::{ErrorExpect, Expect, Flag, JsonExpect, Location, Operator, Predicate};
     use serde_json::{Value, json};
@@ -355,7 +356,7 @@ mod tests {
     fn run(
         expect: &Expect,
         answer: Result<&Value, &RpcError>,
-        schema: Option<&Value>,
+        schema: Option<&Declared>,
     ) -> Judgement {
         let observed = Observed {
             answer,
@@ -395,7 +396,7 @@ mod tests {
             data: None,
         };
         assert_eq!(run(&none, Err(&rpc), None), Judgement::RpcError);
-        let schema = json!({"type": "object", "required": ["n"]});
+        let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
         assert_eq!(
             targets(&run(&none, Ok(&good), Some(&schema))),
             [Some(AssertionTarget::OutputSchema)]

@@ -9,5 +9,6 @@
 mod judge;
 mod operators;
 mod output;
+mod preflight;
 
 pub use judge::{Judgement, Mismatch, Observed, judge};

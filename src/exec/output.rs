@@ -1,8 +1,38 @@
 //! What a tool's answer holds: its text, its structured output, and whether
 //! that keeps what the tool's own output schema promises.
 
-use super::operators::Compiled;
+use super::operators::OperandError;
+use jsonschema::Validator;
 use serde_json::Value;
+use std::cell::OnceCell;
+
+/// A JSON Schema that a server declares, compiled when first needed.
+#[derive(Debug)]
+pub struct Declared {
+    pub schema: Value,
+    validator: OnceCell<Result<Validator, OperandError>>,
+}
+
+impl Declared {
+    #[must_use]
+    pub fn new(schema: Value) -> Self {
+        Self {
+            schema,
+            validator: OnceCell::new(),
+        }
+    }
+
+    /// # Errors
+    /// The schema is none, or refers to what is not in it.
+    pub fn validator(&self) -> Result<&Validator, &OperandError> {
+        self.validator
+            .get_or_init(|| {
+                jsonschema::validator_for(&self.schema)
+                    .map_err(|e| OperandError::Schema(e.to_string()))
+            })
+            .as_ref()
+    }
+}
 
 /// The rung of the schema ladder by which a structured output was had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,11 +81,7 @@ pub fn is_error(result: &Value) -> bool {
 
 /// The structured output by the first rung that holds: the server's own, else
 /// the text if it is JSON (and fits the schema, if there is one).
-pub fn structured(
-    result: &Value,
-    schema: Option<&Value>,
-    compiled: &mut Compiled,
-) -> Option<(Value, Adapter)> {
+pub fn structured(result: &Value, schema: Option<&Declared>) -> Option<(Value, Adapter)> {
     if let Some(own) = result.get("structuredContent").filter(|v| !v.is_null()) {
         return Some((own.clone(), Adapter::Structured));
     }
@@ -65,11 +91,7 @@ pub fn structured(
         // A bare word or number that happens to be JSON is text.
         return None;
     }
-    let fits = schema.is_none_or(|schema| {
-        compiled
-            .schema(schema)
-            .is_ok_and(|validator| validator.is_valid(&value))
-    });
+    let fits = schema.is_none_or(|schema| schema.validator().is_ok_and(|v| v.is_valid(&value)));
     fits.then_some((value, Adapter::JsonText))
 }
 
@@ -86,11 +108,11 @@ pub struct Breach {
 ///
 /// Source: MCP 2025-06-18 and later, server/tools, "Output Schema": servers
 /// must provide structured results that conform to it.
-pub fn breach(result: &Value, schema: &Value, compiled: &mut Compiled) -> Option<Breach> {
+pub fn breach(result: &Value, schema: &Declared) -> Option<Breach> {
     if is_error(result) {
         return None;
     }
-    let Some((value, _)) = structured(result, Some(schema), compiled) else {
+    let Some((value, _)) = structured(result, Some(schema)) else {
         return Some(Breach {
             pointer: String::new(),
             reason: "the tool declares an output schema, and the result has no structured \
@@ -99,13 +121,13 @@ pub fn breach(result: &Value, schema: &Value, compiled: &mut Compiled) -> Option
             actual: Value::String(text_of(result)),
         });
     };
-    let validator = match compiled.schema(schema) {
+    let validator = match schema.validator() {
         Ok(validator) => validator,
         Err(error) => {
             return Some(Breach {
                 pointer: String::new(),
                 reason: format!("the tool's own output schema can't be used: {error}"),
-                actual: schema.clone(),
+                actual: schema.schema.clone(),
             });
         }
     };
@@ -118,8 +140,7 @@ pub fn breach(result: &Value, schema: &Value, compiled: &mut Compiled) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::{Adapter, breach, is_error, structured, text_of};
-    use crate::exec::operators::Compiled;
+    use super::{Adapter, Declared, breach, is_error, structured, text_of};
     use serde_json::json;
 
     #[test]
@@ -140,36 +161,35 @@ mod tests {
 
     #[test]
     fn the_servers_own_structure_comes_before_json_in_text() {
-        let mut c = Compiled::default();
         let both = json!({"structuredContent": {"n": 1}, "content": [{"type": "text", "text": "{\"n\":2}"}]});
         assert_eq!(
-            structured(&both, None, &mut c),
+            structured(&both, None),
             Some((json!({"n": 1}), Adapter::Structured))
         );
         let text = json!({"content": [{"type": "text", "text": " {\"n\":2} "}]});
         assert_eq!(
-            structured(&text, None, &mut c),
+            structured(&text, None),
             Some((json!({"n": 2}), Adapter::JsonText))
         );
         let schema = json!({"type": "object", "required": ["m"]});
-        assert_eq!(structured(&text, Some(&schema), &mut c), None);
+        assert_eq!(structured(&text, Some(&Declared::new(schema))), None);
         let word = json!({"content": [{"type": "text", "text": "7"}]});
-        assert_eq!(structured(&word, None, &mut c), None);
+        assert_eq!(structured(&word, None), None);
     }
 
     #[test]
     fn a_broken_output_schema_is_found_with_its_pointer() {
-        let mut c = Compiled::default();
-        let schema =
-            json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]});
+        let schema = Declared::new(
+            json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}),
+        );
         let good = json!({"structuredContent": {"n": 1}});
-        assert_eq!(breach(&good, &schema, &mut c), None);
+        assert_eq!(breach(&good, &schema), None);
         let bad = json!({"structuredContent": {"n": "one"}});
-        assert_eq!(breach(&bad, &schema, &mut c).unwrap().pointer, "/n");
+        assert_eq!(breach(&bad, &schema).unwrap().pointer, "/n");
         let none = json!({"content": [{"type": "text", "text": "one"}]});
-        assert!(breach(&none, &schema, &mut c).is_some());
+        assert!(breach(&none, &schema).is_some());
         let error = json!({"isError": true, "content": []});
         assert!(is_error(&error));
-        assert_eq!(breach(&error, &schema, &mut c), None);
+        assert_eq!(breach(&error, &schema), None);
     }
 }
