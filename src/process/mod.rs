@@ -25,6 +25,9 @@ mod platform;
 #[path = "other.rs"]
 mod platform;
 
+#[cfg(test)]
+mod tests;
+
 pub use drain::{DRAIN_MAX, DRAIN_QUIET, ExitBoundReader};
 pub use exit::ExitWatch;
 pub use shutdown::{How, Shutdown, sweep_orphans};
