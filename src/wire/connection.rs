@@ -77,6 +77,12 @@ impl Connection {
         result
     }
 
+    /// Hears what goes on here, without being part of it.
+    #[must_use]
+    pub fn ear(&self) -> Ear {
+        Ear(Arc::clone(&self.shared))
+    }
+
     /// Sends a request. Dropping what comes back before the answer gives the
     /// request up, and tells the server so.
     #[must_use]
@@ -102,6 +108,18 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.driver.abort();
+    }
+}
+
+/// Looks at a connection that somebody else owns.
+#[derive(Debug)]
+pub struct Ear(Arc<Shared>);
+
+impl Ear {
+    /// Messages received so far.
+    #[must_use]
+    pub fn messages(&self) -> u64 {
+        self.0.peer().observed().messages
     }
 }
 
@@ -233,11 +251,7 @@ fn finish_line(shared: &Shared, splitter: &mut LineSplitter) {
     }
 }
 
-async fn drain<R: AsyncRead + Unpin>(
-    shared: &Shared,
-    reader: &mut R,
-    splitter: &mut LineSplitter,
-) {
+async fn drain<R: AsyncRead + Unpin>(shared: &Shared, reader: &mut R, splitter: &mut LineSplitter) {
     let until = Instant::now() + DRAIN_TOTAL;
     loop {
         let idle = (Instant::now() + DRAIN_IDLE).min(until);
@@ -272,8 +286,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
                 self.lost = Some(Instant::now() + CLOSED_GRACE);
             }
             self.bytes.clear();
-        } else if self.bytes.is_empty()
-            && shared.closing.load(std::sync::atomic::Ordering::Relaxed)
+        } else if self.bytes.is_empty() && shared.closing.load(std::sync::atomic::Ordering::Relaxed)
         {
             self.writer = None;
         }
@@ -299,7 +312,8 @@ impl<W: AsyncWrite + Unpin> Output<W> {
     }
 }
 
-async fn reached(moment: Option<Instant>) {
+/// At the moment, if there is one; else never.
+pub(super) async fn reached(moment: Option<Instant>) {
     match moment {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,

@@ -5,7 +5,7 @@
 //! not a modern one, or silence, means legacy. It must not know of processes:
 //! what is to be done when one dies of the probe is `startup`'s to say.
 
-use super::connection::{Connection, InFlight};
+use super::connection::{Connection, InFlight, reached};
 use super::era::{
     Greeting, Version, initialize_params, is_modern_error, read_discover, read_initialize,
     supported_by,
@@ -14,7 +14,7 @@ use super::peer::{Answer, Outgoing};
 use crate::model::{Era, Exit, RpcError};
 use serde_json::Value;
 use std::time::Duration;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 pub(super) const DISCOVER: &str = "server/discover";
 pub(super) const INITIALIZE: &str = "initialize";
@@ -265,13 +265,6 @@ fn unknown_versions(versions: &[String]) -> String {
 async fn answer_to(request: &mut Option<InFlight>) -> Answer {
     match request {
         Some(request) => request.answer().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn reached(moment: Option<Instant>) {
-    match moment {
-        Some(at) => sleep_until(at).await,
         None => std::future::pending().await,
     }
 }

@@ -84,25 +84,28 @@ pub(super) async fn list_all(
             ReplyOutcome::Answered(page) => page,
             other => return other,
         };
+        if !page.is_object() {
+            return broken(format!(
+                "answered `{method}` with {} where an object is due",
+                json_type(&page)
+            ));
+        }
         let found = match page.get_mut(kind.key()) {
             Some(Value::Array(found)) => std::mem::take(found),
-            other => return broken(match other {
-                Some(other) => format!(
+            Some(other) => {
+                return broken(format!(
                     "answered `{method}` with `{}` of type {} where an array is due",
                     kind.key(),
                     json_type(other)
-                ),
-                None if page.is_object() => {
-                    format!("answered `{method}` without `{}`", kind.key())
-                }
-                None => format!(
-                    "answered `{method}` with {} where an object is due",
-                    json_type(&page)
-                ),
-            }),
+                ));
+            }
+            None => return broken(format!("answered `{method}` without `{}`", kind.key())),
         };
         items.extend(found);
-        let cursor = match page.as_object_mut().and_then(|o| o.swap_remove("nextCursor")) {
+        let cursor = match page
+            .as_object_mut()
+            .and_then(|o| o.swap_remove("nextCursor"))
+        {
             None | Some(Value::Null) => None,
             Some(Value::String(cursor)) => Some(cursor),
             Some(other) => {

@@ -118,7 +118,11 @@ pub fn read_line(line: &[u8]) -> Line {
                     _ => None,
                 })
                 .collect();
-            if found.len() == wanted { found } else { Vec::new() }
+            if found.len() == wanted {
+                found
+            } else {
+                Vec::new()
+            }
         }
         _ => Vec::new(),
     };

@@ -14,18 +14,28 @@
 //! expectations or diagnoses.
 
 mod answers;
+mod candidate;
 mod connection;
 mod era;
 mod frame;
+mod handshake;
+mod listing;
 mod message;
 mod observed;
 mod peer;
+mod reply;
+mod session;
+mod startup;
 mod transcript;
 
 pub use answers::Answers;
-pub use connection::{Connection, InFlight};
+pub use connection::{Connection, Ear, InFlight};
 pub use era::{Greeting, VERSIONS, Version};
 pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
+pub use listing::ListKind;
 pub use observed::Observed;
 pub use peer::{Answer, End, Life, Outgoing, Peer};
+pub use reply::{Reply, ReplyOutcome, StartFailure, describe_exit};
+pub use session::Session;
+pub use startup::{Launch, start};
 pub use transcript::{Direction, Recorder};

@@ -274,6 +274,12 @@ impl Peer {
         }
     }
 
+    /// Bytes that have left so far.
+    #[must_use]
+    pub fn bytes_written(&self) -> u64 {
+        self.written
+    }
+
     /// So many bytes more have left.
     pub fn wrote(&mut self, bytes: usize) {
         self.written += bytes as u64;
