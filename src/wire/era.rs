@@ -76,9 +76,6 @@ const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
-/// The error by which a modern server refuses a version.
-pub const UNSUPPORTED_VERSION: i64 = -32022;
-
 /// Codes that only a modern server sends: the specification defines them
 /// for 2026-07-28 and allows nobody else to use them.
 const MODERN_CODES: std::ops::RangeInclusive<i64> = -32022..=-32020;

@@ -169,6 +169,11 @@ impl Peer {
         &self.observed
     }
 
+    /// From here on only a later change of the tools counts.
+    pub fn forget_tools_changed(&mut self) {
+        self.observed.tools_changed = false;
+    }
+
     /// Records a breach that was found outside; gives it back redacted.
     pub fn breach(&mut self, text: &str) -> String {
         self.observed.add_breach(text, &self.redactor)

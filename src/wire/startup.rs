@@ -10,6 +10,7 @@ use super::candidate::{Attempt, Candidate};
 use super::connection::reached;
 use super::handshake::{Opening, Settled, Trouble, shake};
 use super::listing::{ListKind, list_all, read_tools};
+use super::peer::Peer;
 use super::reply::{ReplyOutcome, StartFailure};
 use super::session::{Session, SessionParts};
 use super::transcript::Recorder;
@@ -22,6 +23,10 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
+
+/// So often the tools are listed again when the server says meanwhile that the
+/// list has changed, as some do right after the handshake.
+const LISTS: usize = 3;
 
 /// No answer to the probe for this long means a legacy server.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -239,22 +244,33 @@ async fn list_tools(
     }
     let connection = &candidate.connection;
     let kind = ListKind::Tools;
-    match list_all(connection, settled.version, kind, Value::Null, deadline).await {
-        ReplyOutcome::Answered(mut result) => {
-            let (tools, flaws) = read_tools(&mut result).map_err(Trouble::Breach)?;
-            connection.with_peer(|peer| {
-                for flaw in &flaws {
-                    peer.breach(flaw);
-                }
-            });
-            Ok(tools)
+    let mut left = LISTS;
+    loop {
+        left -= 1;
+        connection.with_peer(Peer::forget_tools_changed);
+        let listed = list_all(connection, settled.version, kind, Value::Null, deadline).await;
+        let mut result = match listed {
+            ReplyOutcome::Answered(result) => result,
+            ReplyOutcome::RpcError(error) => {
+                return Err(Trouble::Refused {
+                    method: kind.method(),
+                    error,
+                });
+            }
+            ReplyOutcome::TimedOut(_) => return Err(Trouble::TimedOut),
+            ReplyOutcome::Exited(exit) => return Err(Trouble::Exited(exit)),
+            ReplyOutcome::Broken(why) => return Err(Trouble::Breach(why)),
+        };
+        let stale = connection.with_peer(|peer| peer.observed().tools_changed);
+        if stale && left > 0 {
+            continue;
         }
-        ReplyOutcome::RpcError(error) => Err(Trouble::Refused {
-            method: kind.method(),
-            error,
-        }),
-        ReplyOutcome::TimedOut(_) => Err(Trouble::TimedOut),
-        ReplyOutcome::Exited(exit) => Err(Trouble::Exited(exit)),
-        ReplyOutcome::Broken(why) => Err(Trouble::Breach(why)),
+        let (tools, flaws) = read_tools(&mut result).map_err(Trouble::Breach)?;
+        connection.with_peer(|peer| {
+            for flaw in &flaws {
+                peer.breach(flaw);
+            }
+        });
+        return Ok(tools);
     }
 }
