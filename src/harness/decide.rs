@@ -13,7 +13,7 @@ use super::purse::Purse;
 use super::reason;
 use super::seen::{Observation, Policy};
 use super::standing::{Standings, standings};
-use crate::model::{ActionKind, BeforeAfter, BudgetsReport, Spent, StepState, Track};
+use crate::model::{ActionKind, BeforeAfter, BudgetsReport, Spent, StepReport, StepState, Track};
 use crate::repair::Proposal;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -44,6 +44,14 @@ impl Action {
     }
 }
 
+/// A step that passed after failing, with nothing changed in between.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flaky {
+    pub step: String,
+    /// Failures up to this iteration had another cause, which was mended.
+    pub mended: u32,
+}
+
 /// An iteration as judged, and what comes next.
 #[derive(Debug, Clone)]
 pub struct Decision {
@@ -58,7 +66,7 @@ pub struct Decision {
     pub backoff: Option<Duration>,
     pub budgets: BeforeAfter,
     /// Steps that passed after failing on the same plan and code.
-    pub flaky_steps: Vec<String>,
+    pub flaky_steps: Vec<Flaky>,
     pub standings: Standings,
 }
 
@@ -166,11 +174,14 @@ impl LoopState {
         self.memory.plan_replaced(iteration);
     }
 
-    fn flaky_steps(&self, observation: &Observation<'_>) -> Vec<String> {
-        let flickered = |id: &String| {
-            observation.steps.get(id).is_some_and(|facts| {
-                self.memory
-                    .flickered(id, facts, facts.at(self.code_revision))
+    fn flaky_steps(&self, observation: &Observation<'_>) -> Vec<Flaky> {
+        let flaky = |step: &StepReport| {
+            let facts = observation.steps.get(&step.id)?;
+            let revision = facts.at(self.code_revision);
+            let mended = self.memory.flickered(&step.id, facts, revision)?;
+            Some(Flaky {
+                step: step.id.clone(),
+                mended,
             })
         };
         observation
@@ -178,9 +189,7 @@ impl LoopState {
             .steps
             .iter()
             .filter(|step| step.state == StepState::Passed)
-            .map(|step| &step.id)
-            .filter(|id| flickered(id))
-            .cloned()
+            .filter_map(flaky)
             .collect()
     }
 

@@ -124,19 +124,22 @@ impl Memory {
         }
     }
 
-    /// It failed on this revision, and nothing that concerns it was changed
-    /// since.
-    pub(super) fn flickered(&self, step: &str, facts: &StepFacts, revision: Revision) -> bool {
-        let Some(failed) = self.failed.get(&(step.to_owned(), revision)) else {
-            return false;
-        };
-        let changed = self
+    /// Whether it failed on this revision since the last change that concerns
+    /// it; then the iteration which that change followed, 0 without one.
+    pub(super) fn flickered(
+        &self,
+        step: &str,
+        facts: &StepFacts,
+        revision: Revision,
+    ) -> Option<u32> {
+        let failed = *self.failed.get(&(step.to_owned(), revision))?;
+        let mended = self
             .tried
             .iter()
             .filter(|tried| tried.concerns(facts))
             .map(|tried| tried.iteration)
             .fold(self.tests_fixed, u32::max);
-        *failed > changed
+        (failed > mended).then_some(mended)
     }
 
     /// The plan file was written anew: what was edited in memory is gone.

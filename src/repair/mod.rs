@@ -5,6 +5,8 @@
 //! an error. Must not do any of it: no I/O but the questions of
 //! [`FsFacts`], no clock. The loop decides, applies and shows.
 
+mod propose;
 mod types;
 
+pub use propose::propose;
 pub use types::{Facts, FsFacts, PathKind, Proposal, RepairId};
