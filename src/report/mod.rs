@@ -4,8 +4,8 @@
 //! to bytes; [`RunDir`] alone owns files, [`TerminalReporter`] alone follows
 //! [`Event`](crate::model::Event)s. Must not know how anything was executed.
 
-//mod files;
-//mod github;
+mod files;
+mod github;
 mod json;
 mod junit;
 mod markdown;
@@ -16,8 +16,8 @@ mod words;
 #[cfg(test)]
 mod samples;
 
-//pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
-//pub use github::{annotations, job_summary};
+pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
+pub use github::{annotations, job_summary};
 pub use json::{Results, results_json, run_json};
 pub use junit::junit_xml;
 pub use markdown::test_results_md;

@@ -1,10 +1,10 @@
 //! The words that all reports share: one name for one thing, everywhere.
 
+use super::quote::line;
 use crate::model::{
     ActionKind, Because, ErrorCategory, Exit, FailureReport, IterationReport, Outcome, Phase,
     RunReport, ServerState, Side, Standing, StepState, Totals, Verdict,
 };
-use crate::text::one_line;
 
 /// A verdict as a heading says it.
 pub(super) fn verdict(verdict: Verdict) -> &'static str {
@@ -165,19 +165,21 @@ pub(super) fn server_case(server: &str, phase: Phase) -> String {
 }
 
 /// The line of evidence that says most: what the rule matched, else the last
-/// line of stderr, else nothing.
+/// line of stderr, else nothing. A server that answered wrongly may have
+/// printed anything, so there the rule alone has a say.
 pub(super) fn telling_line(failure: &FailureReport) -> Option<String> {
     const MAX: usize = 300;
     let matched = failure.diagnosis.evidence.as_ref().map(|e| e.text.as_str());
-    let last = failure
-        .stderr_tail
-        .lines()
-        .rev()
-        .find(|l| !l.trim().is_empty());
+    let last = || {
+        let mut lines = failure.stderr_tail.lines().rev();
+        lines
+            .find(|line| !line.trim().is_empty())
+            .filter(|_| !is_wrong_answer(failure))
+    };
     matched
         .filter(|text| !text.trim().is_empty())
-        .or(last)
-        .map(|text| one_line(text, MAX))
+        .or_else(last)
+        .map(|text| line(text, MAX))
 }
 
 /// The server answered, and the answer is not what was wanted: a mismatch, a
