@@ -10,7 +10,7 @@ mod json;
 mod junit;
 mod markdown;
 mod quote;
-//mod terminal;
+mod terminal;
 mod words;
 
 #[cfg(test)]
@@ -21,4 +21,4 @@ pub use github::{annotations, job_summary};
 pub use json::{Results, results_json, run_json};
 pub use junit::junit_xml;
 pub use markdown::test_results_md;
-//pub use terminal::{TerminalOptions, TerminalReporter};
+pub use terminal::{TerminalOptions, TerminalReporter};
