@@ -10,7 +10,7 @@ mod types;
 mod uses;
 
 pub use edit::{EditError, PlanEdit};
-pub use load::{PlanError, Problem, check, load, load_with};
+pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use source::{Format, PlanSource, ReadError};
 pub use template::{
     Part, Scope, Template, TemplateError, Unresolved, each_reference, has_reference, is_name,

@@ -48,7 +48,10 @@ pub(super) fn template(message: &str) -> Cow<'_, str> {
         } else if part("home").is_some() {
             "~".to_owned()
         } else if let Some(port) = part("port") {
-            format!("{}<port>", port.trim_end_matches(|c: char| c.is_ascii_digit()))
+            format!(
+                "{}<port>",
+                port.trim_end_matches(|c: char| c.is_ascii_digit())
+            )
         } else if part("pid").is_some() {
             "<pid>".to_owned()
         } else if part("duration").is_some() {
@@ -71,14 +74,20 @@ mod tests {
     #[test]
     fn volatile_parts_are_replaced() {
         for (message, expected) in [
-            ("connect ECONNREFUSED 127.0.0.1:59991", "connect ECONNREFUSED 127.0.0.1:<port>"),
+            (
+                "connect ECONNREFUSED 127.0.0.1:59991",
+                "connect ECONNREFUSED 127.0.0.1:<port>",
+            ),
             ("no answer within 30 s", "no answer within <duration>"),
             ("at 2026-01-02T03:04:05.123Z it broke", "at <time> it broke"),
             ("<X object at 0x7f12ab>", "<X object at <addr>>"),
             ("open '/tmp/pytest-12/a/b.txt'", "open '<tmp>/b.txt'"),
             ("open '/home/ci/app/b.txt'", "open '~/app/b.txt'"),
             ("id 123e4567-e89b-12d3-a456-426614174000", "id <uuid>"),
-            ("thread 'main' (30409) panicked", "thread 'main<pid>panicked"),
+            (
+                "thread 'main' (30409) panicked",
+                "thread 'main<pid>panicked",
+            ),
             (
                 "file:///app/node_modules/express/lib/app.js:605:24",
                 "file:///app/node_modules/express/lib/app.js<line>",
