@@ -9,7 +9,7 @@ mod template;
 mod types;
 mod uses;
 
-pub use edit::{EditError, PlanEdit};
+pub use edit::{EditError, PlanEdit, apply, diff};
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use source::{Format, PlanSource, ReadError};
 pub use template::{
