@@ -513,12 +513,13 @@ fn end(value: Option<&str>, default: End) -> Result<End, String> {
     let Some(text) = value else {
         return Ok(default);
     };
-    if let Ok(code) = text.parse() {
-        return Ok(End::Code(code));
+    // What a parent sees of an exit code is its last eight bits.
+    if let Ok(code) = text.parse::<u8>() {
+        return Ok(End::Code(i32::from(code)));
     }
     signal(text)
         .map(End::Signal)
-        .map_err(|_| format!("`{text}` is neither an exit code nor a signal"))
+        .map_err(|_| format!("`{text}` is neither an exit code (0 to 255) nor a signal"))
 }
 
 /// The signals a fault can name; what a shell calls them.

@@ -1,7 +1,7 @@
 //! Faults that act before a reply, or instead of one, as actions.
 
 use super::action::{Action, Pieces};
-use super::fault::{Ask, EchoForm, End, Kind, PanicStyle, Signal};
+use super::fault::{Ask, EchoForm, End, Kind, PanicStyle};
 use super::host::Host;
 use super::stacks;
 use serde_json::{Value, json};
@@ -106,10 +106,7 @@ pub fn end(by: End) -> Action {
 
 fn panic(style: PanicStyle) -> Vec<Action> {
     let (text, code) = stacks::death(style);
-    let end = match style {
-        PanicStyle::Rust | PanicStyle::Python | PanicStyle::Node => Action::Exit(code),
-    };
-    vec![Action::Stderr(text.as_bytes().to_vec()), end]
+    vec![Action::Stderr(text.as_bytes().to_vec()), Action::Exit(code)]
 }
 
 /// Lines that no JSON parser takes, one of them almost JSON.
@@ -236,14 +233,6 @@ fn base64(bytes: &[u8]) -> String {
         }
     }
     out
-}
-
-/// The signal a tool named, or why it can't be.
-///
-/// # Errors
-/// A sentence that lists the signals.
-pub fn named_signal(name: &str) -> Result<Signal, String> {
-    super::catalogue::signal(name)
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ pub enum UnknownMethods {
 #[serde(deny_unknown_fields, default)]
 pub struct Start {
     /// Exits with this code at once.
-    pub exit: Option<i32>,
+    pub exit: Option<u8>,
     /// A line on stderr.
     pub stderr: Option<String>,
     /// Besides the script's own.
@@ -459,6 +459,25 @@ tools:
             tool.responses[0].text.as_ref().unwrap().0,
             json!("Hello ${args.name}")
         );
+    }
+
+    #[test]
+    fn every_script_that_ships_can_be_read_and_says_what_it_is_for() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/mock");
+        let mut seen = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(text.starts_with("# "), "{}", path.display());
+            let script = parse(&text, &path).unwrap_or_else(|e| panic!("{e}"));
+            let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+            assert!(
+                script.name == Some(stem.clone()) || stem == "quickstart",
+                "{stem}"
+            );
+            seen += 1;
+        }
+        assert!(seen >= 16, "{seen}");
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl<H: Host> Server<H> {
             }
             faults.extend(start.faults.iter().cloned());
             if let Some(code) = start.exit {
-                faults.push(at_spawn(Kind::Exit(End::Code(code))));
+                faults.push(at_spawn(Kind::Exit(End::Code(i32::from(code)))));
             }
         }
         let seed = script.seed.unwrap_or_else(|| host.entropy());
