@@ -1,12 +1,12 @@
 //! The tools a mock offers by itself: pure functions of arguments and state.
 
 use super::action::Action;
-use super::fault::{End, Kind};
+use super::fault::End;
 use super::files::FileRequest;
 use super::host::Host;
 use super::reply::Body;
 use super::state::State;
-use super::{catalogue, emit};
+use super::{emit, values};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -212,18 +212,18 @@ fn add(args: &Value) -> Outcome {
 
 fn crash(args: &Value) -> Outcome {
     let end = match (args.get("signal"), args.get("code")) {
-        (Some(signal), _) => match catalogue::signal(signal.as_str().unwrap_or_default()) {
-            Ok(signal) => Kind::Kill(signal),
+        (Some(signal), _) => match values::signal(signal.as_str().unwrap_or_default()) {
+            Ok(signal) => End::Signal(signal),
             Err(problem) => return Outcome::invalid("crash", &problem),
         },
-        (None, None) => Kind::Exit(End::Code(1)),
+        (None, None) => End::Code(1),
         (None, Some(code)) => match code.as_u64().map(u8::try_from) {
-            Some(Ok(code)) => Kind::Exit(End::Code(i32::from(code))),
+            Some(Ok(code)) => End::Code(i32::from(code)),
             _ => return Outcome::invalid("crash", "`code` must be 0 to 255"),
         },
     };
     Outcome {
-        instead: emit::instead(&end),
+        instead: Some(vec![emit::end(end)]),
         ..Outcome::of(Body::Result(Value::Null))
     }
 }
