@@ -2,7 +2,8 @@
 
 use super::fault::{Fault, FaultError};
 use super::interpolate;
-use super::script::{self, Eras, Response, Script, ScriptError, Template, Tool, UnknownMethods};
+use super::script::{self, ScriptError};
+use super::spec::{Eras, Response, Script, Template, Tool, UnknownMethods};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -101,6 +102,9 @@ impl MockArgs {
             Some(path) => script::load(path)?,
             None => Script::default(),
         };
+        // A tool by flag joins those that are there; it does not replace them.
+        let bare = script.tools.is_empty() && script.files.is_none() && self.files.is_none();
+        script.builtins = script.builtins.or(Some(bare));
         script.faults.extend(self.faults.iter().cloned());
         script
             .tools
@@ -139,7 +143,7 @@ fn text_tool(name: &str, text: &str) -> Tool {
 #[cfg(test)]
 mod tests {
     use super::MockArgs;
-    use crate::mock::script::Eras;
+    use crate::mock::spec::Eras;
     use clap::Parser;
 
     #[derive(Parser)]

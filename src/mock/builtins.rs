@@ -1,12 +1,12 @@
 //! The tools a mock offers by itself: pure functions of arguments and state.
 
 use super::action::Action;
-use super::emit;
-use super::fault::Kind;
+use super::fault::End;
 use super::files::FileRequest;
 use super::host::Host;
 use super::reply::Body;
 use super::state::State;
+use super::{emit, values};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ pub fn descriptors() -> Vec<Value> {
             "description": "Ends the server with an exit code or by a signal",
             "inputSchema": {
                 "type": "object",
-                "properties": {"code": {"type": "integer"}, "signal": {"type": "string"}},
+                "properties": {"code": {"type": "integer", "minimum": 0, "maximum": 255}, "signal": {"type": "string"}},
             },
         }),
         json!({
@@ -212,19 +212,18 @@ fn add(args: &Value) -> Outcome {
 
 fn crash(args: &Value) -> Outcome {
     let end = match (args.get("signal"), args.get("code")) {
-        (Some(signal), _) => match emit::named_signal(signal.as_str().unwrap_or_default()) {
-            Ok(signal) => Kind::Kill(signal),
+        (Some(signal), _) => match values::signal(signal.as_str().unwrap_or_default()) {
+            Ok(signal) => End::Signal(signal),
             Err(problem) => return Outcome::invalid("crash", &problem),
         },
-        (None, code) => {
-            let code = code.and_then(Value::as_i64).unwrap_or(1);
-            Kind::Exit(super::fault::End::Code(
-                i32::try_from(code).unwrap_or(i32::MAX),
-            ))
-        }
+        (None, None) => End::Code(1),
+        (None, Some(code)) => match code.as_u64().map(u8::try_from) {
+            Some(Ok(code)) => End::Code(i32::from(code)),
+            _ => return Outcome::invalid("crash", "`code` must be 0 to 255"),
+        },
     };
     Outcome {
-        instead: emit::instead(&end),
+        instead: Some(vec![emit::end(end)]),
         ..Outcome::of(Body::Result(Value::Null))
     }
 }

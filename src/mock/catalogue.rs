@@ -1,10 +1,9 @@
 //! The catalogue of faults: their names, values, places and meaning, in one
 //! table that the parser reads and `--list-faults` prints.
 
-use super::fault::{
-    Ask, At, EchoForm, End, Grandchild, Kind, Malformed, PanicStyle, Signal, SplitSize, WrongId,
-};
+use super::fault::{At, End, Kind, Malformed, PanicStyle, Signal, SplitSize, WrongId};
 use super::units;
+use super::values::{ask, count, echo_env, end, grandchild, required, signal};
 use std::time::Duration;
 
 /// Where a kind of fault can act.
@@ -496,126 +495,12 @@ pub static CATALOGUE: &[Entry] = &[
     ),
 ];
 
-fn required(value: Option<&str>) -> Result<String, String> {
-    value
-        .map(str::to_owned)
-        .ok_or_else(|| "needs a value".to_owned())
-}
-
-fn count(value: Option<&str>, default: u32) -> Result<u32, String> {
-    value.map_or(Ok(default), |text| {
-        text.parse()
-            .map_err(|_| format!("`{text}` is no whole number"))
-    })
-}
-
-fn end(value: Option<&str>, default: End) -> Result<End, String> {
-    let Some(text) = value else {
-        return Ok(default);
-    };
-    if let Ok(code) = text.parse() {
-        return Ok(End::Code(code));
-    }
-    signal(text)
-        .map(End::Signal)
-        .map_err(|_| format!("`{text}` is neither an exit code nor a signal"))
-}
-
-/// The signals a fault can name; what a shell calls them.
-const SIGNALS: [(&str, rustix::process::Signal); 14] = [
-    ("HUP", rustix::process::Signal::HUP),
-    ("INT", rustix::process::Signal::INT),
-    ("QUIT", rustix::process::Signal::QUIT),
-    ("ILL", rustix::process::Signal::ILL),
-    ("TRAP", rustix::process::Signal::TRAP),
-    ("ABRT", rustix::process::Signal::ABORT),
-    ("BUS", rustix::process::Signal::BUS),
-    ("FPE", rustix::process::Signal::FPE),
-    ("KILL", rustix::process::Signal::KILL),
-    ("SEGV", rustix::process::Signal::SEGV),
-    ("USR1", rustix::process::Signal::USR1),
-    ("USR2", rustix::process::Signal::USR2),
-    ("ALRM", rustix::process::Signal::ALARM),
-    ("TERM", rustix::process::Signal::TERM),
-];
-
-/// `KILL`, `SIGKILL` or `sigkill`.
-///
-/// # Errors
-/// A sentence that names the signals.
-pub fn signal(text: &str) -> Result<Signal, String> {
-    let upper = text.to_ascii_uppercase();
-    let name = upper.strip_prefix("SIG").unwrap_or(&upper);
-    SIGNALS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, signal)| Signal(*signal))
-        .ok_or_else(|| {
-            let known: Vec<&str> = SIGNALS.iter().map(|(name, _)| *name).collect();
-            format!("`{text}` is no signal of {}", known.join(", "))
-        })
-}
-
-fn ask(value: Option<&str>) -> Result<Ask, String> {
-    match value {
-        None | Some("ping") => Ok(Ask::Ping),
-        Some("roots") => Ok(Ask::Roots),
-        Some("sampling") => Ok(Ask::Sampling),
-        Some("elicitation") => Ok(Ask::Elicitation),
-        Some(other) => Err(format!(
-            "`{other}` is none of ping, roots, sampling, elicitation"
-        )),
-    }
-}
-
-fn echo_env(value: Option<&str>) -> Result<Kind, String> {
-    let text = required(value)?;
-    let (name, form) = text.split_once(',').unwrap_or((&text, "plain"));
-    let form = match form.trim() {
-        "plain" => EchoForm::Plain,
-        "split" => EchoForm::Split,
-        "url" => EchoForm::Url,
-        "base64" => EchoForm::Base64,
-        "json" => EchoForm::Json,
-        "result" => EchoForm::Result,
-        other => {
-            return Err(format!(
-                "`{other}` is none of plain, split, url, base64, json, result"
-            ));
-        }
-    };
-    Ok(Kind::EchoEnv {
-        name: name.trim().to_owned(),
-        form,
-    })
-}
-
-fn grandchild(value: Option<&str>) -> Result<Kind, String> {
-    let text = required(value)?;
-    let mut parts = text.split(',').map(str::trim);
-    let mut child = Grandchild {
-        pid_file: parts.next().unwrap_or_default().to_owned(),
-        setsid: false,
-        holds: false,
-    };
-    if child.pid_file.is_empty() {
-        return Err("needs the path of a file for its process id".to_owned());
-    }
-    for part in parts {
-        match part {
-            "setsid" => child.setsid = true,
-            "holds" => child.holds = true,
-            other => return Err(format!("`{other}` is none of setsid, holds")),
-        }
-    }
-    Ok(Kind::Grandchild(child))
-}
-
 /// The catalogue as a table for people.
 #[must_use]
 pub fn table(width: u16) -> String {
     let mut table = comfy_table::Table::new();
     table
+        .load_style(comfy_table::presets::UTF8_FULL_CONDENSED)
         .set_content_arrangement(comfy_table::ContentArrangement::Dynamic)
         .set_width(width)
         .set_header(["fault", "value", "acts at", "what it does"]);
@@ -632,12 +517,16 @@ pub fn table(width: u16) -> String {
             entry.summary.to_owned(),
         ]);
     }
-    table.trim_fmt()
+    format!(
+        "A fault is written KIND[@PHASE][=VALUE]. Phases: {}.\n\n{}",
+        super::fault::PHASES.join(", "),
+        table.trim_fmt()
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CATALOGUE, Places, find, names, signal, table};
+    use super::{CATALOGUE, Places, find, names, table};
     use crate::mock::fault::{At, Fault};
 
     #[test]
@@ -665,13 +554,6 @@ mod tests {
             }
         }
         assert!(find("exit").is_some() && find("exi").is_none());
-    }
-
-    #[test]
-    fn a_signal_has_three_spellings_and_an_unknown_one_lists_the_others() {
-        assert_eq!(signal("KILL"), signal("SIGKILL"));
-        assert_eq!(signal("sigkill"), signal("SIGKILL"));
-        assert!(signal("SIGNOPE").unwrap_err().contains("SEGV"));
     }
 
     #[test]

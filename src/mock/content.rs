@@ -2,7 +2,7 @@
 
 use super::interpolate::{self, Lookup};
 use super::reply::Body;
-use super::script::Script;
+use super::spec::Script;
 use serde_json::{Map, Value, json};
 
 fn put(map: &mut Map<String, Value>, key: &str, value: Option<&String>) {

@@ -1,49 +1,57 @@
 //! Faults that act before a reply, or instead of one, as actions.
 
 use super::action::{Action, Pieces};
-use super::fault::{Ask, EchoForm, End, Kind, PanicStyle, Signal};
+use super::fault::{Ask, EchoForm, End, Kind, PanicStyle};
 use super::host::Host;
 use super::stacks;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// What a fault does before anything else; nothing if it acts otherwise.
+/// When a fault does its part. Every kind is named in [`act`], so that a new
+/// one can't be forgotten.
+#[derive(Debug)]
+pub enum Act {
+    /// Before anything else.
+    Before(Vec<Action>),
+    /// In place of the reply.
+    Instead(Vec<Action>),
+    /// In or around the reply, or in the manners of the process.
+    Elsewhere,
+}
+
+/// What a fault does, and when.
 #[must_use]
-pub fn before(kind: &Kind, host: &dyn Host) -> Option<Vec<Action>> {
-    Some(match kind {
-        Kind::Banner(text) => vec![Action::stdout_line(text)],
-        Kind::Junk(lines) => vec![junk(*lines)],
-        Kind::Stderr(text) => vec![Action::stderr_line(text)],
-        Kind::StderrFlood(bytes) => vec![Action::StderrFlood(*bytes)],
-        Kind::EchoEnv { name, form } => echo(name, *form, host)?,
-        Kind::Log(text) => vec![notification(
+pub fn act(kind: &Kind, host: &dyn Host) -> Act {
+    match kind {
+        Kind::Banner(text) => Act::Before(vec![Action::stdout_line(text)]),
+        Kind::Junk(lines) => Act::Before(vec![junk(*lines)]),
+        Kind::Stderr(text) => Act::Before(vec![Action::stderr_line(text)]),
+        Kind::StderrFlood(bytes) => Act::Before(vec![Action::StderrFlood(*bytes)]),
+        Kind::EchoEnv { name, form } => echo(name, *form, host).map_or(Act::Elsewhere, Act::Before),
+        Kind::Log(text) => Act::Before(vec![notification(
             "notifications/message",
             &json!({"level": "info", "logger": "jelly-mock", "data": text}),
-        )],
-        Kind::Notify(method) => vec![notification(method, &json!({}))],
-        Kind::AskNowait(ask) => vec![request("mock-nowait", *ask)],
-        Kind::Grandchild(child) => vec![Action::Grandchild(child.clone())],
-        Kind::IgnoreSigterm => vec![Action::IgnoreSigterm],
-        Kind::HttpBanner(text) => vec![Action::Listen(text.clone())],
-        Kind::RequireEnv(name) => match host.env(name).filter(|value| !value.is_empty()) {
-            Some(_) => Vec::new(),
-            None => vec![
-                Action::stderr_line(&format!("Error: environment variable {name} is not set")),
-                Action::Exit(1),
-            ],
-        },
-        Kind::RequireDir(path) => require_dir(path, host),
-        Kind::Exit(_)
-        | Kind::ExitAfter(_)
-        | Kind::Kill(_)
-        | Kind::Panic(_)
-        | Kind::Hang
-        | Kind::Mute
+        )]),
+        Kind::Notify(method) => Act::Before(vec![notification(method, &json!({}))]),
+        Kind::AskNowait(ask) => Act::Before(vec![request("mock-nowait", *ask)]),
+        Kind::Grandchild(child) => Act::Before(vec![Action::Grandchild(child.clone())]),
+        Kind::IgnoreSigterm => Act::Before(vec![Action::IgnoreSigterm]),
+        Kind::HttpBanner(text) => Act::Before(vec![Action::Listen(text.clone())]),
+        Kind::RequireEnv(name) => Act::Before(require_env(name, host)),
+        Kind::RequireDir(path) => Act::Before(require_dir(path, host)),
+
+        Kind::Exit(by) => Act::Instead(vec![end(*by)]),
+        Kind::Kill(signal) => Act::Instead(vec![Action::Kill(*signal)]),
+        Kind::Panic(style) => Act::Instead(panic(*style)),
+        Kind::Hang => Act::Instead(vec![Action::Hang]),
+        Kind::Mute => Act::Instead(Vec::new()),
+        Kind::CloseStdout => Act::Instead(vec![Action::CloseStdout]),
+        Kind::JunkOnly(lines) => Act::Instead(vec![junk(*lines)]),
+
+        Kind::ExitAfter(_)
         | Kind::Slow(_)
-        | Kind::CloseStdout
         | Kind::Truncate
-        | Kind::JunkOnly(_)
         | Kind::ContentLength
         | Kind::Crlf
         | Kind::Drip(_)
@@ -64,8 +72,36 @@ pub fn before(kind: &Kind, host: &dyn Host) -> Option<Vec<Action>> {
         | Kind::Flaky(_)
         | Kind::Ask(_)
         | Kind::Progress(_)
-        | Kind::IgnoreEof => return None,
-    })
+        | Kind::IgnoreEof => Act::Elsewhere,
+    }
+}
+
+/// What a fault does before anything else; nothing if it acts otherwise.
+#[must_use]
+pub fn before(kind: &Kind, host: &dyn Host) -> Option<Vec<Action>> {
+    match act(kind, host) {
+        Act::Before(actions) => Some(actions),
+        Act::Instead(_) | Act::Elsewhere => None,
+    }
+}
+
+/// What a fault does in place of a reply; nothing if it leaves the reply.
+#[must_use]
+pub fn instead(kind: &Kind, host: &dyn Host) -> Option<Vec<Action>> {
+    match act(kind, host) {
+        Act::Instead(actions) => Some(actions),
+        Act::Before(_) | Act::Elsewhere => None,
+    }
+}
+
+fn require_env(name: &str, host: &dyn Host) -> Vec<Action> {
+    match host.env(name).filter(|value| !value.is_empty()) {
+        Some(_) => Vec::new(),
+        None => vec![
+            Action::stderr_line(&format!("Error: environment variable {name} is not set")),
+            Action::Exit(1),
+        ],
+    }
 }
 
 /// The words of a server whose directory is not there.
@@ -80,21 +116,6 @@ pub fn require_dir(path: &str, host: &dyn Host) -> Vec<Action> {
     ]
 }
 
-/// What a fault does in place of a reply; nothing if it leaves the reply.
-#[must_use]
-pub fn instead(kind: &Kind) -> Option<Vec<Action>> {
-    match kind {
-        Kind::Exit(end_by) => Some(vec![end(*end_by)]),
-        Kind::Kill(signal) => Some(vec![Action::Kill(*signal)]),
-        Kind::Panic(style) => Some(panic(*style)),
-        Kind::Hang => Some(vec![Action::Hang]),
-        Kind::Mute => Some(Vec::new()),
-        Kind::CloseStdout => Some(vec![Action::CloseStdout]),
-        Kind::JunkOnly(lines) => Some(vec![junk(*lines)]),
-        _other_faults_leave_the_reply => None,
-    }
-}
-
 /// The end of the process.
 #[must_use]
 pub fn end(by: End) -> Action {
@@ -106,10 +127,7 @@ pub fn end(by: End) -> Action {
 
 fn panic(style: PanicStyle) -> Vec<Action> {
     let (text, code) = stacks::death(style);
-    let end = match style {
-        PanicStyle::Rust | PanicStyle::Python | PanicStyle::Node => Action::Exit(code),
-    };
-    vec![Action::Stderr(text.as_bytes().to_vec()), end]
+    vec![Action::Stderr(text.as_bytes().to_vec()), Action::Exit(code)]
 }
 
 /// Lines that no JSON parser takes, one of them almost JSON.
@@ -236,14 +254,6 @@ fn base64(bytes: &[u8]) -> String {
         }
     }
     out
-}
-
-/// The signal a tool named, or why it can't be.
-///
-/// # Errors
-/// A sentence that lists the signals.
-pub fn named_signal(name: &str) -> Result<Signal, String> {
-    super::catalogue::signal(name)
 }
 
 #[cfg(test)]

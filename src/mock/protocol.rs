@@ -4,7 +4,7 @@
 //! server/discover); legacy is `initialize` of 2024-11-05 to 2025-11-25.
 
 use super::reply::Body;
-use super::script::{Eras, Script};
+use super::spec::{Eras, Script};
 use serde_json::{Map, Value, json};
 
 /// The modern versions a mock speaks.

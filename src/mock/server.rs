@@ -4,15 +4,15 @@
 //! [`Server::line`] and [`Server::end_of_input`] return [`Action`]s.
 
 use super::action::Action;
-use super::builtins::{self, Outcome};
-use super::fault::{Ask, EchoForm, End, Fault, Kind, Moment};
+use super::builtins::Outcome;
+use super::fault::{Ask, End, Fault, Kind, Moment};
 use super::host::Host;
 use super::reply::{self, Body};
-use super::script::{Eras, Response, Script, Tool, UnknownMethods};
+use super::spec::{Eras, Response, Script, Tool};
 use super::state::State;
-use super::tools::{self, Refs, Tools};
+use super::tools::{self, Tools};
 use super::units::Dice;
-use super::{emit, interpolate, protocol, stacks};
+use super::{emit, protocol};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ impl<H: Host> Server<H> {
             }
             faults.extend(start.faults.iter().cloned());
             if let Some(code) = start.exit {
-                faults.push(at_spawn(Kind::Exit(End::Code(code))));
+                faults.push(at_spawn(Kind::Exit(End::Code(i32::from(code)))));
             }
         }
         let seed = script.seed.unwrap_or_else(|| host.entropy());
@@ -130,7 +130,9 @@ impl<H: Host> Server<H> {
         if !wait.is_zero() {
             end.push(Action::Pause(wait));
         }
-        end.extend(kinds.iter().find_map(emit::instead).unwrap_or_default());
+        let host = &self.host;
+        let instead = kinds.iter().find_map(|kind| emit::instead(kind, host));
+        end.extend(instead.unwrap_or_default());
         (actions, end)
     }
 
@@ -298,7 +300,8 @@ impl<H: Host> Server<H> {
             return self.finish(&job, Outcome::of(body));
         }
 
-        let instead = job.kinds.iter().find_map(emit::instead);
+        let host = &self.host;
+        let instead = job.kinds.iter().find_map(|kind| emit::instead(kind, host));
         let mut outcome = match instead {
             Some(instead) => Outcome {
                 instead: Some(instead),
@@ -361,161 +364,6 @@ impl<H: Host> Server<H> {
             actions.push(later(wait, last));
         }
         actions
-    }
-
-    fn wrong_text(&mut self, job: &Job) -> Option<String> {
-        for kind in &job.kinds {
-            match kind {
-                Kind::WrongValue(text) => {
-                    let mut refs = Refs {
-                        args: &job.params["arguments"],
-                        call: job.nth,
-                        state: &self.state,
-                        host: &self.host,
-                        dice: &mut self.dice,
-                    };
-                    return Some(interpolate::resolve_text(text, &mut refs));
-                }
-                Kind::Flaky(probability) if self.dice.chance(*probability) => {
-                    return Some("wrong".to_owned());
-                }
-                _not_about_values => {}
-            }
-        }
-        None
-    }
-
-    fn secrets(&self, kinds: &[Kind]) -> Vec<String> {
-        kinds
-            .iter()
-            .filter_map(|kind| match kind {
-                Kind::EchoEnv {
-                    name,
-                    form: EchoForm::Result,
-                } => Some(self.host.env(name).unwrap_or_default()),
-                _other => None,
-            })
-            .collect()
-    }
-
-    /// What a sound server answers.
-    fn perform(&mut self, job: &Job) -> Outcome {
-        if job.modern && job.method == "initialize" {
-            return Outcome::of(protocol::refuse_initialize());
-        }
-        if !protocol::knows(&job.method, job.modern, &self.script) {
-            return self.unknown_method(&job.method);
-        }
-        if job.modern
-            && let Some(refusal) = protocol::refuse_meta(&job.params)
-        {
-            return Outcome::of(refusal);
-        }
-        let handshake = job.method == "initialize" || job.method == "ping";
-        if !job.modern && !self.initialized && !handshake {
-            return Outcome::of(Body::error(
-                -32602,
-                "Received request before initialization was complete",
-            ));
-        }
-        let params = &job.params;
-        let page_size = self.script.page_size;
-        let list = |items: &[Value], key| match protocol::page(items, key, params, page_size) {
-            Some(page) => Body::Result(page),
-            None => Body::error(-32602, "Invalid cursor"),
-        };
-        Outcome::of(match job.method.as_str() {
-            "initialize" => {
-                self.initialized = true;
-                protocol::initialize(&self.script, protocol::negotiate(params))
-            }
-            "server/discover" => protocol::discover(&self.script),
-            "ping" => Body::Result(json!({})),
-            "tools/list" => list(self.tools.listed(), "tools"),
-            "resources/list" => list(&super::content::resources(&self.script), "resources"),
-            "resources/templates/list" => list(&[], "resourceTemplates"),
-            "prompts/list" => list(&super::content::prompts(&self.script), "prompts"),
-            "resources/read" => super::content::read(&self.script, params, job.modern),
-            "prompts/get" => {
-                let mut refs = Refs {
-                    args: &params["arguments"],
-                    call: 0,
-                    state: &self.state,
-                    host: &self.host,
-                    dice: &mut self.dice,
-                };
-                super::content::prompt(&self.script, params, &mut refs)
-            }
-            // `knows` lets nothing else through.
-            _tools_call => return self.call(job),
-        })
-    }
-
-    fn unknown_method(&self, method: &str) -> Outcome {
-        let error = Body::error(-32601, format!("Method not found: {method}"));
-        let instead = match self.script.unknown_methods {
-            UnknownMethods::Error => None,
-            UnknownMethods::Ignore => Some(Vec::new()),
-            UnknownMethods::Die => Some(vec![
-                Action::Stderr(stacks::unknown_request(method).into_bytes()),
-                Action::Exit(1),
-            ]),
-        };
-        Outcome {
-            instead,
-            ..Outcome::of(error)
-        }
-    }
-
-    fn call(&mut self, job: &Job) -> Outcome {
-        let Some(name) = job.params["name"].as_str() else {
-            return Outcome::of(Body::error(-32602, "Invalid params: `name` is missing"));
-        };
-        if !self.tools.knows(name) {
-            return Outcome::of(Body::error(-32602, format!("Unknown tool: {name}")));
-        }
-        let empty = json!({});
-        let args = match &job.params["arguments"] {
-            Value::Null => &empty,
-            args => args,
-        };
-        if self.script.validate
-            && let Some(problem) = self.tools.misfit(name, args)
-        {
-            return Outcome::of(Body::error(
-                -32602,
-                format!("Invalid arguments for tool {name}: {problem}"),
-            ));
-        }
-        if let Some(response) = &job.response {
-            let mut refs = Refs {
-                args,
-                call: job.nth,
-                state: &self.state,
-                host: &self.host,
-                dice: &mut self.dice,
-            };
-            return tools::play(response, &mut refs);
-        }
-        let by_files = self
-            .script
-            .files
-            .as_deref()
-            .and_then(|root| builtins::call_files(name, args, root, &mut self.host));
-        let outcome = match by_files {
-            Some(outcome) => outcome,
-            None => match builtins::call(name, args, &mut self.state, &self.host) {
-                Some(outcome) => outcome,
-                // A name that is listed is a tool of one of the three.
-                None => Outcome::of(Body::error(-32602, format!("Unknown tool: {name}"))),
-            },
-        };
-        if self.script.persist && name == "counter" {
-            let mut outcome = outcome;
-            outcome.before.push(Action::Persist(self.state.clone()));
-            return outcome;
-        }
-        outcome
     }
 }
 
@@ -585,5 +433,6 @@ fn input_required(ask: Ask, params: &Value) -> Body {
     }))
 }
 
+mod perform;
 #[cfg(test)]
 mod tests;

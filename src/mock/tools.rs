@@ -4,7 +4,7 @@ use super::builtins::{self, Outcome};
 use super::host::Host;
 use super::interpolate::{self, Lookup};
 use super::reply::Body;
-use super::script::{Response, Script, Tool};
+use super::spec::{Response, Script, Tool};
 use super::state::State;
 use super::units::Dice;
 use serde_json::{Map, Value, json};
