@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::plan::{Server, Step};
 use crate::process::How;
-use crate::text::{human_duration, plural};
+use crate::text::{human_duration, plural, truncate_middle};
 use crate::wire::{self, Launch, ReplyOutcome, Session, StartFailure, describe_exit};
 use serde_json::Value;
 use std::rc::Rc;
@@ -84,7 +84,8 @@ impl Lane {
                 for failure in failures {
                     self.server_failed(failure.clone());
                 }
-                self.end_all(&Because::Server(self.server.name.clone())).await;
+                self.end_all(&Because::Server(self.server.name.clone()))
+                    .await;
                 return LaneEnd {
                     report,
                     tools: None,
@@ -105,7 +106,7 @@ impl Lane {
         let mut running = Running {
             book: ToolBook::new(&tools),
             era: session.era(),
-            fragile: session.died_of_probe(),
+            fragile: session.shy_of_probes(),
             session: Some(session),
             deaths: 0,
             restarts: 0,
@@ -143,15 +144,14 @@ impl Lane {
 
     fn launch(&self, command: crate::process::CommandSpec) -> Launch {
         Launch {
-            server: self.server.name.clone(),
-            command,
             era: self.server.era,
             startup_timeout: self.server.startup_timeout,
             request_timeout: self.server.request_timeout,
             shutdown_timeout: self.server.shutdown_timeout,
             redactor: self.settings.redactor.clone(),
             recorder: self.settings.recorder.clone(),
-            ..Launch::default()
+            stderr_log: (self.settings.stderr_log)(&self.server.name),
+            ..Launch::new(&self.server.name, command)
         }
     }
 
@@ -168,23 +168,18 @@ impl Lane {
     }
 
     /// Starts the server, or says why its steps can't run.
-    async fn start(
-        &self,
-        launch: &Launch,
-        report: &mut ServerReport,
-    ) -> Result<Session, Because> {
+    async fn start(&self, launch: &Launch, report: &mut ServerReport) -> Result<Session, Because> {
         self.emit(Event::ServerStarting {
             server: self.server.name.clone(),
             argv: self.prepared.facts.argv.clone(),
         });
-        let sink = (self.settings.stderr_sink)(&self.server.name);
         let started = tokio::select! {
             started = async {
                 // The permit ends with the start: a running server costs
                 // little, a starting one a processor. The semaphore is never
                 // closed, so there is always a permit in the end.
                 let _permit = self.settings.starts.acquire().await;
-                wire::start(launch, sink).await
+                wire::start(launch).await
             } => started,
             stop = self.board.stop() => {
                 report.state = ServerState::Failed;
@@ -198,10 +193,9 @@ impl Lane {
                 report.era = Some(session.era().to_string());
                 report.protocol_version = Some(session.protocol_version().to_owned());
                 report.startup_ms = Some(millis(session.startup()));
-                report.server_info = session.server_info().cloned().map(|mut info| {
-                    self.settings.redactor.redact_json(&mut info);
-                    info
-                });
+                let info = session.server_info();
+                report.server_info = (!info.is_null()).then(|| info.clone());
+                report.notes.extend(session.notes().iter().cloned());
                 self.emit(Event::ServerReady {
                     server: self.server.name.clone(),
                     era: session.era().to_string(),
@@ -214,8 +208,7 @@ impl Lane {
             Err(failure) => {
                 report.state = ServerState::Failed;
                 report.exit.clone_from(&failure.exit);
-                report.stderr_tail =
-                    crate::text::truncate_middle(&failure.stderr, REPORTED_STDERR).into_owned();
+                report.stderr_tail = shorten(&failure.stderr);
                 report.stdout_noise = failure.noise_count;
                 report.stdout_noise_sample.clone_from(&failure.stdout_noise);
                 report.era = failure.era.map(|era| era.to_string());
@@ -362,7 +355,7 @@ impl Lane {
         failure.url = known.url;
         failure.stderr = Some(stderr.to_owned());
         failure.stdout_noise = session.noise().1;
-        failure.server_info = session.server_info().cloned();
+        failure.server_info = Some(session.server_info().clone()).filter(|info| !info.is_null());
         failure.tools_listed = running
             .book
             .names()
@@ -408,7 +401,7 @@ impl Lane {
 
     /// Puts a dead server's session away; what it leaves behind is killed.
     async fn bury(&self, running: &mut Running, report: &mut ServerReport) {
-        let Some(mut session) = running.session.take() else {
+        let Some(session) = running.session.take() else {
             return;
         };
         report.state = ServerState::Died;
@@ -437,7 +430,7 @@ impl Lane {
         if exited {
             return self.uninvited_exit(running, report).await;
         }
-        if let Some(mut session) = running.session.take() {
+        if let Some(session) = running.session.take() {
             self.note_evidence(&session, report);
             report.notes.push(
                 "it no longer answered after a call that timed out, and was started afresh"
@@ -490,8 +483,7 @@ impl Lane {
         if report.stdout_noise_sample.is_empty() {
             report.stdout_noise_sample = sample;
         }
-        report.stderr_tail =
-            crate::text::truncate_middle(&session.stderr().tail(), REPORTED_STDERR).into_owned();
+        report.stderr_tail = shorten(&session.stderr().tail());
         for breach in session.breaches() {
             report.notes.push(format!("the server {breach}"));
         }
@@ -501,29 +493,27 @@ impl Lane {
     async fn stop(&self, mut running: Running, report: &mut ServerReport) {
         // A server that dies of its last answer is as dead as any other.
         if self.board.stopped().is_none() && running.session.is_some() {
-            let alive = running.fragile || self.has_pulse(&running, PULSE).await;
-            let exited = running
-                .session
-                .as_ref()
-                .is_some_and(|session| session.exit_watch().has_exited());
-            if exited && !alive {
-                self.uninvited_exit(&mut running, report).await;
+            if !running.fragile {
+                self.has_pulse(&running, PULSE).await;
             }
+            self.look_for_death(&mut running, report).await;
         }
-        let Some(mut session) = running.session.take() else {
+        let Some(session) = running.session.take() else {
             return;
         };
         let grace = match self.board.stopped() {
             Some(_) => HASTY_GRACE.min(self.server.shutdown_timeout),
             None => self.server.shutdown_timeout,
         };
-        let shutdown = session.shutdown(grace).await;
+        let stderr = session.stderr();
         self.note_evidence(&session, report);
+        let shutdown = session.shutdown(grace).await;
+        report.stderr_tail = shorten(&stderr.tail());
         if report.state == ServerState::Ready {
             report.exit.clone_from(&shutdown.exit);
         }
         match shutdown.how {
-            How::Graceful => {}
+            How::Graceful | How::AlreadyExited => {}
             How::Terminated => report.notes.push(format!(
                 "it did not exit within {} of its stdin being closed, and was stopped by SIGTERM",
                 human_duration(grace)
@@ -543,6 +533,10 @@ impl Lane {
             );
         }
     }
+}
+
+fn shorten(stderr: &str) -> String {
+    truncate_middle(stderr, REPORTED_STDERR).into_owned()
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -20,4 +20,4 @@ mod step;
 
 pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};
-pub use settings::{ExecSettings, StderrSink};
+pub use settings::{ExecSettings, StderrLog};

@@ -54,12 +54,15 @@ pub async fn execute(
         Ok(tmp) => tmp,
         Err(error) => return without_tmp(plan, &error),
     };
-    let mut scope = match Scope::new(plan, &settings.project_dir, tmp.path(), &settings.env) {
-        Ok(scope) => scope,
-        Err(unresolved) => return unresolved_vars(plan, &unresolved),
-    };
-    scope.vars.extend(settings.vars.clone());
-    scope.ports = choose_ports(plan, iteration.ports_in_use);
+    let mut vars = plan.vars.clone();
+    vars.extend(settings.vars.clone());
+    let scope = Scope::new(
+        settings.project_dir.clone(),
+        tmp.path().to_owned(),
+        settings.env.clone(),
+        choose_ports(plan, iteration.ports_in_use),
+        &vars,
+    );
 
     let (stop_sender, stop) = watch::channel(None);
     let board = Rc::new(Board::new(
@@ -269,19 +272,6 @@ fn without_tmp(plan: &Plan, error: &std::io::Error) -> Executed {
     let failure = Failure {
         phase: Some(Phase::Config),
         message: Some(format!("no temporary folder could be made: {error}")),
-        ..Failure::default()
-    };
-    Executed {
-        record: nothing_executed(plan, failure),
-        scope: Scope::default(),
-    }
-}
-
-fn unresolved_vars(plan: &Plan, unresolved: &crate::plan::Unresolved) -> Executed {
-    let failure = Failure {
-        phase: Some(Phase::Config),
-        issue: super::launch::issue_of(unresolved),
-        message: Some(format!("the plan's variables can't be resolved: {unresolved}")),
         ..Failure::default()
     };
     Executed {

@@ -7,15 +7,14 @@ use crate::wire::Recorder;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
-/// Opens the copy of a server's stderr, by the server's name; `None` where
-/// none is kept.
-pub type StderrSink = Rc<dyn Fn(&str) -> Option<Box<dyn Write + Send>>>;
+/// Where the copy of a server's stderr is kept, by the server's name; `None`
+/// where none is.
+pub type StderrLog = Rc<dyn Fn(&str) -> Option<PathBuf>>;
 
 /// The settings of one run of one plan.
 #[derive(Clone)]
@@ -36,5 +35,5 @@ pub struct ExecSettings {
     pub events: EventSink,
     pub redactor: Redactor,
     pub recorder: Option<Recorder>,
-    pub stderr_sink: StderrSink,
+    pub stderr_log: StderrLog,
 }

@@ -15,8 +15,6 @@ use crate::wire::{self, Life, Reply, ReplyOutcome, Session, describe_exit};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-/// How long stderr may lag behind an answer that talks about it.
-const STDERR_LAG: Duration = Duration::from_millis(500);
 /// How much of a text a message quotes.
 const QUOTED: usize = 300;
 
@@ -144,8 +142,16 @@ pub async fn run(
 
     let mark = session.stderr().mark();
     let reply = match ready.list {
-        Some(kind) => session.list(wire_kind(kind), ready.params.clone(), limit).await,
-        None => session.request(ready.method(), ready.params.clone(), limit).await,
+        Some(kind) => {
+            session
+                .list(wire_kind(kind), ready.params.clone(), limit)
+                .await
+        }
+        None => {
+            session
+                .request(ready.method(), ready.params.clone(), limit)
+                .await
+        }
     };
     let (end, aftermath) = conclude(board, session, book, step, &ready, reply, mark, limit).await;
     let since = session.stderr().since(mark);
@@ -188,8 +194,7 @@ fn prepare(board: &Board, step: &Step) -> Result<Ready, Box<Failure>> {
         failure.issue = issue_of(&unresolved);
         Box::new(failure)
     };
-    let args =
-        crate::plan::resolve_json(&step.args, &scope, &step.server).map_err(unresolved)?;
+    let args = crate::plan::resolve_json(&step.args, &scope, &step.server).map_err(unresolved)?;
     let arguments = if args.is_null() {
         Value::Object(Map::new())
     } else {
@@ -285,7 +290,9 @@ async fn conclude(
             failure.process_alive = Some(false);
             (fail(failure), Aftermath::Died)
         }
-        ReplyOutcome::TimedOut(life) => (fail(timed_out(step, ready, limit, life)), Aftermath::Unsure),
+        ReplyOutcome::TimedOut(life) => {
+            (fail(timed_out(step, ready, limit, life)), Aftermath::Unsure)
+        }
         ReplyOutcome::Broken(breach) => {
             let mut failure = at_step(
                 step,
@@ -306,7 +313,9 @@ async fn conclude(
                         format!(
                             "{} was answered with the JSON-RPC error {}: {}",
                             ready.shown(),
-                            error.code.map_or_else(|| "without a code".to_owned(), |c| c.to_string()),
+                            error
+                                .code
+                                .map_or_else(|| "without a code".to_owned(), |c| c.to_string()),
                             one_line(&error.message, QUOTED)
                         ),
                     );
@@ -329,7 +338,10 @@ async fn conclude(
                 failure.protocol_breach = Some(breach);
                 return (fail(failure), Aftermath::Alive);
             }
-            let schema = ready.tool.as_deref().and_then(|tool| book.output_schema(tool));
+            let schema = ready
+                .tool
+                .as_deref()
+                .and_then(|tool| book.output_schema(tool));
             let judgement = judged(board, session, step, Ok(&result), elapsed, mark, schema).await;
             (
                 settled(board, step, &result, judgement, elapsed, fail),
@@ -391,7 +403,7 @@ fn malformed(step: &Step, result: &Value) -> Option<String> {
     }
 }
 
-/// Judges an answer; where stderr is asked about, it may catch up first.
+/// Judges an answer; where stderr is asked about, it catches up first.
 async fn judged(
     board: &Board,
     session: &Session,
@@ -401,41 +413,29 @@ async fn judged(
     mark: crate::process::Mark,
     schema: Option<&super::output::Declared>,
 ) -> Judgement {
-    let deadline = tokio::time::Instant::now() + STDERR_LAG;
-    loop {
-        let stderr = if step.expect.stderr.is_empty() {
-            String::new()
-        } else {
-            session.stderr().since(mark)
-        };
-        let observed = Observed {
-            answer,
-            duration: elapsed,
-            stderr: &stderr,
-            output_schema: schema,
-        };
-        let resolve = |predicate: &Predicate| {
-            let scope = board.scope.borrow();
-            crate::plan::resolve_json(&predicate.operand, &scope, &step.server)
-                .map_err(OperandError::from)
-        };
-        let judgement = judge(
-            &step.expect,
-            &observed,
-            &resolve,
-            &mut board.compiled.borrow_mut(),
-        );
-        let may_come = !step.expect.stderr.is_empty()
-            && matches!(judgement, Judgement::Mismatched { .. });
-        if !may_come {
-            return judgement;
-        }
-        let seen = session.stderr().bytes();
-        let more = tokio::time::timeout_at(deadline, session.stderr().beyond(seen)).await;
-        if more.is_err() {
-            return judgement;
-        }
-    }
+    let stderr = if step.expect.stderr.is_empty() {
+        String::new()
+    } else {
+        session.stderr().caught_up().await;
+        session.stderr().since(mark)
+    };
+    let observed = Observed {
+        answer,
+        duration: elapsed,
+        stderr: &stderr,
+        output_schema: schema,
+    };
+    let resolve = |predicate: &Predicate| {
+        let scope = board.scope.borrow();
+        crate::plan::resolve_json(&predicate.operand, &scope, &step.server)
+            .map_err(OperandError::from)
+    };
+    judge(
+        &step.expect,
+        &observed,
+        &resolve,
+        &mut board.compiled.borrow_mut(),
+    )
 }
 
 /// From a judgement to the step's end; captures are taken on the way.

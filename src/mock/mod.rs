@@ -1,1 +1,36 @@
-//! (being built)
+//! `jelly mock`: a scriptable MCP server over stdio that fails on demand.
+//!
+//! It serves the quick start, jelly's own tests, and people who test clients.
+//! The core ([`Server`]) is a state machine from lines to [`Action`]s; the
+//! edge ([`run`]) reads stdin and carries the actions out. It must know
+//! nothing of plans or runs: to the rest of jelly it is one more server.
+
+mod action;
+mod args;
+mod builtins;
+mod catalogue;
+mod content;
+mod emit;
+mod fault;
+mod files;
+mod host;
+mod interpolate;
+mod protocol;
+mod reply;
+mod run;
+mod script;
+mod server;
+mod stacks;
+mod state;
+mod tools;
+mod units;
+
+pub use action::{Action, Pieces};
+pub use args::MockArgs;
+pub use catalogue::table as fault_table;
+pub use fault::{At, Fault, FaultError, Kind};
+pub use host::Host;
+pub use run::run;
+pub use script::{Script, ScriptError, load as load_script};
+pub use server::Server;
+pub use state::State;
