@@ -112,8 +112,6 @@ impl RunDir {
             Some(stem) => self.fresh_folder(&file_name(stem))?,
         };
         Ok(ReportDir {
-            reports: self.reports.clone(),
-            run: self.path.clone(),
             path,
             logs: RefCell::default(),
             repaired: Cell::new(false),
@@ -133,6 +131,16 @@ impl RunDir {
         }
         let source = io::ErrorKind::AlreadyExists.into();
         Err(ReportError::Create { path, source })
+    }
+
+    /// Points `reports/latest` at this run. To be called once its first report
+    /// is written, so that the link never leads to an empty folder.
+    ///
+    /// # Errors
+    /// The link can't be made, or a person put something else there. No result
+    /// is lost by that, so it is worth a warning only.
+    pub fn point_latest(&self) -> Result<(), ReportError> {
+        point_latest(&self.reports, &self.path)
     }
 
     /// Writes `results.json` of a call with several plans.
@@ -158,8 +166,6 @@ pub struct Extras<'a> {
 /// The report folder of one plan.
 #[derive(Debug)]
 pub struct ReportDir {
-    reports: PathBuf,
-    run: PathBuf,
     path: PathBuf,
     /// File names of the servers' logs, by server.
     logs: RefCell<BTreeMap<String, String>>,
@@ -178,13 +184,12 @@ impl ReportDir {
         self.path.join("test_results.md")
     }
 
-    /// Writes all reports, each replaced as a whole, and points
-    /// `reports/latest` at the run. To be called after every iteration.
+    /// Writes all reports, each replaced as a whole. To be called after every
+    /// iteration.
     ///
     /// # Errors
     /// The first file that can't be written; the others are written all the
-    /// same. [`ReportError::LatestTaken`] says that the reports are there and
-    /// only the link is not: worth a warning.
+    /// same.
     pub fn write(&self, report: &RunReport, extras: Extras<'_>) -> Result<(), ReportError> {
         let mut first_error = None;
         let mut note = |result: Result<(), ReportError>| {
@@ -200,7 +205,6 @@ impl ReportDir {
         if extras.repaired_plan.is_some() || report.repair_diff.is_some() {
             self.repaired.set(true);
         }
-        note(point_latest(&self.reports, &self.run));
         first_error.map_or(Ok(()), Err)
     }
 

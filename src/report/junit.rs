@@ -7,16 +7,20 @@
 //! together: a run that does not exit 0 has at least one failure or error in
 //! this file, and so has every suite with a blocked or quarantined step.
 
-use super::quote::{harmless, line};
+mod trouble;
+mod xml;
+
 use super::words;
 use crate::model::{
     Because, FailureReport, IterationReport, RunReport, Section, ServerReport, ServerState,
     StepReport, StepState,
 };
 use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, BytesText, Event};
+use quick_xml::events::{BytesDecl, Event};
 use std::collections::HashMap;
 use std::io;
+use trouble::Trouble;
+use xml::{Counts, attribute};
 
 /// Longest `message` attribute, in bytes; all of it stands in the text.
 const MESSAGE_MAX: usize = 500;
@@ -50,35 +54,6 @@ pub fn junit_xml(reports: &[RunReport]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-#[derive(Default)]
-struct Counts {
-    tests: usize,
-    failures: usize,
-    errors: usize,
-    skipped: usize,
-    seconds: f64,
-}
-
-impl Counts {
-    fn add(&mut self, other: &Self) {
-        self.tests += other.tests;
-        self.failures += other.failures;
-        self.errors += other.errors;
-        self.skipped += other.skipped;
-        self.seconds += other.seconds;
-    }
-
-    fn attributes(&self) -> [(&'static str, String); 5] {
-        [
-            ("tests", self.tests.to_string()),
-            ("failures", self.failures.to_string()),
-            ("errors", self.errors.to_string()),
-            ("skipped", self.skipped.to_string()),
-            ("time", format!("{:.3}", self.seconds)),
-        ]
-    }
-}
-
 struct Suite {
     /// Fit for an attribute, and the class name of its cases.
     name: String,
@@ -103,115 +78,6 @@ enum CaseOutcome {
     Passed,
     Failed(Trouble),
     Skipped(String),
-}
-
-/// One failed attempt.
-struct Trouble {
-    /// The answer was wrong (`failure`), or there was none (`error`).
-    wrong_answer: bool,
-    type_: String,
-    message: String,
-    text: String,
-    stderr: String,
-}
-
-impl Trouble {
-    /// What jelly itself has to say where no failure record stands behind it.
-    fn of_jelly(type_: &str, message: String) -> Self {
-        Self {
-            wrong_answer: false,
-            type_: type_.to_owned(),
-            text: message.clone(),
-            message,
-            stderr: String::new(),
-        }
-    }
-
-    /// The failures of one step or server in one iteration, as one.
-    fn of(failures: &[&FailureReport]) -> Option<Self> {
-        let first = failures.first()?;
-        let texts: Vec<String> = failures.iter().map(|f| failure_text(f)).collect();
-        Some(Self {
-            wrong_answer: failures.iter().all(|f| words::is_wrong_answer(f)),
-            type_: first.diagnosis.root_cause.clone(),
-            message: message_of(first),
-            text: texts.join("\n"),
-            stderr: first.stderr_tail.clone(),
-        })
-    }
-}
-
-/// The message with exit status and telling line, so that a viewer that shows
-/// nothing but messages shows what matters.
-fn message_of(failure: &FailureReport) -> String {
-    let mut message = line(&failure.message, MESSAGE_MAX);
-    if let Some(exit) = &failure.exit {
-        let said = match (&exit.signal, exit.code) {
-            (Some(signal), _) => message.contains(signal.as_str()),
-            (None, Some(code)) => message.contains(&format!("code {code}")),
-            (None, None) => true,
-        };
-        if !said {
-            message.push_str(&format!(" ({})", words::exit(exit)));
-        }
-    }
-    if let Some(telling) = words::telling_line(failure).filter(|t| !message.contains(t.as_str())) {
-        message.push_str(&format!(": {telling}"));
-    }
-    message
-}
-
-fn failure_text(failure: &FailureReport) -> String {
-    let diagnosis = &failure.diagnosis;
-    // Piece by piece, so that an escape sequence without an end can't swallow
-    // the pieces after its own.
-    let mut out = format!("{}\n", harmless(&failure.message));
-    let mut fact = |name: &str, value: &str| {
-        if !value.is_empty() {
-            out.push_str(&format!("{name}: {}\n", harmless(value)));
-        }
-    };
-    if let Some(assertion) = &failure.assertion {
-        fact("operator", &assertion.kind);
-        fact("path", assertion.path.as_deref().unwrap_or_default());
-        fact("expected", &assertion.expected.to_string());
-        fact("actual", &assertion.actual.to_string());
-    }
-    fact("at", failure.at.as_deref().unwrap_or_default());
-    fact("phase", words::phase(failure.phase));
-    if let Some(exit) = &failure.exit {
-        fact("exit", &words::exit(exit));
-    }
-    fact("command", &words::shell_line(&failure.argv));
-    if let Some(request) = &failure.request {
-        fact("request", &request.method);
-    }
-    let mut verdict = format!("{}-side", words::side(diagnosis.side));
-    if diagnosis.ambiguous {
-        verdict.push_str(", ambiguous");
-    }
-    if let Some(category) = diagnosis.error_category {
-        verdict.push_str(&format!(", {}", words::category(category)));
-    }
-    fact(
-        "diagnosis",
-        &format!(
-            "{} ({verdict}), rule {}",
-            diagnosis.root_cause, diagnosis.rule
-        ),
-    );
-    if let Some(evidence) = &diagnosis.evidence {
-        fact(
-            "evidence",
-            &format!("{}: {}", evidence.field, evidence.text),
-        );
-    }
-    fact("advice", &diagnosis.advice.what);
-    if !failure.stderr_tail.trim().is_empty() {
-        let stderr = harmless(&failure.stderr_tail);
-        out.push_str(&format!("stderr:\n{}\n", stderr.trim_end()));
-    }
-    out
 }
 
 /// The suites of one plan: one for each server that a case belongs to.
@@ -585,158 +451,6 @@ impl Case {
             CaseOutcome::Passed | CaseOutcome::Skipped(_) => false,
         }
     }
-
-    fn write(&self, classname: &str, w: &mut Writer<Vec<u8>>) -> io::Result<()> {
-        let seconds = format!("{:.3}", sane(self.seconds));
-        let name = attribute(&self.name);
-        let mut element = w
-            .create_element("testcase")
-            .with_attribute(("name", name.as_str()))
-            .with_attribute(("classname", classname))
-            .with_attribute(("time", seconds.as_str()));
-        if let Some((file, line)) = &self.at {
-            element = element
-                .with_attribute(("file", attribute(file).as_str()))
-                .with_attribute(("line", line.as_str()));
-        }
-        element.write_inner_content(|w| {
-            write_properties(w, &self.properties)?;
-            let rerun = match &self.outcome {
-                CaseOutcome::Passed => "flaky",
-                CaseOutcome::Failed(trouble) => {
-                    let kind = if trouble.wrong_answer {
-                        "failure"
-                    } else {
-                        "error"
-                    };
-                    w.create_element(kind)
-                        .with_attribute(("type", attribute(&trouble.type_).as_str()))
-                        .with_attribute(("message", attribute(&trouble.message).as_str()))
-                        .write_text_content(BytesText::new(&content(&trouble.text)))?;
-                    "rerun"
-                }
-                CaseOutcome::Skipped(message) => {
-                    w.create_element("skipped")
-                        .with_attribute(("message", attribute(message).as_str()))
-                        .write_empty()?;
-                    return Ok(());
-                }
-            };
-            for trouble in &self.earlier {
-                trouble.write_earlier(rerun, w)?;
-            }
-            if !self.system_err.trim().is_empty() {
-                w.create_element("system-err")
-                    .write_text_content(BytesText::new(&content(&self.system_err)))?;
-            }
-            Ok(())
-        })?;
-        Ok(())
-    }
-}
-
-impl Trouble {
-    /// An attempt of an earlier iteration, in Surefire's words: `prefix` is
-    /// `flaky` where the step passed in the end, else `rerun`.
-    fn write_earlier(&self, prefix: &str, w: &mut Writer<Vec<u8>>) -> io::Result<()> {
-        let kind = if self.wrong_answer {
-            "Failure"
-        } else {
-            "Error"
-        };
-        w.create_element(format!("{prefix}{kind}"))
-            .with_attribute(("message", attribute(&self.message).as_str()))
-            .with_attribute(("type", attribute(&self.type_).as_str()))
-            .write_inner_content(|w| {
-                w.create_element("stackTrace")
-                    .write_text_content(BytesText::new(&content(&self.text)))?;
-                if !self.stderr.trim().is_empty() {
-                    w.create_element("system-err")
-                        .write_text_content(BytesText::new(&content(&self.stderr)))?;
-                }
-                Ok(())
-            })?;
-        Ok(())
-    }
-}
-
-impl Suite {
-    fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for case in &self.cases {
-            counts.tests += 1;
-            counts.seconds += sane(case.seconds);
-            match &case.outcome {
-                CaseOutcome::Passed => {}
-                CaseOutcome::Failed(trouble) if trouble.wrong_answer => counts.failures += 1,
-                CaseOutcome::Failed(_) => counts.errors += 1,
-                CaseOutcome::Skipped(_) => counts.skipped += 1,
-            }
-        }
-        counts
-    }
-
-    fn write(&self, w: &mut Writer<Vec<u8>>) -> io::Result<()> {
-        let mut element = w
-            .create_element("testsuite")
-            .with_attribute(("name", self.name.as_str()));
-        for (name, value) in self.counts().attributes() {
-            element = element.with_attribute((name, value.as_str()));
-        }
-        element
-            .with_attribute(("timestamp", attribute(&self.timestamp).as_str()))
-            .write_inner_content(|w| {
-                write_properties(w, &self.properties)?;
-                for case in &self.cases {
-                    case.write(&self.name, w)?;
-                }
-                Ok(())
-            })?;
-        Ok(())
-    }
-}
-
-fn write_properties(w: &mut Writer<Vec<u8>>, properties: &[(&str, String)]) -> io::Result<()> {
-    if properties.is_empty() {
-        return Ok(());
-    }
-    w.create_element("properties").write_inner_content(|w| {
-        for (name, value) in properties {
-            w.create_element("property")
-                .with_attribute(("name", *name))
-                .with_attribute(("value", attribute(value).as_str()))
-                .write_empty()?;
-        }
-        Ok(())
-    })?;
-    Ok(())
-}
-
-/// A duration that a reader can add up.
-fn sane(seconds: f64) -> f64 {
-    if seconds.is_finite() {
-        seconds.max(0.0)
-    } else {
-        0.0
-    }
-}
-
-/// One line; XML folds line ends in attributes anyway.
-fn attribute(text: &str) -> String {
-    scrub(&line(text, MESSAGE_MAX))
-}
-
-fn content(text: &str) -> String {
-    scrub(&harmless(text))
-}
-
-/// Replaces what XML 1.0 can't hold, even as a character reference (section
-/// 2.2 of the specification). Markup, `]]>` included, is the writer's care.
-fn scrub(text: &str) -> String {
-    text.replace(
-        |c: char| !matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..),
-        "\u{fffd}",
-    )
 }
 
 #[cfg(test)]

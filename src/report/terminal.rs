@@ -178,7 +178,7 @@ impl<W: Write> TerminalReporter<W> {
     /// # Errors
     /// As [`TerminalReporter::finish`].
     pub fn finish_all(&mut self, reports: &[RunReport], exit_code: u8) -> io::Result<()> {
-        let text = closing::several(&self.paint, reports, exit_code);
+        let text = closing::several(&self.paint, reports, exit_code, self.options.quiet);
         self.close(&text)
     }
 

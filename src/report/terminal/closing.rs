@@ -23,21 +23,33 @@ pub(super) fn one(paint: &Paint, report: &RunReport, quiet: bool) -> String {
             out.push_str(&paint.hanging("warning: ", Tone::Warn, &name(warning), 4));
         }
     }
-    if let Some(dir) = &report.report_dir {
-        let path = format!("{}/test_results.md", name(dir));
-        out.push_str(&format!("{}{path}\n", paint.tone(Tone::Faint, "report: ")));
-    }
+    out.push_str(&where_it_lies(paint, report, ""));
     if let Some(help) = &report.help_summary {
         out.push_str(&help_text(paint, help));
     }
     out
 }
 
+fn where_it_lies(paint: &Paint, report: &RunReport, indent: &str) -> String {
+    report
+        .report_dir
+        .as_ref()
+        .map(|dir| {
+            let head = paint.tone(Tone::Faint, "report: ");
+            format!("{indent}{head}{}/test_results.md\n", name(dir))
+        })
+        .unwrap_or_default()
+}
+
 /// The end of a call with several plans.
-pub(super) fn several(paint: &Paint, reports: &[RunReport], exit_code: u8) -> String {
-    let mut out = String::from("\n");
+pub(super) fn several(paint: &Paint, reports: &[RunReport], exit_code: u8, quiet: bool) -> String {
+    let mut out = String::new();
+    if !quiet {
+        out.push('\n');
+    }
     for report in reports {
         out.push_str(&verdict(paint, report));
+        out.push_str(&where_it_lies(paint, report, "    "));
     }
     let text = format!(
         "{}, exit code {exit_code}",
