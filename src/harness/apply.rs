@@ -45,7 +45,7 @@ pub(super) fn edited(
 
 /// Reads a plan, with the variables that were set from outside.
 pub(super) fn load(source: PlanSource, settings: &LoopSettings) -> Result<Plan, PlanError> {
-    crate::plan::load(source).map(|plan| settings.with_vars(plan))
+    crate::plan::load_with(source, &settings.vars)
 }
 
 /// Applies a proposal: its folders first, then its edits.

@@ -74,14 +74,6 @@ impl LoopSettings {
             &plan.vars,
         )
     }
-
-    /// The plan with the variables that were set from outside.
-    pub(super) fn with_vars(&self, mut plan: Plan) -> Plan {
-        for (name, value) in &self.vars {
-            plan.vars.insert(name.clone(), value.clone());
-        }
-        plan
-    }
 }
 
 /// What the loop reaches the world through.

@@ -5,8 +5,19 @@
 //! an error. Must not do any of it: no I/O but the questions of
 //! [`FsFacts`], no clock. The loop decides, applies and shows.
 
+mod args;
+mod coerce;
+mod directory;
+mod names;
+mod paths;
+mod port;
+mod prefix;
 mod propose;
+mod timeout;
 mod types;
+mod workspace;
+
+use propose::step_target;
 
 pub use propose::propose;
 pub use types::{Facts, FsFacts, PathKind, Proposal, RepairId};
