@@ -203,7 +203,7 @@ fn to_byte(number: i32) -> u8 {
 /// Reaps whoever is dead; the worker's status if it was among them.
 fn reap_all(worker: Pid) -> Option<WaitStatus> {
     let mut end = None;
-    while let Ok(Some((pid, status))) = rustix::process::waitpid(None, WaitOptions::NOHANG) {
+    while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
         if pid == worker {
             end = Some(status);
         }
