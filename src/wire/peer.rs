@@ -543,3 +543,7 @@ fn whole(id: &Value) -> Option<u64> {
         number
     })
 }
+
+#[cfg(test)]
+#[path = "peer_tests.rs"]
+mod tests;

@@ -274,3 +274,7 @@ async fn list_tools(
         return Ok(tools);
     }
 }
+
+#[cfg(test)]
+#[path = "startup_tests.rs"]
+mod tests;
