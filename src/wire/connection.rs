@@ -70,11 +70,16 @@ impl Connection {
         Self { shared, driver }
     }
 
-    /// Looks at or changes the peer; what this queues is sent.
+    /// Changes the peer; what this queues is sent.
     pub fn with_peer<T>(&self, f: impl FnOnce(&mut Peer) -> T) -> T {
         let result = f(&mut self.shared.peer());
         self.shared.wake.notify_one();
         result
+    }
+
+    /// Looks at the peer without changing it.
+    pub fn look<T>(&self, f: impl FnOnce(&Peer) -> T) -> T {
+        f(&self.shared.peer())
     }
 
     /// Hears what goes on here, without being part of it.

@@ -163,7 +163,7 @@ fn discover(connection: &Connection, version: &'static Version) -> InFlight {
 }
 
 fn initialize(connection: &Connection, version: &'static Version) -> InFlight {
-    let params = connection.with_peer(|peer| initialize_params(version, peer.answers()));
+    let params = connection.look(|peer| initialize_params(version, peer.answers()));
     connection.send(Outgoing {
         method: INITIALIZE,
         params,

@@ -41,7 +41,8 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     Exited(Exit),
-    /// The stream is gone and the process is not; a fragment as of a breach.
+    /// The stream is gone, or of no use, and the process is not; a fragment
+    /// as of a breach.
     Closed(String),
 }
 
@@ -229,10 +230,7 @@ impl Peer {
         let pending = self.forget(id)?;
         // MCP forbids cancelling `initialize`.
         if pending.method != "initialize" && self.end.is_none() {
-            let mut params = json!({ "requestId": id, "reason": reason });
-            if let Some(version) = self.version.filter(|v| v.era == Era::Modern) {
-                dress(&mut params, version, &self.answers, None);
-            }
+            let params = json!({ "requestId": id, "reason": reason });
             self.notify("notifications/cancelled", params);
         }
         Some(Life {
@@ -309,7 +307,7 @@ impl Peer {
             Line::Blank if std::mem::take(&mut self.in_header) => {
                 if self.observed.messages == 0 {
                     let text = self.breach(CONTENT_LENGTH);
-                    self.break_all(&text);
+                    self.finish(End::Closed(text));
                 }
             }
             Line::Blank => {}
@@ -514,12 +512,6 @@ impl Peer {
         let text = self.breach(text);
         if let Some(index) = self.suspect() {
             self.settle_pending(index, Answer::Broken(text));
-        }
-    }
-
-    fn break_all(&mut self, text: &str) {
-        for pending in self.pending.drain(..) {
-            let _ = pending.reply.send(Answer::Broken(text.to_owned()));
         }
     }
 

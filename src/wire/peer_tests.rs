@@ -224,8 +224,16 @@ fn an_answer_that_is_not_json_ends_the_only_request() {
     let mut peer = peer();
     let one = ask(&mut peer);
     hear(&mut peer, r#"{"jsonrpc":"2.0","id":1,"result":{"x":NaN}}"#);
-    assert!(broken(one).contains("not valid JSON"));
+    assert!(broken(one).contains("can't be read as JSON"));
     assert_eq!(peer.observed().noise, 1);
+}
+
+#[test]
+fn a_line_that_is_too_long_ends_the_only_request() {
+    let mut peer = peer();
+    let one = ask(&mut peer);
+    peer.receive(Frame::TooLong(64));
+    assert_eq!(broken(one), "sent a line longer than 64 bytes");
 }
 
 #[test]

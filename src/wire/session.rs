@@ -140,13 +140,13 @@ impl Session {
     /// Everything seen beside answers, up to now.
     #[must_use]
     pub fn observed(&self) -> Observed {
-        self.connection.with_peer(|peer| peer.observed().clone())
+        self.connection.look(|peer| peer.observed().clone())
     }
 
     /// How many lines on stdout were no message, and the first of them.
     #[must_use]
     pub fn noise(&self) -> (u64, Vec<String>) {
-        self.connection.with_peer(|peer| {
+        self.connection.look(|peer| {
             let seen = peer.observed();
             (seen.noise, seen.noise_sample.clone())
         })
@@ -157,7 +157,7 @@ impl Session {
     #[must_use]
     pub fn breaches(&self) -> Vec<String> {
         self.connection
-            .with_peer(|peer| peer.observed().breaches.clone())
+            .look(|peer| peer.observed().breaches.clone())
     }
 
     /// Sends one request and waits for its end, no longer than `timeout`,
@@ -201,7 +201,7 @@ impl Session {
     ) -> Reply {
         let stderr = self.process.stderr();
         let stderr_before = stderr.bytes();
-        let breaches_before = self.connection.with_peer(|p| p.observed().breaches.len());
+        let breaches_before = self.connection.look(|p| p.observed().breaches.len());
         let started = Instant::now();
         // A limit too large to add up is none.
         let deadline = started
@@ -217,7 +217,7 @@ impl Session {
             ReplyOutcome::Exited(_) => stderr.settled().await,
             ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) | ReplyOutcome::Broken(_) => {}
         }
-        let breaches = self.connection.with_peer(|peer| {
+        let breaches = self.connection.look(|peer| {
             let all = &peer.observed().breaches;
             all.get(breaches_before..).unwrap_or_default().to_vec()
         });
@@ -269,7 +269,7 @@ impl Session {
                     "asks for input on `{method}`, where the specification allows none"
                 ));
             };
-            let answers = self.connection.with_peer(|peer| peer.answers().clone());
+            let answers = self.connection.look(|peer| peer.answers().clone());
             params = match next_round(original, &result, &answers) {
                 Ok(params) => params,
                 Err(why) => return self.broken(&format!("{why} on `{method}`")),

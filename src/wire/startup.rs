@@ -194,17 +194,16 @@ async fn detected(
         if ended.result.is_ok() {
             return conclude(launch, ended, started, notes).await;
         }
-        if ended.died_of_the_probe() && second.is_none() && failed.is_none() {
-            if let Ok(again) = fresh(launch, started, deadline).await {
-                second = Some(again);
-                doubt_at = None;
-                notes.push(format!(
-                    "its first process exited after the `server/discover` probe{}; a fresh one \
-                     was started without the probe",
-                    ended.exit_in_words()
-                ));
-                continue;
-            }
+        let in_doubt = second.is_none() && failed.is_none() && ended.blames_the_probe();
+        if in_doubt && let Ok(again) = fresh(launch, started, deadline).await {
+            second = Some(again);
+            doubt_at = None;
+            notes.push(format!(
+                "its first process {} after the `server/discover` probe; a fresh one was \
+                 started without the probe",
+                ended.end_in_words()
+            ));
+            continue;
         }
         let ended = match failed.take() {
             Some(other) => Attempt::more_telling(other, ended),
@@ -261,7 +260,7 @@ async fn list_tools(
             ReplyOutcome::Exited(exit) => return Err(Trouble::Exited(exit)),
             ReplyOutcome::Broken(why) => return Err(Trouble::Breach(why)),
         };
-        let stale = connection.with_peer(|peer| peer.observed().tools_changed);
+        let stale = connection.look(|peer| peer.observed().tools_changed);
         if stale && left > 0 {
             continue;
         }

@@ -179,6 +179,20 @@ while True: legacy(recv())";
 }
 
 #[tokio::test]
+async fn a_server_that_the_probe_leaves_in_disorder_gets_a_fresh_process() {
+    let body = "
+m = recv()
+while m['method'] == 'server/discover':
+    err(m, -32000, 'not initialized'); m = recv(); err(m, -32000, 'invalid state'); m = recv()
+legacy(m)
+while True: legacy(recv())";
+    let fixture = Fixture::new(body);
+    let session = fixture.ready().await;
+    assert_eq!(session.era(), Era::Legacy);
+    assert_eq!(fixture.starts(), 2);
+}
+
+#[tokio::test]
 async fn a_server_that_ignores_unknown_methods_is_healthy_on_the_same_process() {
     let body = "
 while True:
@@ -380,6 +394,7 @@ raw(f"Content-Length: {len(body)}\r\n\r\n{body}")
 time.sleep(60)"#;
     let failure = Fixture::new(body).failed().await;
     assert_eq!(failure.phase, Phase::Handshake);
+    assert_eq!(failure.outcome, Outcome::Ok);
     assert!(failure.protocol_breach.unwrap().contains("Content-Length"));
 }
 
@@ -392,6 +407,7 @@ while True:
     legacy(m)";
     let failure = Fixture::new(body).failed().await;
     assert_eq!(failure.phase, Phase::Handshake);
+    assert_eq!(failure.outcome, Outcome::Ok);
     assert!(failure.protocol_breach.unwrap().contains("id 99"));
 }
 
