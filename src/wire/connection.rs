@@ -5,8 +5,9 @@
 //! server is heard while it is idle, and can't be blocked by us. It must not
 //! know of eras, nor of how the process was started.
 
+use super::exchange::{Answer, End, Life, Outgoing};
 use super::frame::LineSplitter;
-use super::peer::{Answer, End, Life, Outgoing, Peer};
+use super::peer::Peer;
 use crate::model::Exit;
 use std::future::Future;
 use std::pin::pin;

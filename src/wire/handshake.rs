@@ -10,7 +10,7 @@ use super::era::{
     Greeting, Version, initialize_params, is_modern_error, read_discover, read_initialize,
     supported_by,
 };
-use super::peer::{Answer, Outgoing};
+use super::exchange::{Answer, Outgoing};
 use crate::model::{Era, Exit, RpcError};
 use serde_json::Value;
 use std::time::Duration;

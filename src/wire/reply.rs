@@ -2,7 +2,7 @@
 //!
 //! Main types: [`Reply`] and [`StartFailure`]: facts, for others to judge.
 
-use super::peer::{Answer, Life};
+use super::exchange::{Answer, Life};
 use crate::model::{Era, Exit, Outcome, Phase, RequestFacts, RpcError, SpawnError};
 use serde_json::Value;
 use std::time::Duration;

@@ -6,10 +6,10 @@ use super::answers::Answers;
 use super::candidate::Candidate;
 use super::connection::Connection;
 use super::era::{Greeting, Version};
+use super::exchange::Outgoing;
 use super::handshake::Settled;
 use super::listing::{ListKind, list_all};
 use super::observed::Observed;
-use super::peer::Outgoing;
 use super::reply::{Reply, ReplyOutcome};
 use crate::model::{Era, ToolInfo};
 use crate::process::{ExitWatch, Process, Shutdown, StderrHandle};
@@ -342,43 +342,5 @@ fn next_round(original: &Value, result: &Value, answers: &Answers) -> Result<Val
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{ResultType, next_round, result_type};
-    use crate::wire::Answers;
-    use serde_json::json;
-
-    #[test]
-    fn a_server_that_asks_for_what_was_offered_gets_it_with_its_state() {
-        let answers = Answers::default().with("roots/list", json!({"roots": []}));
-        let result = json!({
-            "resultType": "input_required",
-            "inputRequests": {"r": {"method": "roots/list"}},
-            "requestState": "s",
-        });
-        let params = next_round(&json!({"name": "t"}), &result, &answers).unwrap();
-        assert_eq!(
-            params,
-            json!({"name": "t", "inputResponses": {"r": {"roots": []}}, "requestState": "s"})
-        );
-    }
-
-    #[test]
-    fn a_server_that_asks_for_what_was_not_offered_is_in_breach() {
-        let result = json!({"inputRequests": {"r": {"method": "elicitation/create"}}});
-        let why = next_round(&json!({}), &result, &Answers::default()).unwrap_err();
-        assert!(why.contains("`elicitation/create`"), "{why}");
-        assert!(next_round(&json!({}), &json!({}), &Answers::default()).is_err());
-    }
-
-    #[test]
-    fn an_absent_result_type_is_complete_and_an_unknown_one_is_not() {
-        assert!(matches!(
-            result_type(&json!({})),
-            ResultType::Complete { flaw: Some(_) }
-        ));
-        assert!(matches!(
-            result_type(&json!({"resultType": "later"})),
-            ResultType::Unknown(_)
-        ));
-    }
-}
+#[path = "session_tests.rs"]
+mod tests;
