@@ -6,9 +6,18 @@
 //!
 //! [`IterationRecord`]: crate::model::IterationRecord
 
+mod board;
 mod judge;
+mod lane;
+mod launch;
 mod operators;
 mod output;
 mod preflight;
+mod run;
+mod select;
+mod settings;
+mod step;
 
-pub use judge::{Judgement, Mismatch, Observed, judge};
+pub use run::{Executed, Iteration, execute};
+pub use select::{NoSuchFilter, Selection};
+pub use settings::{ExecSettings, StderrLog};

@@ -27,6 +27,8 @@ pub enum OperandError {
         takes: &'static str,
         got: &'static str,
     },
+    #[error("{0}")]
+    Unresolved(#[from] crate::plan::Unresolved),
 }
 
 impl Compiled {

@@ -34,6 +34,7 @@ pub struct Session {
     notes: Vec<String>,
     request_timeout: Duration,
     shutdown_timeout: Duration,
+    shy_of_probes: bool,
 }
 
 /// What a session is made of.
@@ -45,6 +46,7 @@ pub(super) struct SessionParts {
     pub notes: Vec<String>,
     pub request_timeout: Duration,
     pub shutdown_timeout: Duration,
+    pub shy_of_probes: bool,
 }
 
 impl Session {
@@ -59,6 +61,7 @@ impl Session {
             notes: parts.notes,
             request_timeout: parts.request_timeout,
             shutdown_timeout: parts.shutdown_timeout,
+            shy_of_probes: parts.shy_of_probes,
         }
     }
 
@@ -114,6 +117,13 @@ impl Session {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Its first process died of a request that it did not know, or fell
+    /// silent over it: nothing unknown should be sent to it again.
+    #[must_use]
+    pub fn shy_of_probes(&self) -> bool {
+        self.shy_of_probes
     }
 
     /// The launch's limit for a request that has none of its own.
@@ -188,10 +198,13 @@ impl Session {
             .with_peer(|peer| peer.notify(method, params));
     }
 
-    /// Closes stdin, waits; SIGTERM to the group, waits; SIGKILL.
-    pub async fn shutdown(mut self) -> Shutdown {
+    /// Closes stdin, waits; SIGTERM to the group, waits; SIGKILL. Waits no
+    /// longer than `at_most` each time, nor than the launch allows.
+    pub async fn shutdown(mut self, at_most: Duration) -> Shutdown {
         self.connection.close_stdin();
-        self.process.shutdown(self.shutdown_timeout).await
+        self.process
+            .shutdown(self.shutdown_timeout.min(at_most))
+            .await
     }
 
     async fn timed(

@@ -82,7 +82,7 @@ impl Launch {
 pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
     let started = Instant::now();
     let deadline = started + launch.startup_timeout;
-    let (candidate, settled, mut notes) = match launch.era {
+    let (candidate, settled, opening, mut notes) = match launch.era {
         Some(era) => pinned(launch, era, started, deadline).await?,
         None => detected(launch, started, deadline).await?,
     };
@@ -107,12 +107,13 @@ pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
         tools,
         startup: started.elapsed(),
         notes,
+        shy_of_probes: launch.era.is_none() && matches!(opening, Opening::Only(_)),
         request_timeout: launch.request_timeout,
         shutdown_timeout: launch.shutdown_timeout,
     }))
 }
 
-type Ready = (Candidate, Settled, Vec<String>);
+type Ready = (Candidate, Settled, Opening, Vec<String>);
 
 async fn pinned(
     launch: &Launch,
@@ -132,7 +133,7 @@ async fn conclude(
     notes: Vec<String>,
 ) -> Result<Ready, Box<StartFailure>> {
     match attempt.result {
-        Ok(settled) => Ok((attempt.candidate, settled, notes)),
+        Ok(settled) => Ok((attempt.candidate, settled, attempt.opening, notes)),
         Err(_) => Err(attempt
             .failure(launch, Phase::Handshake, None, started, notes)
             .await),
