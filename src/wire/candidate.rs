@@ -177,7 +177,6 @@ impl Attempt {
             showed_life: stderr.bytes() + seen.messages + seen.noise > 0,
             stdout_noise: seen.noise_sample,
             noise_count: seen.noise,
-            protocol_breach: seen.breaches.into_iter().next(),
             era: settled.map(|s| s.version.era).or(launch.era),
             server_info: settled.and_then(|s| {
                 let mut info = s.greeting.server_info.clone();
@@ -204,6 +203,7 @@ impl Attempt {
             Trouble::TimedOut => {
                 failure.outcome = Outcome::Timeout;
                 failure.timeout = Some(launch.startup_timeout);
+                failure.protocol_breach = seen.breaches.into_iter().next();
                 failure.message = format!(
                     "timed out during startup: no answer to `{waited_for}` within {}",
                     human_duration(launch.startup_timeout)

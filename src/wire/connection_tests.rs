@@ -172,6 +172,22 @@ async fn a_closed_stdout_of_a_live_server_is_said_as_such() {
 }
 
 #[tokio::test]
+async fn a_server_that_closed_its_stdout_can_still_be_asked_to_end() {
+    let (connection, server) = connect(1024);
+    let Server {
+        mut input,
+        output,
+        exit,
+    } = server;
+    drop(output);
+    connection.close_stdin();
+    let mut rest = String::new();
+    let ended = tokio::time::timeout(SOON, input.read_to_string(&mut rest)).await;
+    assert!(ended.is_ok(), "its stdin is still open");
+    drop(exit);
+}
+
+#[tokio::test]
 async fn a_closed_stdin_ends_the_requests_that_can_no_longer_be_read() {
     let (connection, server) = connect(16);
     let Server {

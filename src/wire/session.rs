@@ -4,7 +4,7 @@
 
 use super::answers::Answers;
 use super::candidate::Candidate;
-use super::connection::Connection;
+use super::connection::{Connection, deadline_after};
 use super::era::{Greeting, Version};
 use super::exchange::Outgoing;
 use super::handshake::Settled;
@@ -216,10 +216,7 @@ impl Session {
         let stderr_before = stderr.bytes();
         let breaches_before = self.connection.look(|p| p.observed().breaches.len());
         let started = Instant::now();
-        // A limit too large to add up is none.
-        let deadline = started
-            .checked_add(timeout)
-            .unwrap_or_else(|| started + Duration::from_secs(86_400 * 365));
+        let deadline = deadline_after(started, timeout);
         let mut outcome = ask(deadline).await;
         let elapsed = started.elapsed();
         match &mut outcome {
