@@ -80,7 +80,7 @@ log('still at it')",
         other => panic!("{other:?}"),
     }
     assert!(reply.elapsed >= limit);
-    session.shutdown().await;
+    session.shutdown(SOON).await;
     assert_eq!(fixture.heard().last().unwrap(), "notifications/cancelled");
 }
 
@@ -191,7 +191,7 @@ async fn a_launcher_that_is_not_the_server_itself_works_too() {
     fixture.launch.command.argv.push("sh".into());
     fixture.launch.command.argv.extend(argv);
     let session = fixture.ready().await;
-    let end = session.shutdown().await;
+    let end = session.shutdown(SOON).await;
     assert_eq!(end.exit.unwrap().code, Some(0));
     assert_eq!(end.leftovers, 0);
 }
