@@ -1,6 +1,7 @@
 use super::{ResultType, next_round, result_type};
+use crate::text::redact::Redactor;
 use crate::wire::fixture::{Fixture, SOON, echo};
-use crate::wire::{Answers, ListKind, ReplyOutcome};
+use crate::wire::{Answers, ListKind, Recorder, ReplyOutcome};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -171,6 +172,37 @@ while True: modern(recv(), call)";
         ReplyOutcome::Broken(why) => assert!(why.contains("`sampling/createMessage`")),
         other => panic!("{other:?}"),
     }
+}
+
+#[tokio::test]
+async fn a_recorded_session_has_every_line_of_both_sides_and_no_secret() {
+    let mut fixture = Fixture::calling("log('swordfish'); raw('junk\\n'); ok(m, m['params'])");
+    let folder = tempfile::tempdir().unwrap();
+    let (record, stderr) = (
+        folder.path().join("wire.jsonl"),
+        folder.path().join("stderr"),
+    );
+    fixture.launch.recorder = Some(Recorder::create(&record).unwrap());
+    fixture.launch.stderr_log = Some(stderr.clone());
+    fixture.launch.redactor = Redactor::new([("KEY", "swordfish")]);
+    let session = fixture.ready().await;
+    let params = json!({"name": "echo", "arguments": {"key": "swordfish"}});
+    match session.request("tools/call", params, SOON).await.outcome {
+        ReplyOutcome::Answered(result) => assert_eq!(result["arguments"]["key"], "swordfish"),
+        other => panic!("{other:?}"),
+    }
+    session.shutdown(SOON).await;
+    let text = std::fs::read_to_string(record).unwrap();
+    let methods: Vec<String> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|entry| entry["direction"] == "sent")
+        .map(|entry| entry["message"]["method"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(methods, fixture.heard());
+    assert!(text.contains(r#""text":"junk""#) && text.contains("[secret KEY]"));
+    let stderr = std::fs::read_to_string(stderr).unwrap();
+    assert!(!text.contains("swordfish") && stderr.trim() == "[secret KEY]");
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ async fn a_legacy_server_that_refuses_the_probe_is_initialized_at_once() {
     assert_eq!(session.era(), Era::Legacy);
     assert_eq!(session.protocol_version(), "2025-11-25");
     assert_eq!(fixture.starts(), 1);
-    assert!(session.notes().is_empty());
+    assert!(session.notes().is_empty() && !session.shy_of_probes());
     let heard = fixture.heard();
     assert_eq!(heard[..2], ["server/discover", "initialize"]);
     assert!(heard.contains(&"notifications/initialized".to_owned()));
@@ -60,6 +60,7 @@ while True: legacy(recv())";
     assert_eq!(session.era(), Era::Legacy);
     assert_eq!(fixture.starts(), 2);
     assert!(session.notes()[0].contains("server/discover"));
+    assert!(session.shy_of_probes());
     assert!(!session.exit_watch().has_exited());
 }
 
