@@ -375,6 +375,16 @@ impl Peer {
 
     fn take_request(&mut self, id: &Value, method: &str) {
         let shown = truncate(method, 100).into_owned();
+        let own = |p: &Pending| Some(p.id) == whole(id) && p.method == method;
+        if self.pending.iter().any(own) {
+            // A terminal between us echoes, and the answer still comes; a
+            // program like `cat` does nothing else. Answering would go round
+            // in circles.
+            self.breach(&format!(
+                "sent our own request `{shown}` back, as an echo does"
+            ));
+            return;
+        }
         if self.version.is_some_and(|v| v.era == Era::Modern) {
             // 2026-07-28 has no requests from the server, and forbids the
             // client to write responses; stdio, "Receiving Messages".

@@ -186,6 +186,18 @@ fn requests_of_a_legacy_server_are_answered_or_refused() {
 }
 
 #[test]
+fn an_echo_is_named_and_not_answered_and_the_answer_after_it_counts() {
+    let mut peer = peer();
+    let mut one = ask(&mut peer);
+    let request = sent(&mut peer).remove(0).to_string();
+    hear(&mut peer, &request);
+    assert!(sent(&mut peer).is_empty());
+    assert!(peer.observed().breaches[0].contains("as an echo does"));
+    hear(&mut peer, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert!(one.try_recv().is_ok());
+}
+
+#[test]
 fn requests_of_a_modern_server_are_a_breach() {
     let mut peer = peer();
     peer.settle(Version::newest(crate::model::Era::Modern));
