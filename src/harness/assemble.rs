@@ -87,6 +87,7 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
         request: failure.request.clone(),
         at,
         assertion: failure.assertion.clone(),
+        outcome: failure.outcome,
         diagnosis: judged.diagnosis.clone(),
     }
 }

@@ -77,6 +77,9 @@ pub struct HttpFacts {
     pub body: Option<String>,
     /// The transport's own error, when there was no answer.
     pub error: Option<String>,
+    /// That error in words, where `error` is only its kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// The request that failed.

@@ -9,8 +9,8 @@ mod template;
 mod types;
 mod uses;
 
-pub use edit::{EditError, PlanEdit};
-pub use load::{PlanError, Problem, check, load, load_with};
+pub use edit::{EditError, PlanEdit, apply, diff};
+pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use source::{Format, PlanSource, ReadError};
 pub use template::{
     Part, Scope, Template, TemplateError, Unresolved, each_reference, has_reference, is_name,

@@ -88,3 +88,46 @@ fn watch_by_thread(pid: Pid, news: ExitNews) -> io::Result<()> {
         })
         .map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ExitNews, ExitWatch, watch_by_thread};
+    use crate::model::Exit;
+    use crate::process::unix;
+    use std::sync::Arc;
+    use tokio::sync::watch;
+
+    fn unheard() -> (ExitNews, ExitWatch) {
+        let (sender, receiver) = watch::channel(None);
+        (ExitNews(Arc::new(sender)), ExitWatch(receiver))
+    }
+
+    #[tokio::test]
+    async fn a_thread_tells_the_exit_where_there_are_no_pidfds_and_does_not_reap() {
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "exit 7"])
+            .spawn()
+            .expect("it starts");
+        let (news, watch) = unheard();
+        let pid = unix::pid_of(&child).expect("it has a pid");
+        watch_by_thread(pid, news).expect("a thread can be had");
+        assert_eq!(watch.wait().await.code, Some(7));
+        assert_eq!(child.wait().expect("it was not reaped").code(), Some(7));
+    }
+
+    #[tokio::test]
+    async fn the_first_report_counts_and_a_lost_one_is_an_exit_without_facts() {
+        let (news, watch) = unheard();
+        let code = |code| Exit {
+            code: Some(code),
+            signal: None,
+        };
+        news.tell(code(1));
+        news.tell(code(2));
+        assert_eq!(watch.wait().await, code(1));
+
+        let (news, watch) = unheard();
+        drop(news);
+        assert_eq!(watch.wait().await, Exit::default());
+    }
+}

@@ -45,6 +45,25 @@ pub(super) fn resolve(spec: &CommandSpec) -> Result<Target, SpawnError> {
     Ok(Target { path, env })
 }
 
+/// Whether a command could be started, as far as a look at the file system
+/// tells; nothing is executed.
+///
+/// # Errors
+/// As [`super::spawn`] would say it.
+pub fn check(spec: &CommandSpec) -> Result<(), SpawnError> {
+    let target = resolve(spec)?;
+    let file = spec.cwd.join(&target.path);
+    let refused = match fs::metadata(&file) {
+        Err(e) => e,
+        Ok(meta) if meta.is_dir() => io::Error::from_raw_os_error(libc::EACCES),
+        Ok(_) => match access(&file, Access::EXEC_OK) {
+            Err(errno) => errno.into(),
+            Ok(()) => return Ok(()),
+        },
+    };
+    Err(explain(&refused, spec, &target.path))
+}
+
 fn child_env(delta: &[(String, String)]) -> Vec<(OsString, OsString)> {
     let latest: HashMap<&OsStr, &OsStr> = delta
         .iter()

@@ -25,8 +25,12 @@ mod platform;
 #[path = "other.rs"]
 mod platform;
 
+#[cfg(test)]
+mod tests;
+
 pub use drain::{DRAIN_MAX, DRAIN_QUIET, ExitBoundReader};
 pub use exit::ExitWatch;
+pub use lookup::check;
 pub use shutdown::{How, Shutdown, sweep_orphans};
 pub use spawn::{Capture, CommandSpec, Process, spawn};
 pub use stderr::{Mark, StderrHandle};

@@ -255,3 +255,75 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     // The ring is whole after every push, whoever panicked elsewhere.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Ring;
+    use proptest::prelude::*;
+
+    fn filled(head: usize, tail: usize, chunks: &[Vec<u8>]) -> Ring {
+        let mut ring = Ring::new(head, tail);
+        for chunk in chunks {
+            ring.push(chunk);
+        }
+        ring
+    }
+
+    #[test]
+    fn a_cut_through_a_character_shows_no_debris() {
+        let text = "aäöüäöüz";
+        for head in 0..6 {
+            for tail in 0..6 {
+                let kept = filled(head, tail, &[text.as_bytes().to_vec()]).since(0);
+                assert!(!kept.contains('\u{FFFD}'), "{head} {tail}: {kept}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        let ring = filled(100, 100, &[b"a\xFFb\xC3".to_vec()]);
+        assert_eq!(ring.since(0), "a\u{FFFD}b\u{FFFD}");
+    }
+
+    #[test]
+    fn a_mark_beyond_the_end_gives_nothing() {
+        let ring = filled(4, 4, &[b"abcdefghijkl".to_vec()]);
+        assert_eq!(ring.since(12), "");
+        assert_eq!(ring.since(u64::MAX), "");
+    }
+
+    #[test]
+    fn a_mark_in_the_gap_gives_the_tail_and_says_what_is_missing() {
+        let ring = filled(4, 4, &[b"abcdefghijkl".to_vec()]);
+        assert_eq!(ring.since(0), "abcd\n[… 4 bytes left out …]\nijkl");
+        assert_eq!(ring.since(6), "[… 2 bytes left out …]\nijkl");
+        assert_eq!(ring.since(8), "ijkl");
+        assert_eq!(ring.since(10), "kl");
+    }
+
+    proptest! {
+        #[test]
+        fn memory_is_bounded_and_what_fits_is_kept_whole(
+            head in 0_usize..20,
+            tail in 0_usize..20,
+            chunks in prop::collection::vec("[a-z]{0,15}".prop_map(String::into_bytes), 0..12),
+            mark in 0_usize..200,
+        ) {
+            let all = chunks.concat();
+            let ring = filled(head, tail, &chunks);
+            prop_assert_eq!(ring.total, all.len() as u64);
+            prop_assert!(ring.head.len() <= head && ring.tail.len() <= tail);
+
+            let wanted = String::from_utf8_lossy(&all[mark.min(all.len())..]).into_owned();
+            let kept = ring.since(mark as u64);
+            let tail_start = all.len() - ring.tail.len();
+            if all.len() <= head + tail || mark >= tail_start {
+                prop_assert_eq!(kept, wanted);
+            } else {
+                let last = String::from_utf8_lossy(&all[tail_start..]).into_owned();
+                prop_assert!(kept.contains("bytes left out") && kept.ends_with(&last));
+            }
+        }
+    }
+}

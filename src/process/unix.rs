@@ -297,13 +297,14 @@ pub(super) fn execute_image(command: &mut Command, image: Image) {
 
 /// Lets the child start with no signal blocked and none ignored, whatever
 /// jelly itself was started with: a server with SIGCHLD ignored, for one,
-/// can't wait for its own children.
+/// can't wait for its own children. The C library keeps the two signals that
+/// it uses itself out of reach.
 fn reset_signals() -> io::Result<()> {
     // SAFETY: plain system calls on initialised values of this stack frame.
     unsafe {
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
-        for signal in 1..32 {
+        for signal in 1..=64 {
             let mut action: libc::sigaction = std::mem::zeroed();
             let known = libc::sigaction(signal, ptr::null(), &raw mut action) == 0;
             if known && action.sa_sigaction == libc::SIG_IGN {

@@ -14,3 +14,4 @@ mod step;
 
 pub use plan::{check, load, load_with};
 pub use problem::{PlanError, Problem};
+pub use reader::parse_duration;

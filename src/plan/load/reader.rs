@@ -386,7 +386,7 @@ impl<'t> Reader<'t> {
 
 /// `500ms`, `30s`, `1m 30s`; `None` for what is no duration, a negative one
 /// included.
-pub(super) fn parse_duration(text: &str) -> Option<Duration> {
+pub fn parse_duration(text: &str) -> Option<Duration> {
     let signed: jiff::SignedDuration = text.parse().ok()?;
     Duration::try_from(signed).ok()
 }

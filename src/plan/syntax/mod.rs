@@ -10,7 +10,8 @@ mod scalar;
 mod yaml;
 
 pub(super) use json::parse as parse_json;
-pub(super) use node::{Data, Entry, Node, Span, Trouble};
+pub(super) use node::{Data, Entry, Node, Span, Style, Trouble};
+pub(super) use scalar::{Plain, plain};
 pub(super) use yaml::parse as parse_yaml;
 
 use super::source::{Format, MAX_BYTES, PlanSource};

@@ -48,8 +48,11 @@ pub(in crate::plan) enum Style {
 pub(in crate::plan) struct Node<'t> {
     pub data: Data<'t>,
     pub span: Span,
+    /// Where the document has it: the alias, for what came through one, while
+    /// `span` is the place that it came from.
+    pub site: Span,
     pub style: Style,
-    /// Came from elsewhere through an alias; the span is that other place.
+    /// Came from elsewhere through an alias.
     pub aliased: bool,
     /// Some alias refers to it.
     pub referred: bool,
@@ -110,9 +113,11 @@ impl Trouble {
 
 impl<'t> Node<'t> {
     pub(in crate::plan) fn new(data: Data<'t>, span: Range<usize>, style: Style) -> Self {
+        let span = span.into();
         Self {
             data,
-            span: span.into(),
+            span,
+            site: span,
             style,
             aliased: false,
             referred: false,

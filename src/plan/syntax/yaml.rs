@@ -123,7 +123,15 @@ impl<'t> Builder<'t> {
                 );
             }
             Event::Scalar(text, style, anchor, tag) => {
-                self.last_end = self.last_end.max(content_end(self.text, &range, style));
+                let range = match style {
+                    ScalarStyle::Literal | ScalarStyle::Folded => {
+                        range.start..block_end(self.text, &range)
+                    }
+                    ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
+                        range
+                    }
+                };
+                self.last_end = self.last_end.max(range.end);
                 let node = self.scalar(text, style, tag.as_deref(), range);
                 self.add(node, anchor)?;
             }
@@ -289,6 +297,7 @@ impl<'t> Builder<'t> {
         };
         self.last_end = self.last_end.max(end);
         open.node.span.end = end as u32;
+        open.node.site = open.node.span;
         if let Data::Map(entries) = &mut open.node.data {
             // Keys of the map itself win over merged ones, whatever the order.
             for merged in open.merges {
@@ -335,6 +344,7 @@ impl<'t> Builder<'t> {
         }
         let mut copy = original.clone();
         copy.aliased = true;
+        copy.site = range.clone().into();
         self.referred.insert(anchor);
         if self.key_is_due() {
             // The key stands where the alias does, whatever it refers to.
@@ -461,16 +471,26 @@ fn key<'t>(text: &'t str, node: Node<'t>) -> Result<Key<'t>, Trouble> {
     }
 }
 
-/// Where the last character of a scalar ends. The span of a block scalar runs
-/// on to the next token.
-fn content_end(text: &str, range: &Range<usize>, style: ScalarStyle) -> usize {
-    match style {
-        ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => range.end,
-        ScalarStyle::Literal | ScalarStyle::Folded => {
-            let written = text.get(range.clone()).unwrap_or("");
-            range.start + written.trim_end().len()
+/// Where the lines of a block scalar end: the parser's own range runs on to
+/// the next token, over blank lines and comments.
+fn block_end(text: &str, range: &Range<usize>) -> usize {
+    let written = text.get(range.clone()).unwrap_or_default();
+    let line_start = text[..range.start].rfind('\n').map_or(0, |feed| feed + 1);
+    let width = range.start - line_start;
+    let mut end = range.start;
+    let mut at = range.start;
+    for line in written.split_inclusive('\n') {
+        let content = line.trim_end();
+        let blanks = line.len() - line.trim_start_matches(' ').len();
+        if !content.is_empty() {
+            if at > range.start && blanks < width {
+                break;
+            }
+            end = at + content.len();
         }
+        at += line.len();
     }
+    end
 }
 
 fn mark_referred(node: &mut Node<'_>, referred: &HashSet<u32>) {

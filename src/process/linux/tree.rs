@@ -236,3 +236,55 @@ pub(in super::super) fn kill_own_children(keep: &[u32]) -> usize {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Proc, Stat, children_by_scan, children_of};
+    use rustix::process::{Pid, getpid};
+
+    #[test]
+    fn a_process_name_can_not_confuse_the_reader() {
+        let text = "42 (a) Z (b) 1 2) S 7 8 9 0 -1 1 2 3 4 5 6 7 8 9 20 0 1 0 12345 6 7";
+        let stat = Stat::parse(text).expect("it is whole");
+        assert_eq!(
+            (stat.dead, stat.parent, stat.group, stat.start),
+            (false, 7, 8, 12345)
+        );
+        assert!(Stat::parse("42 (cut").is_none());
+        assert!(Stat::parse("42 (cut) S 7 8").is_none());
+    }
+
+    #[test]
+    fn a_pid_that_was_given_to_another_process_is_not_killed() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("20")
+            .spawn()
+            .expect("it starts");
+        let pid = Pid::from_child(&child);
+        let start = Stat::of(pid).expect("it runs").start;
+        let earlier = Proc {
+            pid,
+            start: start - 1,
+        };
+        assert!(!earlier.is_alive());
+        earlier.kill();
+        assert!(child.try_wait().expect("it is ours").is_none());
+
+        Proc { pid, start }.kill();
+        let status = child.wait().expect("it is ours");
+        assert_eq!(status.code(), None);
+    }
+
+    #[test]
+    fn children_are_found_with_and_without_the_kernels_lists() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("20")
+            .spawn()
+            .expect("it starts");
+        let pid = Pid::from_child(&child);
+        assert!(children_of(getpid()).contains(&pid));
+        assert!(children_by_scan(getpid()).contains(&pid));
+        child.kill().expect("it is ours");
+        child.wait().expect("it is ours");
+    }
+}

@@ -1,0 +1,290 @@
+//! Advice with its placeholders filled.
+
+use super::rule::AdviceText;
+use crate::model::{Advice, Failure, PlanIssue};
+use std::collections::BTreeMap;
+
+/// What any rule may name; the named groups of its own patterns come on top.
+const KNOWN: &[&str] = &[
+    "server",
+    "step",
+    "tool",
+    "method",
+    "argv0",
+    "command",
+    "cwd",
+    "url",
+    "timeout",
+    "exit",
+    "evidence",
+    "message",
+    "path",
+    "name",
+    "candidates",
+    "candidate",
+    "expected",
+    "actual",
+    "reason",
+    "status",
+];
+
+/// The values of placeholders.
+pub(super) type Values = BTreeMap<String, String>;
+
+/// One piece of a text with placeholders.
+enum Piece<'a> {
+    Plain(&'a str),
+    Placeholder {
+        name: &'a str,
+        otherwise: Option<&'a str>,
+    },
+}
+
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        pieces.push(Piece::Plain(before));
+        let Some((inside, behind)) = after.split_once('}') else {
+            pieces.push(Piece::Plain(&rest[before.len()..]));
+            return pieces;
+        };
+        let (name, otherwise) = match inside.split_once('|') {
+            Some((name, otherwise)) => (name, Some(otherwise)),
+            None => (inside, None),
+        };
+        pieces.push(Piece::Placeholder { name, otherwise });
+        rest = behind;
+    }
+    pieces.push(Piece::Plain(rest));
+    pieces
+}
+
+/// Whether the advice is complete and names only what can be known.
+pub(super) fn validate(advice: &AdviceText, patterns: &[String]) -> Result<(), String> {
+    let AdviceText { what, why, fix } = advice;
+    if what.trim().is_empty() || why.trim().is_empty() || fix.is_empty() {
+        return Err("advice needs a what, a why and a fix".into());
+    }
+    for text in [what, why].into_iter().chain(fix) {
+        for piece in pieces(text) {
+            let Piece::Placeholder { name, .. } = piece else {
+                continue;
+            };
+            let captured = patterns
+                .iter()
+                .any(|p| p.contains(&format!("(?P<{name}>")) || p.contains(&format!("(?<{name}>")));
+            if !captured && !KNOWN.contains(&name) {
+                return Err(format!("advice names `{{{name}}}`, which nothing fills"));
+            }
+        }
+    }
+    for text in [what, why] {
+        for piece in pieces(text) {
+            if let Piece::Placeholder {
+                name,
+                otherwise: None,
+            } = piece
+                && name != "evidence"
+            {
+                return Err(format!("`{{{name}}}` needs words for when it is not known"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `text` with placeholders filled, or none when one can't be.
+fn fill(text: &str, values: &Values) -> Option<String> {
+    let mut filled = String::with_capacity(text.len());
+    for piece in pieces(text) {
+        match piece {
+            Piece::Plain(plain) => filled.push_str(plain),
+            Piece::Placeholder { name, otherwise } => match (values.get(name), otherwise) {
+                (Some(value), _) => filled.push_str(value),
+                (None, Some(otherwise)) => filled.push_str(otherwise),
+                (None, None) => return None,
+            },
+        }
+    }
+    Some(filled)
+}
+
+/// The advice of a rule for one failure.
+pub(super) fn render(advice: &AdviceText, values: &Values) -> Advice {
+    let AdviceText { what, why, fix } = advice;
+    let always =
+        |text: &String| fill(text, values).unwrap_or_else(|| text.replace("{evidence}", ""));
+    Advice {
+        what: always(what),
+        why: always(why),
+        fix: fix.iter().filter_map(|line| fill(line, values)).collect(),
+    }
+}
+
+/// What the failure itself knows.
+pub(super) fn values(f: &Failure) -> Values {
+    let mut values = Values::new();
+    let mut set = |name: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|v| !v.is_empty()) {
+            values.insert(name.to_owned(), value);
+        }
+    };
+    set("server", f.server.clone());
+    set("step", f.step.clone());
+    set("argv0", f.argv.first().cloned());
+    set("cwd", f.cwd.clone());
+    set("url", f.url.clone());
+    set("message", f.message.clone());
+    set("timeout", f.timeout_s.map(|s| format!("{s} s")));
+    set(
+        "command",
+        (!f.argv.is_empty()).then(|| {
+            f.argv
+                .iter()
+                .map(|a| quoted(a))
+                .collect::<Vec<_>>()
+                .join(" ")
+        }),
+    );
+    set(
+        "status",
+        f.http
+            .as_ref()
+            .and_then(|h| h.status)
+            .map(|s| s.to_string()),
+    );
+    if let Some(exit) = &f.exit {
+        set(
+            "exit",
+            match (&exit.signal, exit.code) {
+                (Some(signal), _) => Some(format!("signal {signal}")),
+                (None, Some(code)) => Some(format!("exit code {code}")),
+                (None, None) => None,
+            },
+        );
+    }
+    if let Some(request) = &f.request {
+        set("method", Some(request.method.clone()));
+        let params = request.params.as_ref();
+        set(
+            "tool",
+            params
+                .and_then(|p| p.get("name"))
+                .and_then(|n| n.as_str())
+                .map(str::to_owned),
+        );
+    }
+    if let Some(assertion) = &f.assertion {
+        set("expected", Some(short(&assertion.expected)));
+        set("actual", Some(short(&assertion.actual)));
+        set("path", assertion.path.clone());
+    }
+    if let Some(issue) = &f.issue {
+        for (name, value) in issue_values(issue) {
+            set(name, Some(value));
+        }
+    }
+    values
+}
+
+fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
+    let named = |name: &String, candidates: &[String]| {
+        let mut values = vec![
+            ("name", name.clone()),
+            ("candidates", candidates.join(", ")),
+        ];
+        if let [only] = candidates {
+            values.push(("candidate", only.clone()));
+        }
+        values
+    };
+    match issue {
+        PlanIssue::CommandNotFound { command } => vec![("argv0", command.clone())],
+        PlanIssue::NotExecutable { path } | PlanIssue::MissingDirectory { path } => {
+            vec![("path", path.clone())]
+        }
+        PlanIssue::MissingVariable { name, .. } => vec![("name", name.clone())],
+        PlanIssue::UnknownServer { name, candidates }
+        | PlanIssue::UnknownTool { name, candidates } => named(name, candidates),
+        PlanIssue::UnknownArgument {
+            tool,
+            name,
+            candidates,
+        } => {
+            let mut values = named(name, candidates);
+            values.push(("tool", tool.clone()));
+            values
+        }
+        PlanIssue::MissingArgument { tool, name } => {
+            vec![("tool", tool.clone()), ("name", name.clone())]
+        }
+        PlanIssue::ArgumentType {
+            tool,
+            pointer,
+            expected,
+            actual,
+        } => vec![
+            ("tool", tool.clone()),
+            ("path", pointer.clone()),
+            ("expected", expected.join(" or ")),
+            ("actual", actual.clone()),
+        ],
+        PlanIssue::InvalidArgument {
+            tool,
+            pointer,
+            reason,
+        } => vec![
+            ("tool", tool.clone()),
+            ("path", pointer.clone()),
+            ("reason", reason.clone()),
+        ],
+        PlanIssue::CaptureFailed { name, path } => {
+            vec![("name", name.clone()), ("path", path.clone())]
+        }
+    }
+}
+
+fn short(value: &serde_json::Value) -> String {
+    crate::text::one_line(&value.to_string(), 120)
+}
+
+/// An argument as one pastes it into a POSIX shell.
+fn quoted(argument: &str) -> String {
+    let plain = !argument.is_empty()
+        && argument
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c));
+    if plain {
+        argument.to_owned()
+    } else {
+        format!("'{}'", argument.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Values, fill, quoted};
+
+    #[test]
+    fn placeholders_are_filled_or_replaced_by_other_words() {
+        let values = Values::from([("name".to_owned(), "TOKEN".to_owned())]);
+        assert_eq!(fill("set {name}", &values).as_deref(), Some("set TOKEN"));
+        assert_eq!(
+            fill("in {path|the folder}", &values).as_deref(),
+            Some("in the folder")
+        );
+        assert_eq!(fill("$ ls {path}", &values), None);
+        assert_eq!(
+            fill("an open { brace", &values).as_deref(),
+            Some("an open { brace")
+        );
+    }
+
+    #[test]
+    fn commands_can_be_pasted() {
+        assert_eq!(quoted("/usr/bin/node"), "/usr/bin/node");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,518 @@
+//! The engine: which rules hold for a failure, and what the strongest says.
+
+use super::advice::{self, Values};
+use super::clues::{self, Text};
+use super::facts::{Facts, Promise, issue_kind};
+use super::fingerprint;
+use super::load::{self, RuleError};
+use super::rule::{AdviceText, Rule, RuleSide, Strength};
+use crate::model::{Diagnosis, Evidence, Failure, PlanIssue, Side, Suspect};
+use crate::text::{one_line, truncate};
+use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use std::sync::{LazyLock, OnceLock};
+
+/// Bytes of the evidence that a diagnosis quotes.
+const EVIDENCE: usize = 300;
+
+/// Classifies failures by its rules.
+///
+/// Building one costs the reading of the rule files and the compilation of
+/// one set of patterns; [`Engine::builtin`] does so once, when the first
+/// failure is diagnosed.
+pub struct Engine {
+    rules: Vec<Ranked>,
+    set: RegexSet,
+    /// Of each pattern of the set: its rule, and whether it is a veto.
+    owners: Vec<Owner>,
+    /// The same patterns one by one, compiled when one has decided.
+    single: Vec<OnceLock<Option<Regex>>>,
+}
+
+struct Ranked {
+    rule: Rule,
+    /// 0 for rules asked before the built-in ones, 1, or 2 for those after.
+    turn: u8,
+}
+
+#[derive(Clone, Copy)]
+struct Owner {
+    rule: usize,
+    veto: bool,
+}
+
+/// A rule that holds, with what it matched; the smaller key decides.
+struct Match<'a> {
+    key: (u8, Strength, u8, i32, usize),
+    rule: &'a Rule,
+    /// Index of the text and of the pattern, for rules with patterns.
+    at: Option<(usize, usize)>,
+}
+
+fn builder(pattern: &str) -> RegexBuilder {
+    let mut builder = RegexBuilder::new(pattern);
+    builder.unicode(false).multi_line(true);
+    builder
+}
+
+impl Engine {
+    /// The engine with the rules inside the binary.
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: LazyLock<Engine> = LazyLock::new(|| {
+            // The files are part of the program and its tests load them.
+            Engine::with_rules(Vec::new(), Vec::new()).expect("the built-in rules are valid")
+        });
+        &BUILTIN
+    }
+
+    /// The built-in rules with others that are asked before them, and others
+    /// that are asked when they say nothing.
+    ///
+    /// # Errors
+    /// When a pattern does not compile or an id occurs twice.
+    pub fn with_rules(before: Vec<Rule>, after: Vec<Rule>) -> Result<Self, RuleError> {
+        let mut rules: Vec<Ranked> = Vec::new();
+        let mut add = |turn: u8, more: Vec<Rule>| {
+            rules.extend(more.into_iter().map(|rule| Ranked { rule, turn }));
+        };
+        add(0, before);
+        for (domain, yaml) in load::BUILTIN {
+            add(1, load::parse_rules(domain, yaml)?);
+        }
+        add(2, after);
+        Self::new(rules)
+    }
+
+    fn new(rules: Vec<Ranked>) -> Result<Self, RuleError> {
+        let mut owners = Vec::new();
+        let mut patterns: Vec<&str> = Vec::new();
+        for (index, Ranked { rule, .. }) in rules.iter().enumerate() {
+            if rules[..index].iter().any(|other| other.rule.id == rule.id) {
+                return Err(RuleError::Invalid {
+                    rule: rule.id.clone(),
+                    problem: "this id occurs twice".into(),
+                });
+            }
+            for (list, veto) in [(&rule.patterns, false), (&rule.unless, true)] {
+                for pattern in list {
+                    owners.push(Owner { rule: index, veto });
+                    patterns.push(pattern);
+                }
+            }
+        }
+        let set = RegexSetBuilder::new(&patterns)
+            .unicode(false)
+            .multi_line(true)
+            .size_limit(64 << 20)
+            .dfa_size_limit(16 << 20)
+            .build()
+            .map_err(|error| blame(&rules, &patterns, &owners, &error))?;
+        let single = patterns.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self {
+            set,
+            owners,
+            single,
+            rules,
+        })
+    }
+
+    /// All rules, in the order in which they are asked.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().map(|ranked| &ranked.rule)
+    }
+
+    /// What `failure` means. Never fails: what no rule knows is `unknown`,
+    /// test-side and ambiguous.
+    #[must_use]
+    pub fn diagnose(&self, failure: &Failure) -> Diagnosis {
+        let facts = Facts::of(failure);
+        let texts = clues::texts(&facts);
+        let found = self.strongest(&facts, &texts);
+        let mut values = advice::values(failure);
+        let (rule, evidence) = match &found {
+            Some(Match {
+                rule,
+                at: Some((text, pattern)),
+                ..
+            }) => (
+                *rule,
+                Some(self.quote(&texts[*text], *pattern, &mut values)),
+            ),
+            Some(Match { rule, at: None, .. }) => (*rule, evidence_of(&facts)),
+            None => (unknown(), evidence_of(&facts)),
+        };
+        if let Some(evidence) = &evidence {
+            values.insert("evidence".into(), evidence.text.clone());
+        }
+        let (side, ambiguous) = match rule.side {
+            RuleSide::Test => (Side::Test, false),
+            RuleSide::Ambiguous => (Side::Test, true),
+            RuleSide::Code if facts.starting => (Side::Test, true),
+            RuleSide::Code => (Side::Code, false),
+        };
+        let suspect = (facts.starting
+            && rule.side != RuleSide::Test
+            && failure
+                .stderr
+                .as_deref()
+                .and_then(clues::trace_line)
+                .is_some())
+        .then_some(Suspect::Code);
+        let prints = fingerprint::of_facts(&facts, &rule.root_cause, evidence.as_ref());
+        Diagnosis {
+            side,
+            ambiguous,
+            error_category: rule.error_category,
+            root_cause: rule.root_cause.clone(),
+            retryable: rule.retryable,
+            rule: rule.id.clone(),
+            evidence,
+            fingerprint: prints.cause,
+            test_fingerprint: prints.test,
+            repeated: None,
+            standing: None,
+            flaky: false,
+            suspect,
+            repair: repair(rule, failure),
+            excused: None,
+            advice: advice::render(&rule.advice, &values),
+        }
+    }
+
+    fn strongest<'a>(&'a self, facts: &Facts<'_>, texts: &[Text<'_>]) -> Option<Match<'a>> {
+        let mut best: Option<Match<'a>> = None;
+        for (index, Ranked { rule, turn }) in self.rules.iter().enumerate() {
+            if rule.patterns.is_empty() && applies(rule, facts) {
+                keep(
+                    &mut best,
+                    Match {
+                        key: (*turn, rule.strength, 0, -rule.priority, index),
+                        rule,
+                        at: None,
+                    },
+                );
+            }
+        }
+        let (first, reserve): (Vec<usize>, Vec<usize>) =
+            (0..texts.len()).partition(|i| !texts[*i].reserve);
+        for (round, indices) in [first, reserve].into_iter().enumerate() {
+            if round == 1 && best_is_good(&best) {
+                break;
+            }
+            for i in indices {
+                for candidate in self.matches(facts, texts, i) {
+                    keep(&mut best, candidate);
+                }
+            }
+        }
+        best
+    }
+
+    /// The rules with a pattern that matches one text.
+    fn matches<'a>(
+        &'a self,
+        facts: &Facts<'_>,
+        texts: &[Text<'_>],
+        index: usize,
+    ) -> Vec<Match<'a>> {
+        let text = &texts[index];
+        let matched = self.set.matches(text.text.as_bytes());
+        let mut vetoed: Vec<usize> = Vec::new();
+        let mut hits: Vec<(usize, usize)> = Vec::new();
+        for pattern in matched {
+            let owner = self.owners[pattern];
+            if owner.veto {
+                vetoed.push(owner.rule);
+            } else if hits.last().is_none_or(|(rule, _)| *rule != owner.rule) {
+                hits.push((owner.rule, pattern));
+            }
+        }
+        hits.into_iter()
+            .filter(|(rule, _)| !vetoed.contains(rule))
+            .map(|(rule, pattern)| (rule, &self.rules[rule], pattern))
+            .filter(|(_, ranked, _)| {
+                ranked.rule.fields.contains(&text.field) && applies(&ranked.rule, facts)
+            })
+            .map(|(index_of_rule, Ranked { rule, turn }, pattern)| {
+                let rank = match rule.strength {
+                    Strength::Signature | Strength::Hint => text.rank,
+                    Strength::Fact | Strength::Fallback => 0,
+                };
+                Match {
+                    key: (*turn, rule.strength, rank, -rule.priority, index_of_rule),
+                    rule,
+                    at: Some((index, pattern)),
+                }
+            })
+            .collect()
+    }
+
+    fn regex(&self, pattern: usize) -> Option<&Regex> {
+        self.single[pattern]
+            .get_or_init(|| {
+                let owner = self.owners[pattern];
+                let first = self.owners.iter().position(|o| o.rule == owner.rule)?;
+                let rule = &self.rules[owner.rule].rule;
+                let text = rule.patterns.get(pattern - first)?;
+                builder(text).build().ok()
+            })
+            .as_ref()
+    }
+
+    /// The lines that the pattern matched, and its named groups as values.
+    fn quote(&self, text: &Text<'_>, pattern: usize, values: &mut Values) -> Evidence {
+        let whole = text.text.as_ref();
+        let Some((regex, groups)) = self
+            .regex(pattern)
+            .and_then(|regex| Some((regex, regex.captures(whole.as_bytes())?)))
+        else {
+            return evidence(text.name, whole);
+        };
+        for name in regex.capture_names().flatten() {
+            if let Some(group) = groups.name(name) {
+                let value = String::from_utf8_lossy(group.as_bytes());
+                values.insert(name.to_owned(), truncate(value.trim(), 200).into_owned());
+            }
+        }
+        let found = groups.get(0).map_or(0..0, |m| m.range());
+        let start = whole.as_bytes()[..found.start]
+            .iter()
+            .rposition(|b| *b == b'\n')
+            .map_or(0, |at| at + 1);
+        let end = whole.as_bytes()[found.end..]
+            .iter()
+            .position(|b| *b == b'\n')
+            .map_or(whole.len(), |at| found.end + at);
+        // Line feeds are borders of characters, so the slice is one of text.
+        let lines: Vec<&str> = whole
+            .get(start..end)
+            .unwrap_or(whole)
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        // Of a longer passage, its end is what was being said.
+        let telling = match lines.as_slice() {
+            [] => whole.to_owned(),
+            [one] => (*one).to_owned(),
+            [one, two] => format!("{one} {two}"),
+            [.., last] => (*last).to_owned(),
+        };
+        evidence(text.name, &telling)
+    }
+}
+
+fn keep<'a>(best: &mut Option<Match<'a>>, candidate: Match<'a>) {
+    if best.as_ref().is_none_or(|best| candidate.key < best.key) {
+        *best = Some(candidate);
+    }
+}
+
+fn best_is_good(best: &Option<Match<'_>>) -> bool {
+    best.as_ref()
+        .is_some_and(|best| best.rule.strength != Strength::Fallback)
+}
+
+/// Whether a rule may speak of this failure at all. What a server that died
+/// or fell silent in a call had said before is mostly talk, so then only the
+/// rules about deaths or time-outs read it.
+fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
+    if !facts.starting && facts.promise.is_none() && !facts.answered {
+        if facts.died && !rule.when.asks_for_death() {
+            return false;
+        }
+        if facts.timed_out && !rule.when.asks_for_timeout() {
+            return false;
+        }
+    }
+    rule.when.holds(facts)
+}
+
+/// A wrong name is mended by the one close name that exists; without it the
+/// step can only be taken out.
+fn repair(rule: &Rule, failure: &Failure) -> Option<String> {
+    let repair = rule.repair.as_deref()?;
+    let replacement = match &failure.issue {
+        Some(
+            PlanIssue::UnknownTool { candidates, .. } | PlanIssue::UnknownServer { candidates, .. },
+        ) if candidates.len() != 1 => "quarantine_step",
+        Some(PlanIssue::UnknownArgument { candidates, .. }) if candidates.len() != 1 => {
+            return None;
+        }
+        Some(
+            PlanIssue::CommandNotFound { .. }
+            | PlanIssue::NotExecutable { .. }
+            | PlanIssue::MissingDirectory { .. }
+            | PlanIssue::MissingVariable { .. }
+            | PlanIssue::UnknownServer { .. }
+            | PlanIssue::UnknownTool { .. }
+            | PlanIssue::UnknownArgument { .. }
+            | PlanIssue::MissingArgument { .. }
+            | PlanIssue::ArgumentType { .. }
+            | PlanIssue::InvalidArgument { .. }
+            | PlanIssue::CaptureFailed { .. },
+        )
+        | None => repair,
+    };
+    Some(replacement.to_owned())
+}
+
+fn evidence(field: &str, text: &str) -> Evidence {
+    Evidence {
+        field: field.to_owned(),
+        text: one_line(text.trim(), EVIDENCE),
+    }
+}
+
+/// The evidence of a typed fact: what was seen, in words, with the telling
+/// line of stderr where a process ended.
+fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
+    let f = facts.failure;
+    if let Some(issue) = &f.issue {
+        return Some(evidence("issue", &issue_text(issue)));
+    }
+    if let Some(breach) = &f.protocol_breach {
+        return Some(evidence("protocol_breach", breach));
+    }
+    if let (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema)) =
+        (&f.assertion, facts.promise)
+    {
+        let path = assertion
+            .path
+            .as_deref()
+            .map_or(String::new(), |p| format!(" at {p}"));
+        return Some(evidence(
+            "assertion",
+            &format!(
+                "expected {}{path} {}, got {}",
+                assertion.kind,
+                one_line(&assertion.expected.to_string(), 120),
+                one_line(&assertion.actual.to_string(), 120),
+            ),
+        ));
+    }
+    if let Some(error) = &f.spawn_error {
+        let name = error.name.clone().unwrap_or_default();
+        let text = error.text.clone().unwrap_or_default();
+        return Some(evidence("spawn_error", format!("{name} {text}").trim()));
+    }
+    if let Some(error) = &f.rpc_error {
+        let code = error.code.map_or(String::new(), |code| format!("{code}: "));
+        return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
+    }
+    if let Some(status) = facts.http_status.filter(|status| *status >= 400) {
+        return Some(evidence("http.status", &status.to_string()));
+    }
+    if let Some(result) = f.tool_result.as_ref().filter(|r| !r.text.trim().is_empty()) {
+        return Some(evidence("tool_result.text", &result.text));
+    }
+    let line = f.stderr.as_deref().and_then(clues::telling_line);
+    if facts.died {
+        return Some(match (line, exit_text(f)) {
+            (Some(line), _) => evidence("stderr", &line),
+            (None, Some((field, exit))) if facts.silent => {
+                evidence(field, &format!("{exit}, nothing on stderr"))
+            }
+            (None, Some((field, exit))) => evidence(field, &exit),
+            (None, None) => evidence("outcome", "stdout was closed, nothing on stderr"),
+        });
+    }
+    if facts.timed_out {
+        let limit = f
+            .timeout_s
+            .map_or(String::new(), |s| format!(" within {s} s"));
+        return Some(evidence("timeout_s", &format!("no answer{limit}")));
+    }
+    if let Some(noise) = f.stdout_noise.iter().find(|line| !line.trim().is_empty()) {
+        return Some(evidence("stdout_noise", noise));
+    }
+    let says = |field: &'static str, text: &Option<String>| {
+        text.as_deref()
+            .filter(|text| !text.trim().is_empty())
+            .map(|text| evidence(field, &clues::telling_line(text).unwrap_or_default()))
+            .filter(|evidence| !evidence.text.is_empty())
+    };
+    line.map(|line| evidence("stderr", &line))
+        .or_else(|| says("message", &f.message))
+        .or_else(|| says("text", &f.text))
+        .or_else(|| exit_text(f).map(|(field, exit)| evidence(field, &exit)))
+}
+
+fn exit_text(f: &Failure) -> Option<(&'static str, String)> {
+    let exit = f.exit.as_ref()?;
+    match (&exit.signal, exit.code) {
+        (Some(signal), _) => Some(("exit.signal", format!("killed by {signal}"))),
+        (None, Some(code)) => Some(("exit.code", format!("exit code {code}"))),
+        (None, None) => None,
+    }
+}
+
+fn issue_text(issue: &PlanIssue) -> String {
+    let kind = issue_kind(issue).replace('_', " ");
+    match issue {
+        PlanIssue::CommandNotFound { command: name }
+        | PlanIssue::NotExecutable { path: name }
+        | PlanIssue::MissingDirectory { path: name }
+        | PlanIssue::MissingVariable { name, .. }
+        | PlanIssue::UnknownServer { name, .. }
+        | PlanIssue::UnknownTool { name, .. } => format!("{kind}: {name}"),
+        PlanIssue::UnknownArgument { tool, name, .. }
+        | PlanIssue::MissingArgument { tool, name } => format!("{kind} of {tool}: {name}"),
+        PlanIssue::ArgumentType {
+            tool,
+            pointer,
+            expected,
+            actual,
+        } => format!(
+            "{kind} of {tool}: {pointer} is {actual}, the schema wants {}",
+            expected.join(" or ")
+        ),
+        PlanIssue::InvalidArgument {
+            tool,
+            pointer,
+            reason,
+        } => format!("{kind} of {tool}: {pointer} {reason}"),
+        PlanIssue::CaptureFailed { name, path } => format!("{kind}: {name} from {path}"),
+    }
+}
+
+/// Says that nothing is known.
+fn unknown() -> &'static Rule {
+    static UNKNOWN: LazyLock<Rule> = LazyLock::new(|| Rule {
+        id: "unknown/no-rule".into(),
+        root_cause: "unknown".into(),
+        error_category: None,
+        retryable: None,
+        side: RuleSide::Ambiguous,
+        strength: Strength::Fallback,
+        priority: 0,
+        repair: None,
+        when: super::facts::When::default(),
+        patterns: Vec::new(),
+        unless: Vec::new(),
+        fields: Vec::new(),
+        advice: AdviceText {
+            what: "No rule knows this failure.".into(),
+            why: "Nothing in it names a cause, so it is held against nobody.".into(),
+            fix: vec![
+                "Read the whole output of the server or test in the report.".into(),
+                "Run it by hand to see more.".into(),
+                "$ {command}".into(),
+            ],
+        },
+        examples: Vec::new(),
+        lookalikes: Vec::new(),
+    });
+    &UNKNOWN
+}
+
+fn blame(rules: &[Ranked], patterns: &[&str], owners: &[Owner], error: &regex::Error) -> RuleError {
+    let culprit = patterns
+        .iter()
+        .position(|pattern| builder(pattern).build().is_err());
+    RuleError::Invalid {
+        rule: culprit.map_or_else(
+            || "(all of them)".into(),
+            |at| rules[owners[at].rule].rule.id.clone(),
+        ),
+        problem: error.to_string(),
+    }
+}

@@ -1,0 +1,427 @@
+//! The typed facts of a failure, and the conditions that rules put on them.
+
+use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
+use serde::Deserialize;
+
+/// Where a failure was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Source {
+    /// By a client of the server.
+    Live,
+    /// In a JUnit report.
+    Report,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Ending {
+    Zero,
+    Failure,
+    Signal,
+}
+
+/// Which promise an answer broke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Promise {
+    /// What the plan expects.
+    Expectation,
+    /// What the tool itself declares.
+    OutputSchema,
+}
+
+/// Conditions on typed facts; all that are given must hold. A list holds when
+/// any of its entries does.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct When {
+    source: Option<Source>,
+    phase: Vec<Phase>,
+    outcome: Vec<Outcome>,
+    /// Kinds of plan issue, as in `unknown_tool`.
+    issue: Vec<String>,
+    /// Names of the errno at spawn, as in `ENOENT`.
+    errno: Vec<String>,
+    ended: Vec<Ending>,
+    exit_code: Vec<i32>,
+    signal: Vec<String>,
+    rpc_code: Vec<i64>,
+    /// Ranges, both ends included.
+    http_status: Vec<(u16, u16)>,
+    /// The tool's `isError`.
+    is_error: Option<bool>,
+    /// The tool said anything at all.
+    empty_answer: Option<bool>,
+    promise: Option<Promise>,
+    method: Vec<String>,
+    /// A request of a step was under way.
+    requested: Option<bool>,
+    /// The process ended, or closed its stdout, without being asked to.
+    died: Option<bool>,
+    timed_out: Option<bool>,
+    /// There were lines on stdout that are no message.
+    noise: Option<bool>,
+    /// Neither stdout nor stderr holds anything.
+    silent: Option<bool>,
+    breach: Option<bool>,
+    /// The operating system named the working directory, not the command.
+    cwd_refused: Option<bool>,
+    /// The command is an interpreter without a program to run.
+    bare_interpreter: Option<bool>,
+    /// The tool's name says that it creates or writes something.
+    writes: Option<bool>,
+    /// Whether the tool is in the server's own list, where that is known.
+    tool_listed: Option<bool>,
+    /// The server never became ready.
+    starting: Option<bool>,
+    /// It was reached over HTTP, not started.
+    over_http: Option<bool>,
+}
+
+impl When {
+    /// Whether there is no condition at all.
+    pub(super) fn is_empty(&self) -> bool {
+        let Self {
+            source,
+            phase,
+            outcome,
+            issue,
+            errno,
+            ended,
+            exit_code,
+            signal,
+            rpc_code,
+            http_status,
+            is_error,
+            empty_answer,
+            promise,
+            method,
+            requested,
+            died,
+            timed_out,
+            noise,
+            silent,
+            breach,
+            cwd_refused,
+            bare_interpreter,
+            writes,
+            tool_listed,
+            starting,
+            over_http,
+        } = self;
+        source.is_none()
+            && phase.is_empty()
+            && outcome.is_empty()
+            && issue.is_empty()
+            && errno.is_empty()
+            && ended.is_empty()
+            && exit_code.is_empty()
+            && signal.is_empty()
+            && rpc_code.is_empty()
+            && http_status.is_empty()
+            && promise.is_none()
+            && method.is_empty()
+            && [
+                is_error,
+                empty_answer,
+                requested,
+                died,
+                timed_out,
+                noise,
+                silent,
+                breach,
+                cwd_refused,
+                bare_interpreter,
+                writes,
+                tool_listed,
+                starting,
+                over_http,
+            ]
+            .iter()
+            .all(|flag| flag.is_none())
+    }
+
+    /// Whether the rule is about deaths: what a server wrote before it died
+    /// is mostly talk, so only such rules may read it.
+    pub(super) fn asks_for_death(&self) -> bool {
+        self.died == Some(true)
+            || !self.ended.is_empty()
+            || !self.exit_code.is_empty()
+            || !self.signal.is_empty()
+    }
+
+    /// Whether the rule is about time-outs; see [`When::asks_for_death`].
+    pub(super) fn asks_for_timeout(&self) -> bool {
+        self.timed_out == Some(true) || self.outcome.contains(&Outcome::Timeout)
+    }
+
+    pub(super) fn holds(&self, facts: &Facts<'_>) -> bool {
+        fn same<T: PartialEq>(wanted: Option<T>, actual: T) -> bool {
+            wanted.is_none_or(|wanted| wanted == actual)
+        }
+        fn any<T: PartialEq>(wanted: &[T], actual: Option<&T>) -> bool {
+            wanted.is_empty() || actual.is_some_and(|actual| wanted.contains(actual))
+        }
+        fn name(wanted: &[String], actual: Option<&str>) -> bool {
+            wanted.is_empty() || actual.is_some_and(|actual| wanted.iter().any(|w| w == actual))
+        }
+        let f = facts.failure;
+        let result = f.tool_result.as_ref();
+        let exit = f.exit.as_ref();
+        same(self.source, facts.source)
+            && any(&self.phase, f.phase.as_ref())
+            && any(&self.outcome, f.outcome.as_ref())
+            && name(&self.issue, f.issue.as_ref().map(issue_kind))
+            && name(
+                &self.errno,
+                f.spawn_error.as_ref().and_then(|e| e.name.as_deref()),
+            )
+            && any(&self.ended, facts.ended.as_ref())
+            && any(&self.exit_code, exit.and_then(|e| e.code.as_ref()))
+            && name(&self.signal, exit.and_then(|e| e.signal.as_deref()))
+            && any(
+                &self.rpc_code,
+                f.rpc_error.as_ref().and_then(|e| e.code.as_ref()),
+            )
+            && (self.http_status.is_empty()
+                || facts.http_status.is_some_and(|status| {
+                    self.http_status
+                        .iter()
+                        .any(|(low, high)| (*low..=*high).contains(&status))
+                }))
+            && self
+                .is_error
+                .is_none_or(|wanted| result.is_some_and(|r| r.is_error == wanted))
+            && self.empty_answer.is_none_or(|wanted| {
+                result.is_some_and(|r| {
+                    (r.text.trim().is_empty() && r.structured_content.is_none()) == wanted
+                })
+            })
+            && self
+                .promise
+                .is_none_or(|wanted| facts.promise == Some(wanted))
+            && name(&self.method, f.request.as_ref().map(|r| r.method.as_str()))
+            && same(self.requested, f.request.is_some())
+            && same(self.died, facts.died)
+            && same(self.timed_out, facts.timed_out)
+            && same(self.noise, !f.stdout_noise.is_empty())
+            && same(self.silent, facts.silent)
+            && same(self.breach, f.protocol_breach.is_some())
+            && same(self.cwd_refused, facts.cwd_refused)
+            && same(self.bare_interpreter, facts.bare_interpreter)
+            && same(self.writes, facts.writes)
+            && self
+                .tool_listed
+                .is_none_or(|wanted| facts.tool_listed == Some(wanted))
+            && same(self.starting, facts.starting)
+            && same(self.over_http, facts.over_http)
+    }
+}
+
+/// What can be said of a failure without reading its texts for a cause.
+pub(super) struct Facts<'a> {
+    pub(super) failure: &'a Failure,
+    pub(super) source: Source,
+    pub(super) ended: Option<Ending>,
+    pub(super) http_status: Option<u16>,
+    pub(super) promise: Option<Promise>,
+    pub(super) died: bool,
+    pub(super) timed_out: bool,
+    pub(super) silent: bool,
+    /// It never became ready: never the code's fault, whatever is said.
+    pub(super) starting: bool,
+    /// There is an answer of the server to read.
+    pub(super) answered: bool,
+    cwd_refused: bool,
+    bare_interpreter: bool,
+    writes: bool,
+    tool_listed: Option<bool>,
+    over_http: bool,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn of(failure: &'a Failure) -> Self {
+        let ended = failure
+            .exit
+            .as_ref()
+            .and_then(|exit| match (&exit.signal, exit.code) {
+                (Some(_), _) => Some(Ending::Signal),
+                (None, Some(0)) => Some(Ending::Zero),
+                (None, Some(_)) => Some(Ending::Failure),
+                (None, None) => None,
+            });
+        let answered = failure.rpc_error.is_some() || failure.tool_result.is_some();
+        let http = failure.http.as_ref();
+        let blank = |text: &Option<String>| text.as_deref().is_none_or(|t| t.trim().is_empty());
+        Self {
+            failure,
+            source: if failure.phase.is_some() {
+                Source::Live
+            } else {
+                Source::Report
+            },
+            ended,
+            http_status: http.and_then(|h| h.status),
+            promise: promise_of(failure),
+            died: failure.outcome == Some(Outcome::Eof)
+                || (failure.outcome.is_none()
+                    && !answered
+                    && matches!(ended, Some(Ending::Failure | Ending::Signal))),
+            timed_out: failure.outcome == Some(Outcome::Timeout)
+                || (failure.outcome.is_none()
+                    && !answered
+                    && (failure.timeout_s.is_some()
+                        || http.is_some_and(|h| {
+                            h.status.is_none()
+                                && h.error.as_deref().is_some_and(|e| e.contains("Timeout"))
+                        }))),
+            silent: blank(&failure.stderr)
+                && blank(&failure.stdout)
+                && failure.stdout_noise.is_empty(),
+            starting: is_starting(failure),
+            answered,
+            cwd_refused: cwd_refused(failure),
+            bare_interpreter: bare_interpreter(&failure.argv),
+            writes: failure.request.as_ref().is_some_and(|request| {
+                request
+                    .params
+                    .as_ref()
+                    .and_then(|p| p.get("name"))
+                    .and_then(|n| n.as_str())
+                    .is_some_and(says_write)
+            }),
+            tool_listed: tool_listed(failure),
+            over_http: failure.url.is_some() || http.is_some(),
+        }
+    }
+}
+
+/// Start-up ends when the first step may run. jelly's own words for a server
+/// that answered `initialize` and then went away are "exited during startup";
+/// a JUnit file has a case `(start NAME)` for a server.
+fn is_starting(failure: &Failure) -> bool {
+    match failure.phase {
+        Some(Phase::Config | Phase::Spawn | Phase::Handshake) => true,
+        Some(Phase::List) => failure
+            .message
+            .as_deref()
+            .is_some_and(|m| m.contains("exited during startup")),
+        Some(Phase::Call | Phase::Assert | Phase::Teardown) => false,
+        None => {
+            failure
+                .name
+                .as_deref()
+                .is_some_and(|n| n.starts_with("(start "))
+                || failure
+                    .message
+                    .as_deref()
+                    .is_some_and(|m| m.contains("exited during startup"))
+        }
+    }
+}
+
+fn promise_of(failure: &Failure) -> Option<Promise> {
+    let assertion = failure.assertion.as_ref()?;
+    if failure.phase != Some(Phase::Assert) {
+        return None;
+    }
+    match assertion.target {
+        Some(AssertionTarget::OutputSchema) => Some(Promise::OutputSchema),
+        None if assertion.kind == "output_schema" => Some(Promise::OutputSchema),
+        // An unexpected `isError` is the tool's own statement, to be read as
+        // such, and no comparison of values.
+        Some(AssertionTarget::IsError)
+            if failure.tool_result.as_ref().is_some_and(|r| r.is_error)
+                && assertion.expected != serde_json::Value::Bool(true) =>
+        {
+            None
+        }
+        Some(
+            AssertionTarget::Text
+            | AssertionTarget::Json
+            | AssertionTarget::Structured
+            | AssertionTarget::Error
+            | AssertionTarget::IsError
+            | AssertionTarget::Duration
+            | AssertionTarget::Stderr,
+        )
+        | None => Some(Promise::Expectation),
+    }
+}
+
+/// Some systems report a missing working directory as `ENOENT` of the
+/// command; what is quoted in the text tells.
+fn cwd_refused(failure: &Failure) -> bool {
+    let (Some(cwd), Some(error)) = (&failure.cwd, &failure.spawn_error) else {
+        return false;
+    };
+    failure.argv.first() != Some(cwd)
+        && error.text.as_deref().is_some_and(|text| {
+            text.contains(&format!("'{cwd}'"))
+                || text.contains(&format!("\"{cwd}\""))
+                || text.contains(&format!("`{cwd}`"))
+        })
+}
+
+fn bare_interpreter(argv: &[String]) -> bool {
+    let [command] = argv else { return false };
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    matches!(
+        name,
+        "python"
+            | "node"
+            | "nodejs"
+            | "bun"
+            | "deno"
+            | "ruby"
+            | "irb"
+            | "php"
+            | "bash"
+            | "sh"
+            | "zsh"
+            | "cat"
+            | "lua"
+            | "perl"
+    )
+}
+
+fn says_write(tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    [
+        "write", "create", "save", "append", "export", "store", "upload", "mkdir", "download",
+        "generate", "copy", "add_",
+    ]
+    .iter()
+    .any(|word| tool.contains(word))
+}
+
+fn tool_listed(failure: &Failure) -> Option<bool> {
+    let request = failure.request.as_ref()?;
+    if request.method != "tools/call" || failure.tools_listed.is_empty() {
+        return None;
+    }
+    let name = request.params.as_ref()?.get("name")?.as_str()?;
+    Some(failure.tools_listed.iter().any(|tool| {
+        tool.as_str() == Some(name) || tool.get("name").and_then(|n| n.as_str()) == Some(name)
+    }))
+}
+
+/// The issue's name as the data contract writes it.
+pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
+    match issue {
+        PlanIssue::CommandNotFound { .. } => "command_not_found",
+        PlanIssue::NotExecutable { .. } => "not_executable",
+        PlanIssue::MissingDirectory { .. } => "missing_directory",
+        PlanIssue::MissingVariable { .. } => "missing_variable",
+        PlanIssue::UnknownServer { .. } => "unknown_server",
+        PlanIssue::UnknownTool { .. } => "unknown_tool",
+        PlanIssue::UnknownArgument { .. } => "unknown_argument",
+        PlanIssue::MissingArgument { .. } => "missing_argument",
+        PlanIssue::ArgumentType { .. } => "argument_type",
+        PlanIssue::InvalidArgument { .. } => "invalid_argument",
+        PlanIssue::CaptureFailed { .. } => "capture_failed",
+    }
+}

@@ -1,0 +1,111 @@
+//! Fingerprints: one for the cause, equal across tests, and one for the cause
+//! in this step or test.
+
+use super::facts::{Facts, Promise};
+use super::template::template;
+use crate::model::{AssertionTarget, Evidence, Failure};
+use sha2::{Digest, Sha256};
+
+/// Version of the algorithm, the first part of every fingerprint; raised when
+/// the same failure would get another value.
+const VERSION: &str = "j1";
+
+/// The two fingerprints of a failure, each `j1:` and 16 hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprints {
+    /// Equal for the same cause in different tests.
+    pub cause: String,
+    /// The cause together with the identity of the step or test.
+    pub test: String,
+}
+
+/// The fingerprints of `failure`, whose cause is `root_cause` as shown by
+/// `evidence`.
+#[must_use]
+pub fn fingerprints(
+    failure: &Failure,
+    root_cause: &str,
+    evidence: Option<&Evidence>,
+) -> Fingerprints {
+    of_facts(&Facts::of(failure), root_cause, evidence)
+}
+
+pub(super) fn of_facts(
+    facts: &Facts<'_>,
+    root_cause: &str,
+    evidence: Option<&Evidence>,
+) -> Fingerprints {
+    let f = facts.failure;
+    let mut parts: Vec<String> = vec![root_cause.to_owned()];
+    match (&f.assertion, facts.promise) {
+        // Values are kept as they are: "wrong differently" must show.
+        (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema))
+            if matches!(root_cause, "assertion_mismatch" | "schema_mismatch") =>
+        {
+            parts.push(assertion.kind.clone());
+            parts.push(target(assertion.target).to_owned());
+            parts.push(assertion.path.clone().unwrap_or_default());
+            parts.push(canonical(&assertion.expected));
+            parts.push(canonical(&assertion.actual));
+        }
+        (Some(_) | None, Some(_) | None) => {
+            if let Some(evidence) = evidence {
+                parts.push(template(&evidence.text).into_owned());
+            }
+        }
+    }
+    let cause = hash(&parts);
+    parts.extend(identity(f));
+    Fingerprints {
+        cause,
+        test: hash(&parts),
+    }
+}
+
+fn target(target: Option<AssertionTarget>) -> &'static str {
+    match target {
+        Some(AssertionTarget::Text) => "text",
+        Some(AssertionTarget::Json) => "json",
+        Some(AssertionTarget::Structured) => "structured",
+        Some(AssertionTarget::Error) => "error",
+        Some(AssertionTarget::IsError) => "is_error",
+        Some(AssertionTarget::Duration) => "duration",
+        Some(AssertionTarget::Stderr) => "stderr",
+        Some(AssertionTarget::OutputSchema) => "output_schema",
+        None => "",
+    }
+}
+
+/// JSON with sorted keys: the order of a map's keys means nothing.
+fn canonical(value: &serde_json::Value) -> String {
+    let mut value = value.clone();
+    value.sort_all_objects();
+    value.to_string()
+}
+
+/// What tells one step or test from another, wherever and whenever it runs.
+fn identity(f: &Failure) -> [String; 5] {
+    [
+        f.server.clone(),
+        f.step.clone(),
+        f.suite.clone(),
+        f.classname.clone(),
+        f.name.clone(),
+    ]
+    .map(Option::unwrap_or_default)
+}
+
+fn hash(parts: &[String]) -> String {
+    let mut sha = Sha256::new();
+    for part in parts {
+        // Lengths keep two different lists of parts from reading the same.
+        sha.update(part.len().to_le_bytes());
+        sha.update(part.as_bytes());
+    }
+    let digest = sha.finalize();
+    let mut text = format!("{VERSION}:");
+    for byte in digest.iter().take(8) {
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}

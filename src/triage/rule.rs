@@ -1,0 +1,141 @@
+//! A rule as the files write it, validated: what it takes for the rule to
+//! hold, and what it says then.
+
+use super::facts::When;
+use crate::model::{ErrorCategory, Failure};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How much a match of a rule proves. The order is the order of evidence: a
+/// stronger match is never outvoted by a weaker one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strength {
+    /// A typed fact that leaves no question, as `ENOENT` of the command.
+    Fact,
+    /// A text that names the cause.
+    Signature,
+    /// A text that suggests a cause.
+    Hint,
+    /// A typed fact that only says how it ended, as "exit code 1".
+    Fallback,
+}
+
+/// Whom a rule holds a failure against, before the phase has its say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleSide {
+    Test,
+    Code,
+    /// The evidence does not tell.
+    Ambiguous,
+}
+
+/// The kinds of text that patterns apply to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// What the operating system said when it refused to start the command.
+    Spawn,
+    /// What the server wrote to stderr.
+    Stderr,
+    /// What came on stdout and was no message.
+    Stdout,
+    /// A tool's text, a JSON-RPC error's message and data, an HTTP body.
+    Answer,
+    /// What the client says of the failure.
+    Message,
+    /// Type, message and text of a JUnit failure.
+    Report,
+    /// What a test printed, as the JUnit report has it.
+    Log,
+}
+
+impl Field {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Spawn,
+        Self::Stderr,
+        Self::Stdout,
+        Self::Answer,
+        Self::Message,
+        Self::Report,
+        Self::Log,
+    ];
+}
+
+/// Advice with placeholders: `{name}`, or `{name|what to say without it}`.
+/// A line of `fix` with an unfilled placeholder is left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdviceText {
+    pub what: String,
+    pub why: String,
+    pub fix: Vec<String>,
+}
+
+/// A failure that a rule must, or must not, explain.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Example {
+    /// Put into each field that the rule's patterns apply to.
+    Text(String),
+    Failure(Box<Failure>),
+}
+
+impl<'de> Deserialize<'de> for Example {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = Example;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, or a failure as a map")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Example, E> {
+                Ok(Example::Text(text.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Example, A::Error> {
+                Failure::deserialize(MapAccessDeserializer::new(map))
+                    .map(|failure| Example::Failure(Box::new(failure)))
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}
+
+/// One validated rule.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// `domain/name`.
+    pub id: String,
+    pub root_cause: String,
+    /// Present exactly when `retryable` is.
+    pub error_category: Option<ErrorCategory>,
+    pub retryable: Option<bool>,
+    pub side: RuleSide,
+    pub strength: Strength,
+    /// Among matches of equal strength in equally telling texts, the higher
+    /// one decides.
+    pub priority: i32,
+    /// The repair that mends this kind of failure, if any.
+    pub repair: Option<String>,
+    /// The typed facts that must hold.
+    pub(super) when: When,
+    /// Any of them must match, unless there are none.
+    pub patterns: Vec<String>,
+    /// None of them may match the text that a pattern matched.
+    pub unless: Vec<String>,
+    /// The fields that the patterns apply to.
+    pub fields: Vec<Field>,
+    pub advice: AdviceText,
+    /// Must be diagnosed by this rule.
+    pub examples: Vec<Example>,
+    /// Must not be diagnosed by this rule.
+    pub lookalikes: Vec<Example>,
+}
