@@ -114,10 +114,6 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     async fn iterate(&mut self) -> bool {
         self.course.iterations = self.course.iterations.saturating_add(1);
         let index = self.course.iterations;
-        self.emit(Event::IterationStarted {
-            index,
-            steps: self.plan.all_steps().count(),
-        });
         let began = Instant::now();
         let context = IterationContext {
             index,
@@ -477,7 +473,9 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 
     fn publish(&mut self, report: &RunReport) {
-        if let Err(error) = (self.around.on_iteration)(report) {
+        let text = &self.plan.source.text;
+        let repaired = (*text != self.original.text).then_some(&**text);
+        if let Err(error) = (self.around.on_iteration)(report, repaired) {
             // Of two taints the graver is kept.
             self.course.tainted = self.course.tainted.or(Some(Taint::ReportUnwritable));
             self.warn(&format!("a report could not be written: {error}"));

@@ -85,6 +85,7 @@ pub struct Surroundings<'a, E, H> {
     pub fs: &'a dyn FsFacts,
     pub events: EventSink,
     /// Gets the report so far after every iteration, and the final one in the
-    /// end. A failure to write it is remembered: such a run is never green.
-    pub on_iteration: &'a mut dyn FnMut(&RunReport) -> Result<(), String>,
+    /// end; with it the text of the plan where repairs have changed it. A
+    /// failure to write it is remembered: such a run is never green.
+    pub on_iteration: &'a mut dyn FnMut(&RunReport, Option<&str>) -> Result<(), String>,
 }
