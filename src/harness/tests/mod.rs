@@ -2,5 +2,7 @@
 
 mod asks;
 mod blame;
+mod runs;
+mod stage;
 mod support;
 mod verdicts;
