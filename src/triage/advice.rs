@@ -6,9 +6,26 @@ use std::collections::BTreeMap;
 
 /// What any rule may name; the named groups of its own patterns come on top.
 const KNOWN: &[&str] = &[
-    "server", "step", "tool", "method", "argv0", "command", "cwd", "url", "timeout", "exit",
-    "evidence", "message", "path", "name", "candidates", "candidate", "expected", "actual",
-    "reason", "status",
+    "server",
+    "step",
+    "tool",
+    "method",
+    "argv0",
+    "command",
+    "cwd",
+    "url",
+    "timeout",
+    "exit",
+    "evidence",
+    "message",
+    "path",
+    "name",
+    "candidates",
+    "candidate",
+    "expected",
+    "actual",
+    "reason",
+    "status",
 ];
 
 /// The values of placeholders.
@@ -23,23 +40,29 @@ enum Piece<'a> {
     },
 }
 
+/// `${…}` is a variable of a plan and stays as it is.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('{') {
-        pieces.push(Piece::Plain(before));
-        let Some((inside, behind)) = after.split_once('}') else {
-            pieces.push(Piece::Plain(&rest[before.len()..]));
-            return pieces;
+    let mut plain = 0;
+    let mut from = 0;
+    while let Some(open) = text[from..].find('{').map(|at| from + at) {
+        let Some(close) = text[open..].find('}').map(|at| open + at) else {
+            break;
         };
+        from = close + 1;
+        if text[..open].ends_with('$') {
+            continue;
+        }
+        pieces.push(Piece::Plain(&text[plain..open]));
+        let inside = &text[open + 1..close];
         let (name, otherwise) = match inside.split_once('|') {
             Some((name, otherwise)) => (name, Some(otherwise)),
             None => (inside, None),
         };
         pieces.push(Piece::Placeholder { name, otherwise });
-        rest = behind;
+        plain = from;
     }
-    pieces.push(Piece::Plain(rest));
+    pieces.push(Piece::Plain(&text[plain..]));
     pieces
 }
 
@@ -64,7 +87,10 @@ pub(super) fn validate(advice: &AdviceText, patterns: &[String]) -> Result<(), S
     }
     for text in [what, why] {
         for piece in pieces(text) {
-            if let Piece::Placeholder { name, otherwise: None } = piece
+            if let Piece::Placeholder {
+                name,
+                otherwise: None,
+            } = piece
                 && name != "evidence"
             {
                 return Err(format!("`{{{name}}}` needs words for when it is not known"));
@@ -93,7 +119,8 @@ fn fill(text: &str, values: &Values) -> Option<String> {
 /// The advice of a rule for one failure.
 pub(super) fn render(advice: &AdviceText, values: &Values) -> Advice {
     let AdviceText { what, why, fix } = advice;
-    let always = |text: &String| fill(text, values).unwrap_or_else(|| text.replace("{evidence}", ""));
+    let always =
+        |text: &String| fill(text, values).unwrap_or_else(|| text.replace("{evidence}", ""));
     Advice {
         what: always(what),
         why: always(why),
@@ -118,11 +145,20 @@ pub(super) fn values(f: &Failure) -> Values {
     set("timeout", f.timeout_s.map(|s| format!("{s} s")));
     set(
         "command",
-        (!f.argv.is_empty()).then(|| f.argv.iter().map(|a| quoted(a)).collect::<Vec<_>>().join(" ")),
+        (!f.argv.is_empty()).then(|| {
+            f.argv
+                .iter()
+                .map(|a| quoted(a))
+                .collect::<Vec<_>>()
+                .join(" ")
+        }),
     );
     set(
         "status",
-        f.http.as_ref().and_then(|h| h.status).map(|s| s.to_string()),
+        f.http
+            .as_ref()
+            .and_then(|h| h.status)
+            .map(|s| s.to_string()),
     );
     if let Some(exit) = &f.exit {
         set(
@@ -160,7 +196,10 @@ pub(super) fn values(f: &Failure) -> Values {
 
 fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
     let named = |name: &String, candidates: &[String]| {
-        let mut values = vec![("name", name.clone()), ("candidates", candidates.join(", "))];
+        let mut values = vec![
+            ("name", name.clone()),
+            ("candidates", candidates.join(", ")),
+        ];
         if let [only] = candidates {
             values.push(("candidate", only.clone()));
         }
@@ -242,7 +281,9 @@ mod tests {
             Some("in the folder")
         );
         assert_eq!(fill("$ ls {path}", &values), None);
-        assert_eq!(fill("an open { brace", &values).as_deref(), Some("an open { brace"));
+        for plain in ["an open { brace", "write ${name} in the plan"] {
+            assert_eq!(fill(plain, &values).as_deref(), Some(plain));
+        }
     }
 
     #[test]

@@ -32,9 +32,17 @@ fn is_about_errors(expected: &Value) -> bool {
 
 fn mentions_error(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    ["error", "refused", "fail", "timed out", "timeout", "denied", "unreachable"]
-        .iter()
-        .any(|word| text.contains(word))
+    [
+        "error",
+        "refused",
+        "fail",
+        "timed out",
+        "timeout",
+        "denied",
+        "unreachable",
+    ]
+    .iter()
+    .any(|word| text.contains(word))
 }
 
 /// Whether `text` begins as error statements do and is no longer than they

@@ -76,7 +76,12 @@ fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
         // What an assertion compares is no evidence, but a tool whose whole
         // answer is an error of its surroundings has not been tested at all.
         if let Some(statement) = answer::infrastructure_statement(f) {
-            list.whole(Field::Answer, "tool_result.text", Cow::Borrowed(statement), 0);
+            list.whole(
+                Field::Answer,
+                "tool_result.text",
+                Cow::Borrowed(statement),
+                0,
+            );
         }
         return;
     }
@@ -316,7 +321,8 @@ mod tests {
 
     #[test]
     fn a_rust_panic_is_told_with_its_message() {
-        let text = "log\nthread 'main' (7) panicked at src/main.rs:6:93:\nindex out of bounds\nnote: run";
+        let text =
+            "log\nthread 'main' (7) panicked at src/main.rs:6:93:\nindex out of bounds\nnote: run";
         assert_eq!(
             telling_line(text).as_deref(),
             Some("thread 'main' (7) panicked at src/main.rs:6:93: index out of bounds")

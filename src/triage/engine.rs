@@ -6,9 +6,7 @@ use super::facts::{Facts, Promise, issue_kind};
 use super::fingerprint;
 use super::load::{self, RuleError};
 use super::rule::{AdviceText, Rule, RuleSide, Strength};
-use crate::model::{
-    Diagnosis, Evidence, Failure, PlanIssue, Side, Suspect,
-};
+use crate::model::{Diagnosis, Evidence, Failure, PlanIssue, Side, Suspect};
 use crate::text::{one_line, truncate};
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use std::sync::{LazyLock, OnceLock};
@@ -377,7 +375,10 @@ fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     if let (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema)) =
         (&f.assertion, facts.promise)
     {
-        let path = assertion.path.as_deref().map_or(String::new(), |p| format!(" at {p}"));
+        let path = assertion
+            .path
+            .as_deref()
+            .map_or(String::new(), |p| format!(" at {p}"));
         return Some(evidence(
             "assertion",
             &format!(
@@ -415,7 +416,9 @@ fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         });
     }
     if facts.timed_out {
-        let limit = f.timeout_s.map_or(String::new(), |s| format!(" within {s} s"));
+        let limit = f
+            .timeout_s
+            .map_or(String::new(), |s| format!(" within {s} s"));
         return Some(evidence("timeout_s", &format!("no answer{limit}")));
     }
     if let Some(noise) = f.stdout_noise.iter().find(|line| !line.trim().is_empty()) {
@@ -501,12 +504,7 @@ fn unknown() -> &'static Rule {
     &UNKNOWN
 }
 
-fn blame(
-    rules: &[Ranked],
-    patterns: &[&str],
-    owners: &[Owner],
-    error: &regex::Error,
-) -> RuleError {
+fn blame(rules: &[Ranked], patterns: &[&str], owners: &[Owner], error: &regex::Error) -> RuleError {
     let culprit = patterns
         .iter()
         .position(|pattern| builder(pattern).build().is_err());

@@ -371,8 +371,20 @@ fn bare_interpreter(argv: &[String]) -> bool {
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     matches!(
         name,
-        "python" | "node" | "nodejs" | "bun" | "deno" | "ruby" | "irb" | "php" | "bash" | "sh"
-            | "zsh" | "cat" | "lua" | "perl"
+        "python"
+            | "node"
+            | "nodejs"
+            | "bun"
+            | "deno"
+            | "ruby"
+            | "irb"
+            | "php"
+            | "bash"
+            | "sh"
+            | "zsh"
+            | "cat"
+            | "lua"
+            | "perl"
     )
 }
 

@@ -1,8 +1,7 @@
 //! The template of a message: what stays the same when the same thing goes
 //! wrong again elsewhere.
 
-use regex::{Captures, Regex};
-use std::borrow::Cow;
+use regex::bytes::{Captures, Regex};
 use std::sync::LazyLock;
 
 /// Volatile parts, each in a group that names its replacement. The order
@@ -32,9 +31,13 @@ static VOLATILE_PARTS: LazyLock<Regex> = LazyLock::new(|| {
 /// `message` with what is volatile replaced: times, durations, process ids,
 /// ports, temporary and home folders, addresses, UUIDs, hashes, and line
 /// numbers inside dependencies. Codes and names stay.
-pub(super) fn template(message: &str) -> Cow<'_, str> {
-    VOLATILE_PARTS.replace_all(message, |found: &Captures<'_>| {
-        let part = |name| found.name(name).map(|m| m.as_str());
+pub(super) fn template(message: &str) -> String {
+    let replaced = VOLATILE_PARTS.replace_all(message.as_bytes(), |found: &Captures<'_>| {
+        let part = |name| {
+            found
+                .name(name)
+                .map(|m| String::from_utf8_lossy(m.as_bytes()))
+        };
         if part("uuid").is_some() {
             "<uuid>".to_owned()
         } else if part("time").is_some() {
@@ -48,7 +51,10 @@ pub(super) fn template(message: &str) -> Cow<'_, str> {
         } else if part("home").is_some() {
             "~".to_owned()
         } else if let Some(port) = part("port") {
-            format!("{}<port>", port.trim_end_matches(|c: char| c.is_ascii_digit()))
+            format!(
+                "{}<port>",
+                port.trim_end_matches(|c: char| c.is_ascii_digit())
+            )
         } else if part("pid").is_some() {
             "<pid>".to_owned()
         } else if part("duration").is_some() {
@@ -59,9 +65,10 @@ pub(super) fn template(message: &str) -> Cow<'_, str> {
                 line.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
             )
         } else {
-            found[0].to_owned()
+            String::from_utf8_lossy(&found[0]).into_owned()
         }
-    })
+    });
+    String::from_utf8_lossy(&replaced).into_owned()
 }
 
 #[cfg(test)]
@@ -71,14 +78,20 @@ mod tests {
     #[test]
     fn volatile_parts_are_replaced() {
         for (message, expected) in [
-            ("connect ECONNREFUSED 127.0.0.1:59991", "connect ECONNREFUSED 127.0.0.1:<port>"),
+            (
+                "connect ECONNREFUSED 127.0.0.1:59991",
+                "connect ECONNREFUSED 127.0.0.1:<port>",
+            ),
             ("no answer within 30 s", "no answer within <duration>"),
             ("at 2026-01-02T03:04:05.123Z it broke", "at <time> it broke"),
             ("<X object at 0x7f12ab>", "<X object at <addr>>"),
             ("open '/tmp/pytest-12/a/b.txt'", "open '<tmp>/b.txt'"),
             ("open '/home/ci/app/b.txt'", "open '~/app/b.txt'"),
             ("id 123e4567-e89b-12d3-a456-426614174000", "id <uuid>"),
-            ("thread 'main' (30409) panicked", "thread 'main<pid>panicked"),
+            (
+                "thread 'main' (30409) panicked",
+                "thread 'main<pid>panicked",
+            ),
             (
                 "file:///app/node_modules/express/lib/app.js:605:24",
                 "file:///app/node_modules/express/lib/app.js<line>",
