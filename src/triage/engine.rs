@@ -516,3 +516,7 @@ fn blame(rules: &[Ranked], patterns: &[&str], owners: &[Owner], error: &regex::E
         problem: error.to_string(),
     }
 }
+
+#[cfg(test)]
+#[path = "engine_tests.rs"]
+mod tests;
