@@ -85,6 +85,73 @@ fn failures(rule: &Rule, example: &Example) -> Vec<Failure> {
 }
 
 #[test]
+fn every_pattern_compiles() {
+    let engine = Engine::builtin();
+    for pattern in &engine.patterns {
+        assert!(pattern.regex().is_some(), "{}", pattern.text);
+        assert!(super::builder(&pattern.loose).build().is_ok());
+    }
+}
+
+#[test]
+fn an_own_rule_is_asked_before_or_after_the_others() {
+    let own = |strength: &str| {
+        crate::triage::parse_rules(
+            "own",
+            &format!(
+                "[{{id: own/x, root_cause: connection_refused, error_category: INFRASTRUCTURE, \
+                 retryable: true, side: test, strength: {strength}, patterns: ['refused|frob'], \
+                 advice: {{what: w, why: y, fix: [f]}}}}]"
+            ),
+        )
+        .unwrap()
+    };
+    let says = |engine: &Engine, text: &str| {
+        engine
+            .diagnose(&Failure {
+                tool_result: Some(ToolResult {
+                    is_error: true,
+                    text: text.into(),
+                    ..ToolResult::default()
+                }),
+                ..failure(Some(Phase::Call))
+            })
+            .rule
+    };
+    let before = Engine::with_rules(own("hint"), Vec::new()).unwrap();
+    assert_eq!(says(&before, "connection refused"), "own/x");
+    let after = Engine::with_rules(Vec::new(), own("hint")).unwrap();
+    assert_eq!(says(&after, "connection refused"), "network/refused");
+    assert!(Engine::with_rules(own("hint"), own("hint")).is_err());
+}
+
+#[test]
+fn a_rule_that_contradicts_itself_is_refused() {
+    let rule = |fields: &str| {
+        crate::triage::parse_rules(
+            "own",
+            &format!(
+                "[{{id: own/x, root_cause: x, side: test, {fields}, \
+                 advice: {{what: w, why: y, fix: [f]}}}}]"
+            ),
+        )
+    };
+    assert!(rule("strength: hint, patterns: [a]").is_ok());
+    for wrong in [
+        "strength: hint",
+        "strength: fact",
+        "strength: hint, patterns: [a], retryable: true",
+        "strength: hint, patterns: [a], retryable: true, error_category: ASSERTION",
+        "strength: hint, patterns: [a], colour: red",
+    ] {
+        assert!(rule(wrong).is_err(), "{wrong}");
+    }
+    assert!(
+        Engine::with_rules(rule("strength: hint, patterns: ['(']").unwrap(), Vec::new()).is_err()
+    );
+}
+
+#[test]
 fn every_rule_has_examples_and_lookalikes() {
     for rule in Engine::builtin().rules() {
         assert!(rule.examples.len() >= 2, "{} needs examples", rule.id);
