@@ -72,7 +72,7 @@ struct Match<'a> {
 /// are confirmed one by one.
 fn loosened(pattern: &str) -> String {
     static GAP: LazyLock<Regex> = LazyLock::new(|| {
-        // A constant; every use of the engine compiles it.
+        #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
         Regex::new(r"\{([01]),\d+\}").expect("the pattern of gaps compiles")
     });
     let loose = GAP.replace_all(
@@ -110,7 +110,10 @@ impl Engine {
     /// The engine with the rules inside the binary.
     pub fn builtin() -> &'static Self {
         static BUILTIN: LazyLock<Engine> = LazyLock::new(|| {
-            // The files are part of the program and its tests load them.
+            #[expect(
+                clippy::expect_used,
+                reason = "the files are part of the program, and its tests load them"
+            )]
             Engine::with_rules(Vec::new(), Vec::new()).expect("the built-in rules are valid")
         });
         &BUILTIN

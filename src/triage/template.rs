@@ -24,7 +24,7 @@ const VOLATILE: &str = r#"(?x-u)
 "#;
 
 static VOLATILE_PARTS: LazyLock<Regex> = LazyLock::new(|| {
-    // The pattern is a constant, and the tests of this module compile it.
+    #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
     Regex::new(VOLATILE).expect("the pattern of volatile parts compiles")
 });
 
