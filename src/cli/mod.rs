@@ -1,3 +1,112 @@
+//! What was typed → what is meant → one function per command → exit code.
+
+mod args;
+mod check;
+mod executor;
+mod interrupt;
+mod invalid;
+mod run;
+mod settings;
+
+use crate::model::ExitCode;
+use crate::process::{self, Role, WorkerEnd};
+use args::{Cli, Command, Format};
+use clap::{CommandFactory, Parser};
+use settings::World;
+use std::io::{self, Write};
+use std::panic::{self, AssertUnwindSafe};
+
+/// The whole program.
+#[must_use]
 pub fn main_impl() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Where neither stream takes it, the exit code still tells.
+            let _ = error.print();
+            return if error.use_stderr() {
+                ExitCode::InvalidInput.into()
+            } else {
+                ExitCode::Passed.into()
+            };
+        }
+    };
+    match panic::catch_unwind(AssertUnwindSafe(|| dispatch(cli))) {
+        Ok(code) => code,
+        Err(_) => {
+            // The panic's own message is out already; destructors have run.
+            complain(
+                "jelly: this is a fault of jelly itself, not of your plan or server; please \
+                 report it with the lines above",
+            );
+            ExitCode::Internal.into()
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> std::process::ExitCode {
+    match cli.command {
+        Command::Run(args) => {
+            // Before any thread: only one process may come of the fork.
+            let alone = match process::supervise() {
+                Role::Worker => None,
+                Role::Alone { reason } => Some(reason),
+                Role::Supervisor(end) => return pass_on(&end),
+            };
+            if let Some(reason) = alone {
+                complain(&format!(
+                    "warning: jelly can't watch over itself here ({reason}); if it is killed \
+                     with SIGKILL, servers may be left behind"
+                ));
+            }
+            match World::look() {
+                Ok(world) => run::run(*args, cli.color, &world).into(),
+                Err(error) => {
+                    complain(&format!(
+                        "error: the working directory can't be read: {error}"
+                    ));
+                    ExitCode::InvalidInput.into()
+                }
+            }
+        }
+        Command::Check(args) => {
+            let color = World::look().is_ok_and(|w| w.color(cli.color, w.stderr_is_terminal));
+            let json = args.format == Format::Json;
+            let (mut out, mut err) = (io::stdout(), io::stderr());
+            check::check(&args.plans, color, json, &mut out, &mut err).into()
+        }
+        Command::Mock(args) => crate::mock::run(&args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "jelly", &mut script);
+            match io::stdout().write_all(&script) {
+                Ok(()) => ExitCode::Passed.into(),
+                Err(_) => ExitCode::Internal.into(),
+            }
+        }
+    }
+}
+
+/// The worker's end becomes ours.
+fn pass_on(end: &WorkerEnd) -> std::process::ExitCode {
+    match end {
+        WorkerEnd::Exited(code) => (*code).into(),
+        WorkerEnd::Killed {
+            number,
+            asked_for: true,
+            ..
+        } => (128 + number).into(),
+        WorkerEnd::Killed { signal, .. } => {
+            complain(&format!(
+                "jelly: its own process was killed by {signal}, from outside or for want of \
+                 memory; its servers were stopped, and the report is as of the last iteration"
+            ));
+            ExitCode::Internal.into()
+        }
+    }
+}
+
+/// To stderr; where that is closed there is nobody left to tell.
+fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
 }

@@ -1,1 +1,42 @@
-//! (being built)
+//! The loop: run → classify → repair or retry under budgets → rerun → pass,
+//! fail, or stop and ask.
+//!
+//! [`LoopState`] is the loop as a pure state machine; [`run`] is the thin
+//! driver round it, which reaches execution through [`Executor`] and hooks
+//! through [`HookRunner`]. Must not know how a plan is executed, nor how a
+//! report is shown.
+
+mod apply;
+mod ask;
+mod assemble;
+mod backoff;
+mod bundle;
+mod decide;
+mod executor;
+mod help;
+mod help_problem;
+mod hooks;
+mod judge;
+mod memory;
+mod purse;
+mod real_fs;
+mod reason;
+mod revision;
+mod run;
+mod seen;
+mod settings;
+mod standing;
+mod verdict;
+
+pub use decide::{Action, Decision, Flaky, LoopState};
+pub use executor::{Executor, IterationContext};
+pub use hooks::{CommandHooks, Hook, HookCall, HookRunner, succeeded};
+pub use judge::Judged;
+pub use memory::{Revision, Tried};
+pub use real_fs::RealFs;
+pub use revision::step_facts;
+pub use run::{Outcome, run};
+pub use seen::{Observation, Policy, Seen, StepFacts};
+pub use settings::{LoopSettings, Surroundings};
+pub use standing::Standings;
+pub use verdict::{Course, Ending, Taint, conclude};

@@ -1,7 +1,8 @@
 //! What a run reports: the contract of `results.json`.
 
 use super::{
-    Diagnosis, Exit, Phase, RequestFacts, Section, ServerReport, StepReport, Totals, Verdict,
+    Diagnosis, Exit, Outcome, Phase, RequestFacts, Section, ServerReport, StepReport, Totals,
+    Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +115,10 @@ pub struct FailureReport {
     pub at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assertion: Option<super::Assertion>,
+    /// What the client saw: tells a tool that answered `isError` from a
+    /// server that did not answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
     pub diagnosis: Diagnosis,
 }
 

@@ -4,14 +4,20 @@
 mod edit;
 mod load;
 mod source;
+mod syntax;
 mod template;
 mod types;
+mod uses;
 
-pub use edit::{EditError, PlanEdit};
-pub use load::{PlanError, load};
-pub use source::PlanSource;
-pub use template::{Scope, Template, Unresolved, resolve_json};
+pub use edit::{EditError, PlanEdit, apply, diff};
+pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
+pub use source::{Format, PlanSource, ReadError};
+pub use template::{
+    Part, Scope, Template, TemplateError, Unresolved, each_reference, has_reference, is_name,
+    resolve_json,
+};
 pub use types::{
     BudgetOverrides, Capture, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect, ListKind,
     Location, Operator, Plan, Predicate, Request, Segment, Server, Step, Transport,
 };
+pub use uses::UnknownServer;

@@ -1,1 +1,37 @@
-//! (being built)
+//! Child processes that can be trusted to be gone afterwards: spawn in an own
+//! process group, capture, escalate, kill the whole tree.
+//!
+//! The main type is [`Process`]: a server with its pipes, its bounded stderr
+//! and its exit, which anybody may watch. [`supervise()`] keeps the promise
+//! that no orphan survives even a jelly that is killed with SIGKILL.
+//!
+//! Must not know what is said over the pipes (`wire`), nor why a process was
+//! started (`exec`, `harness`). What differs between Linux and other unixes
+//! stands in `linux/` and `other.rs`, chosen here and nowhere else.
+
+mod drain;
+mod exit;
+mod lookup;
+mod shutdown;
+mod spawn;
+mod stderr;
+mod supervise;
+mod unix;
+
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod platform;
+#[cfg(not(target_os = "linux"))]
+#[path = "other.rs"]
+mod platform;
+
+#[cfg(test)]
+mod tests;
+
+pub use drain::{DRAIN_MAX, DRAIN_QUIET, ExitBoundReader};
+pub use exit::ExitWatch;
+pub use lookup::check;
+pub use shutdown::{How, Shutdown, sweep_orphans};
+pub use spawn::{Capture, CommandSpec, Process, spawn};
+pub use stderr::{Mark, StderrHandle};
+pub use supervise::{Role, WorkerEnd, supervise};

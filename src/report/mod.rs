@@ -1,1 +1,24 @@
-//! (being built)
+//! Consumers of events and results: bytes for people and for machines.
+//!
+//! A report is a pure function from a [`RunReport`](crate::model::RunReport)
+//! to bytes; [`RunDir`] alone owns files, [`TerminalReporter`] alone follows
+//! [`Event`](crate::model::Event)s. Must not know how anything was executed.
+
+mod files;
+mod github;
+mod json;
+mod junit;
+mod markdown;
+mod quote;
+mod terminal;
+mod words;
+
+#[cfg(test)]
+mod samples;
+
+pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
+pub use github::{annotations, job_summary};
+pub use json::{Results, results_json, run_json};
+pub use junit::junit_xml;
+pub use markdown::test_results_md;
+pub use terminal::{TerminalOptions, TerminalReporter};

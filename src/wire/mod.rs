@@ -1,1 +1,46 @@
-//! (being built)
+//! What goes over the wire to one MCP server, and what comes back.
+//!
+//! Raw JSON-RPC, newline-delimited over stdio, in both eras of the protocol.
+//! The main types: [`start`] makes a [`Session`] of a [`Launch`], or a
+//! [`StartFailure`]; a session answers each request with a [`Reply`].
+//!
+//! The layers, from below: `frame` cuts bytes into lines, `message` reads a
+//! line, `peer` knows what is pending (no input or output: another transport
+//! joins here), `connection` drives a peer with the pipes of a process, `era`
+//! holds what differs between versions, `startup` finds out the era and lists
+//! the tools, `session` is what a step uses.
+//!
+//! It carries and records, and never judges: it must not know of plans,
+//! expectations or diagnoses.
+
+mod answers;
+mod candidate;
+mod connection;
+mod era;
+mod exchange;
+mod frame;
+mod handshake;
+mod listing;
+mod message;
+mod observed;
+mod peer;
+mod reply;
+mod session;
+mod startup;
+mod transcript;
+
+#[cfg(test)]
+mod fixture;
+
+pub use answers::Answers;
+pub use connection::{Connection, Ear, InFlight};
+pub use era::{Greeting, VERSIONS, Version};
+pub use exchange::{Answer, End, Life, Outgoing};
+pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
+pub use listing::ListKind;
+pub use observed::Observed;
+pub use peer::Peer;
+pub use reply::{Reply, ReplyOutcome, StartFailure, describe_exit};
+pub use session::Session;
+pub use startup::{Launch, start};
+pub use transcript::{Direction, Recorder};

@@ -1,0 +1,56 @@
+//! Where the loop and execution meet: they know nothing of each other.
+
+use crate::exec::{self, ExecSettings, Iteration};
+use crate::harness::{Executor, IterationContext};
+use crate::model::{IterationRecord, Signal};
+use crate::plan::Plan;
+use crate::process;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use tokio::sync::watch;
+
+/// Executes plans with real servers.
+pub struct PlanExecutor {
+    pub settings: Rc<ExecSettings>,
+    pub interrupt: watch::Receiver<Option<Signal>>,
+    /// The ports of the last iteration.
+    pub ports: BTreeMap<String, u16>,
+    /// No other plan has servers running: whatever is still a child of ours
+    /// after an iteration was left behind by a server.
+    pub alone: bool,
+}
+
+impl Executor for PlanExecutor {
+    async fn execute(&mut self, plan: &Plan, context: &IterationContext<'_>) -> IterationRecord {
+        let not_again = self
+            .ports
+            .iter()
+            .filter(|(server, _)| context.new_ports_for.contains(*server))
+            .map(|(server, port)| (server.clone(), *port))
+            .collect();
+        let iteration = Iteration {
+            index: context.index,
+            deadline: context.deadline,
+            quarantined: context.quarantined,
+            ports_in_use: &not_again,
+        };
+        let plan = Rc::new(plan.clone());
+        let executed = exec::execute(&plan, &self.settings, &iteration).await;
+        self.ports = executed.scope.ports;
+        if self.alone {
+            process::sweep_orphans(&[]);
+        }
+        executed.record
+    }
+
+    async fn interrupted(&mut self) -> Signal {
+        match self.interrupt.wait_for(Option::is_some).await {
+            Ok(signal) => match *signal {
+                Some(signal) => signal,
+                None => std::future::pending().await,
+            },
+            // Nobody is left who could send one.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}

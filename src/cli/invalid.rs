@@ -1,0 +1,152 @@
+//! A plan that can't be run: what is wrong, for people and as a report.
+
+use super::run::chain;
+use crate::exec::NoSuchFilter;
+use crate::model::{
+    ExitCode, HelpProblem, HelpSummary, PlanReport, RunReport, SCHEMA_VERSION, Verdict,
+};
+use crate::plan::{Plan, PlanError, PlanSource, ReadError, load_with};
+use crate::report::ReportError;
+use indexmap::IndexMap;
+use serde_json::Value;
+use std::io;
+use std::path::Path;
+
+/// Why a plan can't be run at all.
+#[derive(Debug)]
+pub enum Invalid {
+    Unreadable(ReadError),
+    Plan(Box<PlanError>),
+    /// What is wrong, and what would help.
+    Other {
+        what: String,
+        next: Option<String>,
+    },
+}
+
+/// Reads a plan that is to be run.
+pub fn read(path: &Path, vars: &IndexMap<String, Value>) -> Result<Plan, Invalid> {
+    let source = PlanSource::read(path).map_err(Invalid::Unreadable)?;
+    let plan = load_with(source, vars).map_err(|error| Invalid::Plan(Box::new(error)))?;
+    if plan.steps.is_empty() {
+        return Err(Invalid::Other {
+            what: format!(
+                "{}: the plan has no steps, so it tests nothing",
+                path.display()
+            ),
+            next: Some("add at least one entry under `steps`".to_owned()),
+        });
+    }
+    Ok(plan)
+}
+
+impl Invalid {
+    pub fn nothing_selected(plan: &Plan) -> Self {
+        Self::Other {
+            what: format!(
+                "{}: --only and --skip leave no step to run",
+                plan.source.path.display()
+            ),
+            next: None,
+        }
+    }
+
+    pub fn filter(plan: &Plan, error: &NoSuchFilter) -> Self {
+        Self::Other {
+            what: format!("{}: {error}", plan.source.path.display()),
+            next: error
+                .candidates
+                .first()
+                .map(|name| format!("did you mean `{name}`?")),
+        }
+    }
+
+    pub fn project(plan: &Path, error: &io::Error) -> Self {
+        Self::Other {
+            what: format!(
+                "{}: the project folder can't be used: {error}",
+                plan.display()
+            ),
+            next: Some("name an existing folder with --project-dir".to_owned()),
+        }
+    }
+
+    pub fn unwritable(plan: &Path, error: &ReportError) -> Self {
+        Self::Other {
+            what: format!("{}: failed to {}", plan.display(), chain(error)),
+            next: Some("name a folder that can be written with --reports-dir".to_owned()),
+        }
+    }
+
+    /// As it is printed.
+    pub fn render(&self, color: bool) -> String {
+        match self {
+            Self::Unreadable(error) => format!("error: {error}"),
+            Self::Plan(error) => error.render(color),
+            Self::Other { what, next } => match next {
+                Some(next) => format!("error: {what}\nhelp: {next}"),
+                None => format!("error: {what}"),
+            },
+        }
+    }
+
+    fn problems(&self) -> Vec<HelpProblem> {
+        let problem = |what: String, evidence: String, next: Vec<String>| HelpProblem {
+            server: None,
+            step: None,
+            what,
+            evidence,
+            tried: Vec::new(),
+            next,
+        };
+        match self {
+            Self::Unreadable(error) => {
+                vec![problem(error.to_string(), String::new(), Vec::new())]
+            }
+            Self::Plan(error) => error
+                .problems()
+                .iter()
+                .map(|p| {
+                    problem(
+                        p.message.clone(),
+                        error.source.at(p.location),
+                        p.hints.clone(),
+                    )
+                })
+                .collect(),
+            Self::Other { what, next } => vec![problem(
+                what.clone(),
+                String::new(),
+                next.iter().cloned().collect(),
+            )],
+        }
+    }
+
+    /// The report of a plan that was never executed.
+    pub fn report(&self, run_id: &str, started_at: &str, seed: u64, path: &Path) -> RunReport {
+        RunReport {
+            schema_version: SCHEMA_VERSION,
+            run_id: run_id.to_owned(),
+            plan: PlanReport {
+                name: path
+                    .file_stem()
+                    .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
+                path: path.display().to_string(),
+            },
+            verdict: Verdict::InvalidInput,
+            exit_code: ExitCode::InvalidInput.code(),
+            needs_user_help: true,
+            help_summary: Some(HelpSummary {
+                title: "The plan can't be run as it is written".to_owned(),
+                problems: self.problems(),
+            }),
+            seed,
+            started_at: started_at.to_owned(),
+            duration_ms: 0,
+            report_dir: None,
+            iterations: Vec::new(),
+            repair_diff: None,
+            warnings: Vec::new(),
+        }
+    }
+}

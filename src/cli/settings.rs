@@ -1,0 +1,150 @@
+//! What is meant: environment and terminal looked at once, into values.
+
+use super::args::{BudgetArgs, ColorChoice, Format, RunArgs};
+use crate::model::Budgets;
+use crate::plan::{Hooks, Plan};
+use std::collections::BTreeMap;
+use std::env;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+/// The world as it was when jelly started.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// The environment, as far as it is text.
+    pub env: BTreeMap<String, String>,
+    pub cwd: PathBuf,
+    /// This program.
+    pub jelly: Option<PathBuf>,
+    pub stdout_is_terminal: bool,
+    pub stderr_is_terminal: bool,
+}
+
+impl World {
+    /// Looks at it.
+    ///
+    /// # Errors
+    /// The working directory is gone.
+    pub fn look() -> io::Result<Self> {
+        Ok(Self {
+            env: env::vars_os()
+                .filter_map(|(name, value)| {
+                    Some((name.into_string().ok()?, value.into_string().ok()?))
+                })
+                .collect(),
+            cwd: env::current_dir()?,
+            jelly: env::current_exe().ok(),
+            stdout_is_terminal: io::stdout().is_terminal(),
+            stderr_is_terminal: io::stderr().is_terminal(),
+        })
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        self.env.get(name).is_some_and(|value| !value.is_empty())
+    }
+
+    /// Whether to colour what goes to a stream that is a terminal or not.
+    #[must_use]
+    pub fn color(&self, choice: ColorChoice, is_terminal: bool) -> bool {
+        match choice {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                let forced = self
+                    .env
+                    .get("CLICOLOR_FORCE")
+                    .is_some_and(|value| value != "0");
+                let dumb = self.env.get("TERM").is_some_and(|term| term == "dumb");
+                !self.is_set("NO_COLOR") && (forced || is_terminal && !dumb)
+            }
+        }
+    }
+
+    /// Progress is for people who watch.
+    #[must_use]
+    pub fn draws_progress(&self, format: Format) -> bool {
+        self.stderr_is_terminal && !self.is_set("CI") && format == Format::Human
+    }
+
+    /// Columns to wrap at; `None` where nobody watches.
+    #[must_use]
+    pub fn width(&self) -> Option<u16> {
+        if !self.stdout_is_terminal {
+            return None;
+        }
+        let asked = rustix::termios::tcgetwinsize(io::stdout())
+            .ok()
+            .map(|size| size.ws_col)
+            .filter(|columns| *columns > 0);
+        let told = self.env.get("COLUMNS").and_then(|text| text.parse().ok());
+        asked.or(told).or(Some(80))
+    }
+
+    /// On GitHub Actions, reports go to its annotations and job summary too.
+    #[must_use]
+    pub fn on_github(&self) -> bool {
+        self.env
+            .get("GITHUB_ACTIONS")
+            .is_some_and(|value| value == "true")
+    }
+}
+
+/// The budgets of one plan: defaults, under the plan's own, under flags and
+/// environment (which clap has put in the flags' place).
+#[must_use]
+pub fn budgets(plan: &Plan, flags: &BudgetArgs) -> Budgets {
+    let default = Budgets::default();
+    let own = plan.budgets;
+    Budgets {
+        max_iterations: flags
+            .max_iterations
+            .or(own.max_iterations)
+            .unwrap_or(default.max_iterations),
+        retries: flags.retries.or(own.retries).unwrap_or(default.retries),
+        confirms: flags.confirms.or(own.confirms).unwrap_or(default.confirms),
+        mcp_repairs: flags
+            .mcp_repairs
+            .or(own.mcp_repairs)
+            .unwrap_or(default.mcp_repairs),
+        test_fixes: flags
+            .test_fixes
+            .or(own.test_fixes)
+            .unwrap_or(default.test_fixes),
+        code_refines: flags
+            .code_refines
+            .or(own.code_refines)
+            .unwrap_or(default.code_refines),
+        deadline: flags.deadline.or(own.deadline).unwrap_or(default.deadline),
+    }
+}
+
+/// The plan's hooks, under those given as flags.
+#[must_use]
+pub fn hooks(plan: &Plan, args: &RunArgs) -> Hooks {
+    let flag = |argv: &Option<super::args::Argv>| argv.as_ref().map(|argv| argv.0.clone());
+    Hooks {
+        refine_code: flag(&args.refine_code).or_else(|| plan.hooks.refine_code.clone()),
+        fix_tests: flag(&args.fix_tests).or_else(|| plan.hooks.fix_tests.clone()),
+    }
+}
+
+/// The project folder: as told, else where the plan lies. Absolute, symbolic
+/// links resolved.
+///
+/// # Errors
+/// There is no such folder.
+pub fn project_dir(told: Option<&Path>, plan: &Path) -> io::Result<PathBuf> {
+    let folder = match told {
+        Some(folder) => folder,
+        None => plan
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or_else(|| Path::new(".")),
+    };
+    let folder = folder.canonicalize()?;
+    if folder.is_dir() {
+        Ok(folder)
+    } else {
+        Err(io::ErrorKind::NotADirectory.into())
+    }
+}

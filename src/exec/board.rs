@@ -1,0 +1,223 @@
+//! What the lanes of an iteration share: how each step ended, who waits for
+//! whom, and whether all of it is to stop.
+
+use super::operators::Compiled;
+use crate::model::{Because, Failure, Section, Signal, StepReport, StepState};
+use crate::plan::{Plan, Scope, Step};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+use tokio::sync::{Notify, watch};
+
+/// Why an iteration ends early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    Deadline,
+    Interrupted(Signal),
+}
+
+impl Stop {
+    pub fn because(self) -> Because {
+        match self {
+            Self::Deadline => Because::Deadline,
+            Self::Interrupted(_) => Because::Interrupted,
+        }
+    }
+}
+
+/// A failure with its place in the report: servers first, then steps, each in
+/// the plan's order.
+#[derive(Debug)]
+struct Placed {
+    place: (usize, usize),
+    failure: Failure,
+}
+
+pub struct Board {
+    pub plan: Rc<Plan>,
+    pub selected: BTreeSet<String>,
+    quarantined: BTreeSet<String>,
+    pub scope: RefCell<Scope>,
+    pub compiled: RefCell<Compiled>,
+    pub fail_fast: bool,
+    stop: watch::Receiver<Option<Stop>>,
+    steps: Vec<Rc<Step>>,
+    index: HashMap<String, usize>,
+    ended: RefCell<Vec<Option<StepReport>>>,
+    /// How many steps of set-up, plan and teardown have not ended yet.
+    open: [Cell<usize>; 3],
+    changed: Notify,
+    failures: RefCell<Vec<Placed>>,
+    cut: Cell<bool>,
+}
+
+impl Board {
+    pub fn new(
+        plan: Rc<Plan>,
+        selected: BTreeSet<String>,
+        quarantined: BTreeSet<String>,
+        scope: Scope,
+        fail_fast: bool,
+        stop: watch::Receiver<Option<Stop>>,
+    ) -> Self {
+        let steps: Vec<Rc<Step>> = plan.all_steps().cloned().map(Rc::new).collect();
+        let open = [Section::Setup, Section::Steps, Section::Teardown]
+            .map(|section| Cell::new(steps.iter().filter(|s| s.section == section).count()));
+        Self {
+            index: steps
+                .iter()
+                .enumerate()
+                .map(|(i, step)| (step.id.clone(), i))
+                .collect(),
+            ended: RefCell::new(vec![None; steps.len()]),
+            open,
+            changed: Notify::new(),
+            failures: RefCell::default(),
+            compiled: RefCell::default(),
+            scope: RefCell::new(scope),
+            cut: Cell::new(false),
+            plan,
+            selected,
+            quarantined,
+            fail_fast,
+            stop,
+            steps,
+        }
+    }
+
+    pub fn steps(&self) -> &[Rc<Step>] {
+        &self.steps
+    }
+
+    pub fn stopped(&self) -> Option<Stop> {
+        *self.stop.borrow()
+    }
+
+    /// Resolves when the iteration is to stop.
+    pub async fn stop(&self) -> Stop {
+        let mut stop = self.stop.clone();
+        match stop.wait_for(Option::is_some).await {
+            Ok(stop) => stop.unwrap_or(Stop::Deadline),
+            // The sender lives as long as the iteration.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Waits until everything has ended that this step comes after: set-up
+    /// and teardown go one by one, steps wait for all of set-up and for what
+    /// they capture from.
+    pub async fn turn(&self, index: usize) {
+        loop {
+            let changed = self.changed.notified();
+            if self.is_due(index) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    fn is_due(&self, index: usize) -> bool {
+        let step = &self.steps[index];
+        let ended = self.ended.borrow();
+        match step.section {
+            Section::Setup => ended[..index].iter().all(Option::is_some),
+            Section::Steps => {
+                self.open[0].get() == 0
+                    && step
+                        .needs
+                        .iter()
+                        .filter_map(|id| self.index.get(id))
+                        .all(|&i| ended[i].is_some())
+            }
+            Section::Teardown => ended[..index].iter().all(Option::is_some),
+        }
+    }
+
+    /// Why a step that is due is not to be executed, whatever its server.
+    pub fn hindrance(&self, step: &Step) -> Option<(StepState, Because)> {
+        if !self.selected.contains(&step.id) {
+            return Some((StepState::Skipped, Because::NotSelected));
+        }
+        if let Some(stop) = self.stopped() {
+            return Some((StepState::Skipped, stop.because()));
+        }
+        let ended = self.ended.borrow();
+        if step.section == Section::Steps {
+            let broken = self
+                .plan
+                .setup
+                .iter()
+                .zip(ended.iter())
+                .find(|(_, report)| {
+                    report.as_ref().is_some_and(|r| {
+                        r.state != StepState::Passed && r.because != Some(Because::NotSelected)
+                    })
+                });
+            if let Some((setup, _)) = broken {
+                return Some((StepState::Blocked, Because::Setup(setup.id.clone())));
+            }
+        }
+        for id in &step.needs {
+            let passed = self.index.get(id).is_some_and(|&i| {
+                ended[i]
+                    .as_ref()
+                    .is_some_and(|report| report.state == StepState::Passed)
+            });
+            if !passed {
+                return Some((StepState::Skipped, Because::Step(id.clone())));
+            }
+        }
+        if self.cut.get() && step.section != Section::Teardown {
+            return Some((StepState::Skipped, Because::FailFast));
+        }
+        None
+    }
+
+    /// Why a step is out of the run though nothing hinders it.
+    pub fn quarantined(&self, step: &Step) -> Option<String> {
+        self.quarantined
+            .contains(&step.id)
+            .then(|| "taken out of the run by the repair quarantine_step".to_owned())
+    }
+
+    /// Records how a step ended.
+    pub fn end(&self, index: usize, report: StepReport) {
+        if report.state != StepState::Passed
+            && report.because != Some(Because::NotSelected)
+            && self.fail_fast
+        {
+            self.cut.set(true);
+        }
+        let section = self.steps[index].section as usize;
+        let before = self.ended.borrow_mut()[index].replace(report);
+        if before.is_none() {
+            let open = &self.open[section];
+            open.set(open.get().saturating_sub(1));
+        }
+        self.changed.notify_waiters();
+    }
+
+    pub fn fail_server(&self, server: usize, failure: Failure) {
+        self.failures.borrow_mut().push(Placed {
+            place: (0, server),
+            failure,
+        });
+    }
+
+    pub fn fail_step(&self, step: usize, failure: Failure) {
+        self.failures.borrow_mut().push(Placed {
+            place: (1, step),
+            failure,
+        });
+    }
+
+    /// Steps in the plan's order and failures in the report's.
+    pub fn finish(&self) -> (Vec<Option<StepReport>>, Vec<Failure>) {
+        let mut failures = self.failures.take();
+        failures.sort_by_key(|placed| placed.place);
+        (
+            self.ended.take(),
+            failures.into_iter().map(|placed| placed.failure).collect(),
+        )
+    }
+}

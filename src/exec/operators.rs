@@ -1,0 +1,396 @@
+//! The closed set of operators: a value, an operand, a verdict.
+
+use crate::plan::Operator;
+use crate::text::json_type;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Compiled patterns and schemas, kept for the length of an iteration since
+/// compiling costs more than matching.
+#[derive(Debug, Default)]
+pub struct Compiled {
+    patterns: HashMap<String, Rc<regex::Regex>>,
+    schemas: HashMap<String, Rc<jsonschema::Validator>>,
+}
+
+/// Why a predicate could not even be asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OperandError {
+    #[error("the pattern is not a regular expression: {0}")]
+    Pattern(String),
+    #[error("the schema is not a JSON Schema: {0}")]
+    Schema(String),
+    #[error("`{operator}` takes {takes}, not {got}")]
+    Type {
+        operator: &'static str,
+        takes: &'static str,
+        got: &'static str,
+    },
+    #[error("{0}")]
+    Unresolved(#[from] crate::plan::Unresolved),
+}
+
+impl Compiled {
+    fn pattern(&mut self, pattern: &str) -> Result<Rc<regex::Regex>, OperandError> {
+        if let Some(found) = self.patterns.get(pattern) {
+            return Ok(found.clone());
+        }
+        let compiled = regex::RegexBuilder::new(pattern)
+            .size_limit(4 << 20)
+            .build()
+            .map_err(|e| OperandError::Pattern(e.to_string()))?;
+        let compiled = Rc::new(compiled);
+        self.patterns.insert(pattern.to_owned(), compiled.clone());
+        Ok(compiled)
+    }
+
+    /// The validator of `schema`; references to other documents are refused.
+    ///
+    /// # Errors
+    /// The schema is none, or refers to what is not in it.
+    pub fn schema(&mut self, schema: &Value) -> Result<Rc<jsonschema::Validator>, OperandError> {
+        let key = schema.to_string();
+        if let Some(found) = self.schemas.get(&key) {
+            return Ok(found.clone());
+        }
+        let compiled =
+            jsonschema::validator_for(schema).map_err(|e| OperandError::Schema(e.to_string()))?;
+        let compiled = Rc::new(compiled);
+        self.schemas.insert(key, compiled.clone());
+        Ok(compiled)
+    }
+}
+
+/// Whether `actual` satisfies `operator` with `operand`; `None` stands for
+/// "nothing there".
+///
+/// # Errors
+/// The operand does not fit its operator; a plan that was checked can only
+/// get here through variables.
+pub fn holds(
+    operator: Operator,
+    operand: &Value,
+    actual: Option<&Value>,
+    compiled: &mut Compiled,
+) -> Result<bool, OperandError> {
+    if operator == Operator::Exists {
+        let wanted = operand
+            .as_bool()
+            .ok_or_else(|| wrong(operator, "true or false", operand))?;
+        return Ok(actual.is_some() == wanted);
+    }
+    let Some(actual) = actual else {
+        return Ok(false);
+    };
+    Ok(match operator {
+        Operator::Equals => same(actual, operand),
+        Operator::NotEquals => !same(actual, operand),
+        Operator::Contains => contains(actual, operand),
+        Operator::NotContains => !contains(actual, operand),
+        Operator::Matches => {
+            let pattern = compiled.pattern(text(operator, operand)?)?;
+            pattern.is_match(&as_text(actual))
+        }
+        Operator::StartsWith => as_text(actual).starts_with(text(operator, operand)?),
+        Operator::EndsWith => as_text(actual).ends_with(text(operator, operand)?),
+        Operator::OneOf => operand
+            .as_array()
+            .ok_or_else(|| wrong(operator, "a list", operand))?
+            .iter()
+            .any(|choice| same(actual, choice)),
+        Operator::Gt | Operator::Ge | Operator::Lt | Operator::Le => {
+            let limit = operand
+                .as_f64()
+                .ok_or_else(|| wrong(operator, "a number", operand))?;
+            as_number(actual).and_then(|number| compare(operator, number, limit)) == Some(true)
+        }
+        Operator::Exists => true,
+        Operator::Type => has_type(actual, operand)?,
+        Operator::Length => has_length(actual, operand)?,
+        Operator::Schema => compiled.schema(operand)?.is_valid(actual),
+        // A snapshot's text was put in the operand's place by the caller.
+        Operator::Snapshot => same(actual, operand),
+    })
+}
+
+/// Equality of JSON values with numbers compared as numbers: `1` is `1.0`.
+#[must_use]
+pub fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(x), Value::Number(y)) => {
+            x == y
+                || (x.is_f64() || y.is_f64()) && x.as_f64().is_some_and(|x| y.as_f64() == Some(x))
+        }
+        (Value::Array(x), Value::Array(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| same(x, y))
+        }
+        (Value::Object(x), Value::Object(y)) => {
+            x.len() == y.len()
+                && x.iter()
+                    .all(|(key, x)| y.get(key).is_some_and(|y| same(x, y)))
+        }
+        (
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_),
+            _,
+        ) => a == b,
+    }
+}
+
+/// A part of a text, an element of a list, a part of an object.
+fn contains(actual: &Value, operand: &Value) -> bool {
+    match actual {
+        Value::String(text) => text.contains(as_text(operand).as_ref()),
+        Value::Array(items) => items
+            .iter()
+            .any(|item| same(item, operand) || is_part_of(operand, item)),
+        Value::Object(map) => match operand {
+            Value::String(key) => map.contains_key(key),
+            Value::Object(_) => is_part_of(operand, actual),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => false,
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) => same(actual, operand),
+    }
+}
+
+/// Whether every key of the object `part` stands in `whole` with its value.
+fn is_part_of(part: &Value, whole: &Value) -> bool {
+    match (part, whole) {
+        (Value::Object(part), Value::Object(whole)) => part.iter().all(|(key, value)| {
+            whole
+                .get(key)
+                .is_some_and(|found| same(value, found) || is_part_of(value, found))
+        }),
+        _ => false,
+    }
+}
+
+/// `None` for an operator that does not compare numbers.
+fn compare(operator: Operator, number: f64, limit: f64) -> Option<bool> {
+    Some(match operator {
+        Operator::Gt => number > limit,
+        Operator::Ge => number >= limit,
+        Operator::Lt => number < limit,
+        Operator::Le => number <= limit,
+        Operator::Equals => number == limit,
+        Operator::NotEquals => number != limit,
+        Operator::Contains
+        | Operator::NotContains
+        | Operator::Matches
+        | Operator::StartsWith
+        | Operator::EndsWith
+        | Operator::OneOf
+        | Operator::Exists
+        | Operator::Type
+        | Operator::Length
+        | Operator::Schema
+        | Operator::Snapshot => return None,
+    })
+}
+
+fn has_type(actual: &Value, operand: &Value) -> Result<bool, OperandError> {
+    let is = |wanted: &str| {
+        let got = json_type(actual);
+        // As in JSON Schema, a whole number is a number too, and 1.0 is whole.
+        got == wanted
+            || wanted == "number" && actual.is_number()
+            || wanted == "integer" && actual.as_f64().is_some_and(|n| n.fract() == 0.0)
+    };
+    match operand {
+        Value::String(wanted) => Ok(is(wanted)),
+        Value::Array(choices) => Ok(choices.iter().filter_map(Value::as_str).any(is)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+            Err(wrong(Operator::Type, "a type's name or a list", operand))
+        }
+    }
+}
+
+/// Characters of a text, elements of a list, keys of an object.
+fn has_length(actual: &Value, operand: &Value) -> Result<bool, OperandError> {
+    let length = match actual {
+        Value::String(text) => text.chars().count(),
+        Value::Array(items) => items.len(),
+        Value::Object(map) => map.len(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => return Ok(false),
+    };
+    // Lengths are far below 2^52, where f64 is exact.
+    let length = length as f64;
+    match operand {
+        Value::Number(wanted) => Ok(wanted.as_f64() == Some(length)),
+        Value::Object(bounds) => {
+            for (name, bound) in bounds {
+                let operator = Operator::ALL.into_iter().find(|o| o.name() == name);
+                let (Some(operator), Some(bound)) = (operator, bound.as_f64()) else {
+                    return Err(wrong(Operator::Length, "a number or bounds", operand));
+                };
+                match compare(operator, length, bound) {
+                    Some(true) => {}
+                    Some(false) => return Ok(false),
+                    None => return Err(wrong(Operator::Length, "a number or bounds", operand)),
+                }
+            }
+            Ok(true)
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) => {
+            Err(wrong(Operator::Length, "a number or bounds", operand))
+        }
+    }
+}
+
+fn as_number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn as_text(value: &Value) -> std::borrow::Cow<'_, str> {
+    match value {
+        Value::String(text) => text.into(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string().into()
+        }
+    }
+}
+
+fn text(operator: Operator, operand: &Value) -> Result<&str, OperandError> {
+    operand
+        .as_str()
+        .ok_or_else(|| wrong(operator, "a text", operand))
+}
+
+fn wrong(operator: Operator, takes: &'static str, operand: &Value) -> OperandError {
+    OperandError::Type {
+        operator: operator.name(),
+        takes,
+        got: json_type(operand),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Compiled, holds, same};
+    use crate::plan::Operator::{self, *};
+    use serde_json::{Value, json};
+
+    fn ask(operator: Operator, operand: Value, actual: Value) -> bool {
+        holds(operator, &operand, Some(&actual), &mut Compiled::default()).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_compared_as_numbers() {
+        assert!(same(&json!(1), &json!(1.0)));
+        assert!(!same(&json!(1), &json!("1")));
+        assert!(same(&json!({"a": [1, 2]}), &json!({"a": [1.0, 2]})));
+        assert!(!same(
+            &json!(9_007_199_254_740_993_i64),
+            &json!(9_007_199_254_740_992_i64)
+        ));
+        assert!(!same(&json!([1]), &json!([1, 2])));
+        assert!(!same(&json!({"a": 1}), &json!({"b": 1})));
+    }
+
+    #[test]
+    fn each_operator_holds_and_fails() {
+        let table: [(Operator, Value, Value, Value); 22] = [
+            (Equals, json!("a"), json!("a"), json!("b")),
+            (NotEquals, json!("a"), json!("b"), json!("a")),
+            (Contains, json!("ell"), json!("hello"), json!("halo")),
+            (Contains, json!(2), json!([1, 2]), json!([1, 3])),
+            (
+                Contains,
+                json!({"a": 1}),
+                json!({"a": 1, "b": 2}),
+                json!({"a": 2}),
+            ),
+            (Contains, json!("a"), json!({"a": 1}), json!({"b": 1})),
+            (
+                Contains,
+                json!({"a": 1}),
+                json!([{"a": 1, "b": 2}]),
+                json!([{"b": 2}]),
+            ),
+            (NotContains, json!("x"), json!("abc"), json!("axc")),
+            (Matches, json!("^a.c$"), json!("abc"), json!("abcd")),
+            (StartsWith, json!("ab"), json!("abc"), json!("cab")),
+            (EndsWith, json!("bc"), json!("abc"), json!("bca")),
+            (OneOf, json!([1, "x"]), json!("x"), json!("y")),
+            (Gt, json!(1), json!(2), json!(1)),
+            (Ge, json!(1), json!(1), json!(0.5)),
+            (Lt, json!(1), json!("0.5"), json!("1")),
+            (Le, json!(1), json!(1), json!(1.5)),
+            (Type, json!("integer"), json!(1), json!(1.5)),
+            (Type, json!(["null", "number"]), json!(1), json!("1")),
+            (Length, json!(2), json!("äb"), json!("abc")),
+            (
+                Length,
+                json!({"ge": 1, "lt": 3}),
+                json!([1, 2]),
+                json!([1, 2, 3]),
+            ),
+            (Schema, json!({"type": "object"}), json!({}), json!([])),
+            (Snapshot, json!("text"), json!("text"), json!("other")),
+        ];
+        for (operator, operand, good, bad) in table {
+            assert!(
+                ask(operator, operand.clone(), good.clone()),
+                "{operator:?} {operand} {good}"
+            );
+            assert!(
+                !ask(operator, operand.clone(), bad.clone()),
+                "{operator:?} {operand} {bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_satisfies_only_that_nothing_exists() {
+        let mut c = Compiled::default();
+        for operator in Operator::ALL {
+            if operator == Exists {
+                assert_eq!(holds(operator, &json!(false), None, &mut c), Ok(true));
+                assert_eq!(holds(operator, &json!(true), None, &mut c), Ok(false));
+                assert_eq!(
+                    holds(operator, &json!(true), Some(&json!(null)), &mut c),
+                    Ok(true)
+                );
+            } else {
+                assert_eq!(holds(operator, &json!("x"), None, &mut c), Ok(false));
+            }
+        }
+    }
+
+    #[test]
+    fn an_operand_that_does_not_fit_is_an_error_not_a_mismatch() {
+        let mut c = Compiled::default();
+        for (operator, operand) in [
+            (Matches, json!("(")),
+            (Matches, json!(1)),
+            (Gt, json!("x")),
+            (OneOf, json!("x")),
+            (Type, json!(1)),
+            (Length, json!("x")),
+            (Length, json!({"matches": 1})),
+            (Schema, json!({"type": 1})),
+            (Exists, json!("yes")),
+        ] {
+            assert!(
+                holds(operator, &operand, Some(&json!("v")), &mut c).is_err(),
+                "{operand}"
+            );
+        }
+    }
+
+    #[test]
+    fn schemas_reach_no_other_document() {
+        let schema = json!({"$ref": "https://example.com/schema.json"});
+        let mut c = Compiled::default();
+        assert!(holds(Schema, &schema, Some(&json!(1)), &mut c).is_err());
+    }
+}

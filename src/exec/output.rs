@@ -1,0 +1,195 @@
+//! What a tool's answer holds: its text, its structured output, and whether
+//! that keeps what the tool's own output schema promises.
+
+use super::operators::OperandError;
+use jsonschema::Validator;
+use serde_json::Value;
+use std::cell::OnceCell;
+
+/// A JSON Schema that a server declares, compiled when first needed.
+#[derive(Debug)]
+pub struct Declared {
+    pub schema: Value,
+    validator: OnceCell<Result<Validator, OperandError>>,
+}
+
+impl Declared {
+    #[must_use]
+    pub fn new(schema: Value) -> Self {
+        Self {
+            schema,
+            validator: OnceCell::new(),
+        }
+    }
+
+    /// # Errors
+    /// The schema is none, or refers to what is not in it.
+    pub fn validator(&self) -> Result<&Validator, &OperandError> {
+        self.validator
+            .get_or_init(|| {
+                jsonschema::validator_for(&self.schema)
+                    .map_err(|e| OperandError::Schema(e.to_string()))
+            })
+            .as_ref()
+    }
+}
+
+/// The rung of the schema ladder by which a structured output was had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Adapter {
+    /// The server's own `structuredContent`.
+    Structured,
+    /// A text block that is JSON.
+    JsonText,
+}
+
+impl Adapter {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Structured => "structured",
+            Self::JsonText => "json_text",
+        }
+    }
+}
+
+/// All text blocks of a result, joined by newlines; for results other than a
+/// tool's, the texts of its contents or messages.
+#[must_use]
+pub fn text_of(result: &Value) -> String {
+    let mut texts: Vec<&str> = Vec::new();
+    for list in ["content", "contents", "messages"] {
+        for block in result
+            .get(list)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let text = block
+                .get("text")
+                .or_else(|| block.pointer("/content/text"))
+                .and_then(Value::as_str);
+            texts.extend(text);
+        }
+    }
+    texts.join("\n")
+}
+
+#[must_use]
+pub fn is_error(result: &Value) -> bool {
+    result.get("isError").and_then(Value::as_bool) == Some(true)
+}
+
+/// The structured output by the first rung that holds: the server's own, else
+/// the text if it is JSON (and fits the schema, if there is one).
+pub fn structured(result: &Value, schema: Option<&Declared>) -> Option<(Value, Adapter)> {
+    if let Some(own) = result.get("structuredContent").filter(|v| !v.is_null()) {
+        return Some((own.clone(), Adapter::Structured));
+    }
+    let text = text_of(result);
+    let value: Value = serde_json::from_str(text.trim()).ok()?;
+    if schema.is_none() && !(value.is_object() || value.is_array()) {
+        // A bare word or number that happens to be JSON is text.
+        return None;
+    }
+    let fits = schema.is_none_or(|schema| schema.validator().is_ok_and(|v| v.is_valid(&value)));
+    fits.then_some((value, Adapter::JsonText))
+}
+
+/// A breach of the tool's own output schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Breach {
+    /// JSON pointer into the structured output.
+    pub pointer: String,
+    pub reason: String,
+    pub actual: Value,
+}
+
+/// Whether a tool's good answer keeps its declared output schema.
+///
+/// Source: MCP 2025-06-18 and later, server/tools, "Output Schema": servers
+/// must provide structured results that conform to it.
+pub fn breach(result: &Value, schema: &Declared) -> Option<Breach> {
+    if is_error(result) {
+        return None;
+    }
+    let Some((value, _)) = structured(result, Some(schema)) else {
+        return Some(Breach {
+            pointer: String::new(),
+            reason: "the tool declares an output schema, and the result has no structured \
+                     output that fits it"
+                .to_owned(),
+            actual: Value::String(text_of(result)),
+        });
+    };
+    let validator = match schema.validator() {
+        Ok(validator) => validator,
+        Err(error) => {
+            return Some(Breach {
+                pointer: String::new(),
+                reason: format!("the tool's own output schema can't be used: {error}"),
+                actual: schema.schema.clone(),
+            });
+        }
+    };
+    validator.validate(&value).err().map(|error| Breach {
+        pointer: error.instance_path().to_string(),
+        reason: error.to_string(),
+        actual: value.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Adapter, Declared, breach, is_error, structured, text_of};
+    use serde_json::json;
+
+    #[test]
+    fn text_blocks_are_joined_whatever_carries_them() {
+        let tool = json!({"content": [
+            {"type": "text", "text": "a"}, {"type": "image", "data": "x"}, {"type": "text", "text": "b"}
+        ]});
+        assert_eq!(text_of(&tool), "a\nb");
+        assert_eq!(
+            text_of(&json!({"contents": [{"uri": "u", "text": "c"}]})),
+            "c"
+        );
+        let prompt =
+            json!({"messages": [{"role": "user", "content": {"type": "text", "text": "d"}}]});
+        assert_eq!(text_of(&prompt), "d");
+        assert_eq!(text_of(&json!(null)), "");
+    }
+
+    #[test]
+    fn the_servers_own_structure_comes_before_json_in_text() {
+        let both = json!({"structuredContent": {"n": 1}, "content": [{"type": "text", "text": "{\"n\":2}"}]});
+        assert_eq!(
+            structured(&both, None),
+            Some((json!({"n": 1}), Adapter::Structured))
+        );
+        let text = json!({"content": [{"type": "text", "text": " {\"n\":2} "}]});
+        assert_eq!(
+            structured(&text, None),
+            Some((json!({"n": 2}), Adapter::JsonText))
+        );
+        let schema = json!({"type": "object", "required": ["m"]});
+        assert_eq!(structured(&text, Some(&Declared::new(schema))), None);
+        let word = json!({"content": [{"type": "text", "text": "7"}]});
+        assert_eq!(structured(&word, None), None);
+    }
+
+    #[test]
+    fn a_broken_output_schema_is_found_with_its_pointer() {
+        let schema = Declared::new(
+            json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}),
+        );
+        let good = json!({"structuredContent": {"n": 1}});
+        assert_eq!(breach(&good, &schema), None);
+        let bad = json!({"structuredContent": {"n": "one"}});
+        assert_eq!(breach(&bad, &schema).unwrap().pointer, "/n");
+        let none = json!({"content": [{"type": "text", "text": "one"}]});
+        assert!(breach(&none, &schema).is_some());
+        let error = json!({"isError": true, "content": []});
+        assert!(is_error(&error));
+        assert_eq!(breach(&error, &schema), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! What execution is told from outside, resolved already.
+
+use super::select::Selection;
+use crate::model::{EventSink, Signal};
+use crate::text::redact::Redactor;
+use crate::wire::Recorder;
+use indexmap::IndexMap;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::sync::{Semaphore, watch};
+
+/// Where the copy of a server's stderr is kept, by the server's name; `None`
+/// where none is.
+pub type StderrLog = Rc<dyn Fn(&str) -> Option<PathBuf>>;
+
+/// The settings of one run of one plan.
+#[derive(Clone)]
+pub struct ExecSettings {
+    /// Absolute; `${workspace}`.
+    pub project_dir: PathBuf,
+    /// This program, which is what the command `jelly` means.
+    pub jelly: Option<PathBuf>,
+    /// The environment that `${env:…}` and `${secret:…}` read.
+    pub env: BTreeMap<String, String>,
+    /// `--var`, over the plan's own.
+    pub vars: IndexMap<String, Value>,
+    pub selection: Selection,
+    pub fail_fast: bool,
+    /// How many servers may be starting at the same time, over all plans.
+    pub starts: Arc<Semaphore>,
+    pub interrupt: watch::Receiver<Option<Signal>>,
+    pub events: EventSink,
+    pub redactor: Redactor,
+    pub recorder: Option<Recorder>,
+    pub stderr_log: StderrLog,
+}

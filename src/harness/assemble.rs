@@ -1,0 +1,116 @@
+//! From what was recorded and decided to what is reported.
+
+use super::decide::{Decision, Flaky};
+use super::judge::Judged;
+use crate::model::{
+    ActionReport, BeforeAfter, FailureReport, IterationRecord, IterationReport, Phase, StepReport,
+    Totals,
+};
+use crate::plan::Plan;
+use std::collections::BTreeMap;
+
+/// The report of an iteration; its action is filled in as it happens.
+pub(super) fn iteration(
+    index: u32,
+    record: &IterationRecord,
+    decision: &Decision,
+    plan: &Plan,
+    attempts: &mut BTreeMap<String, u32>,
+    duration_ms: u64,
+) -> IterationReport {
+    let steps: Vec<StepReport> = record
+        .steps
+        .iter()
+        .map(|step| finished_step(step, decision, attempts))
+        .collect();
+    IterationReport {
+        index,
+        totals: Totals::of(&steps),
+        servers: record.servers.clone(),
+        steps,
+        failures: decision.judged.iter().map(|j| failure(j, plan)).collect(),
+        action: ActionReport {
+            kind: decision.action.kind(),
+            reason: decision.reason.clone(),
+            repairs: Vec::new(),
+            hook: None,
+            backoff_ms: None,
+        },
+        budgets: BeforeAfter {
+            before: decision.budgets.before,
+            after: decision.budgets.after,
+        },
+        duration_ms,
+    }
+}
+
+/// A step with its attempts added up and its diagnosis in short.
+fn finished_step(
+    step: &StepReport,
+    decision: &Decision,
+    attempts: &mut BTreeMap<String, u32>,
+) -> StepReport {
+    let so_far = attempts.entry(step.id.clone()).or_default();
+    *so_far = so_far.saturating_add(step.attempts);
+    let diagnosis = decision
+        .judged
+        .iter()
+        .find(|j| j.failure.step.as_ref() == Some(&step.id))
+        .map(|j| &j.diagnosis);
+    StepReport {
+        attempts: *so_far,
+        error_category: diagnosis.and_then(|d| d.error_category),
+        retryable: diagnosis.and_then(|d| d.retryable),
+        flaky: decision.flaky_steps.iter().any(|f| f.step == step.id),
+        ..step.clone()
+    }
+}
+
+fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
+    let failure = &judged.failure;
+    let at = failure
+        .assertion
+        .as_ref()
+        .and_then(|assertion| assertion.at.clone())
+        .or_else(|| place(failure.step.as_deref(), failure.server.as_deref(), plan));
+    FailureReport {
+        server: failure.server.clone(),
+        step: failure.step.clone(),
+        phase: failure.phase.unwrap_or(Phase::Call),
+        message: failure
+            .message
+            .clone()
+            .unwrap_or_else(|| judged.diagnosis.advice.what.clone()),
+        exit: failure.exit.clone(),
+        argv: failure.argv.clone(),
+        stderr_tail: failure.stderr.clone().unwrap_or_default(),
+        request: failure.request.clone(),
+        at,
+        assertion: failure.assertion.clone(),
+        outcome: failure.outcome,
+        diagnosis: judged.diagnosis.clone(),
+    }
+}
+
+/// Where the plan speaks of a step, or else of a server.
+fn place(step: Option<&str>, server: Option<&str>, plan: &Plan) -> Option<String> {
+    let at = match step {
+        Some(id) => plan.step(id)?.at,
+        None => plan.servers.get(server?)?.at,
+    };
+    let path = plan.source.path.display();
+    Some(format!("{path}:{}:{}", at.line, at.column))
+}
+
+/// Earlier failures of a step that passes by itself were flaky.
+pub(super) fn mark_flaky(iterations: &mut [IterationReport], flaky: &[Flaky]) {
+    for step in flaky {
+        for iteration in iterations.iter_mut().filter(|i| i.index > step.mended) {
+            for failure in &mut iteration.failures {
+                if failure.step.as_ref() == Some(&step.step) {
+                    failure.diagnosis.flaky = true;
+                }
+            }
+        }
+    }
+}

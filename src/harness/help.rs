@@ -1,0 +1,260 @@
+//! The help summary: what happened, the evidence, what was tried and what to
+//! type next, told as one colleague tells another. Deterministic.
+
+use super::help_problem::{Case, problem};
+use super::verdict::{Course, Taint};
+use crate::model::{
+    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Side, StepReport, StepState,
+};
+use crate::plan::Plan;
+use crate::text::plural;
+use crate::text::redact::Redactor;
+
+/// What the summary is told besides the iterations.
+#[derive(Clone, Copy)]
+pub(super) struct HelpContext<'a> {
+    pub plan: &'a Plan,
+    pub course: &'a Course,
+    pub redactor: &'a Redactor,
+}
+
+impl HelpContext<'_> {
+    /// The plan's path as one word of a command line.
+    pub(super) fn plan_word(&self) -> String {
+        quoted(&self.plan.source.path.display().to_string())
+    }
+}
+
+/// What to say while the run goes on, in case it never gets to its end.
+pub(super) fn unfinished(iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpSummary {
+    let mut summary = summary(iterations, context);
+    summary.title = format!(
+        "not finished: this was written after iteration {}. {}",
+        iterations.len(),
+        summary.title
+    );
+    summary
+}
+
+/// What to say of a run that is not green.
+pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpSummary {
+    let mut problems = Vec::new();
+    problems.extend(context.course.tainted.map(|taint| tainted(taint, context)));
+    let mut to_blame = Side::Test;
+    if let Some((last, before)) = iterations.split_last() {
+        for case in cases(last, before) {
+            if case.failure.diagnosis.side == Side::Code {
+                to_blame = Side::Code;
+            }
+            problems.push(problem(&case, iterations, context));
+        }
+        let loose: Vec<&StepReport> = last
+            .steps
+            .iter()
+            .filter(|step| is_loose(step, last, before))
+            .collect();
+        if !loose.is_empty() || problems.is_empty() {
+            problems.push(unexplained(&loose, last, context));
+        }
+    }
+    for problem in &mut problems {
+        redact(problem, context.redactor);
+    }
+    HelpSummary {
+        title: title(&problems, to_blame, context),
+        problems,
+    }
+}
+
+fn title(problems: &[HelpProblem], to_blame: Side, context: &HelpContext<'_>) -> String {
+    let name = &context.plan.name;
+    let count = u64::try_from(problems.len()).unwrap_or(u64::MAX);
+    match (to_blame, problems) {
+        (Side::Code, [_]) => format!("{name} failed, and the code under test is why"),
+        (Side::Code, _) => format!(
+            "{name} failed: {}, and the code under test is behind at least one",
+            plural(count, "problem")
+        ),
+        (Side::Test, [_]) => format!("{name} needs your help with one problem"),
+        (Side::Test, _) => format!("{name} needs your help with {}", plural(count, "problem")),
+    }
+}
+
+/// The problems of the last iteration, one for each cause and server; and what
+/// earlier ones proved, or took out of the run.
+fn cases<'a>(last: &'a IterationReport, before: &'a [IterationReport]) -> Vec<Case<'a>> {
+    let mut cases: Vec<Case<'a>> = Vec::new();
+    for failure in &last.failures {
+        add(&mut cases, failure, last);
+    }
+    let quarantined = |step: &str| {
+        last.steps
+            .iter()
+            .any(|s| s.id == step && s.state == StepState::Quarantined)
+    };
+    for iteration in before.iter().rev() {
+        for failure in &iteration.failures {
+            let step = failure.step.as_deref();
+            let known = |case: &Case<'_>| case.failure.step == failure.step;
+            let taken_out = step.is_some_and(quarantined) && !cases.iter().any(known);
+            // A crash that did not come back was a crash all the same.
+            let proof = failure.diagnosis.side == Side::Code
+                && failure.diagnosis.standing.is_none()
+                && last.failures.is_empty();
+            if taken_out || proof {
+                add(&mut cases, failure, iteration);
+            }
+        }
+    }
+    cases
+}
+
+fn add<'a>(cases: &mut Vec<Case<'a>>, failure: &'a FailureReport, iteration: &'a IterationReport) {
+    let same = |case: &&mut Case<'_>| {
+        case.failure.diagnosis.fingerprint == failure.diagnosis.fingerprint
+            && case.failure.server == failure.server
+            && case.failure.diagnosis.side == failure.diagnosis.side
+    };
+    if let Some(case) = cases.iter_mut().find(same) {
+        if let Some(step) = &failure.step
+            && !case.steps.contains(&step.as_str())
+        {
+            case.steps.push(step);
+        }
+        return;
+    }
+    cases.push(Case {
+        failure,
+        iteration,
+        steps: failure.step.as_deref().into_iter().collect(),
+    });
+}
+
+/// A step that is not fine, and for which no failure speaks: not its own, not
+/// its server's, not that of the step it waited for.
+fn is_loose(step: &StepReport, last: &IterationReport, before: &[IterationReport]) -> bool {
+    let spoken_for = |id: &str| last.failures.iter().any(|f| f.step.as_deref() == Some(id));
+    let server_failed = |name: &str| {
+        last.failures
+            .iter()
+            .any(|f| f.server.as_deref() == Some(name))
+    };
+    let was_diagnosed = before
+        .iter()
+        .flat_map(|i| &i.failures)
+        .any(|f| f.step.as_ref() == Some(&step.id));
+    match step.state {
+        StepState::Passed => false,
+        StepState::Failed => !spoken_for(&step.id) && !server_failed(&step.server),
+        StepState::Quarantined => !spoken_for(&step.id) && !was_diagnosed,
+        StepState::Blocked | StepState::Skipped => match &step.because {
+            Some(Because::NotSelected | Because::Step(_) | Because::FailFast) => false,
+            Some(Because::Server(name)) => !server_failed(name),
+            Some(Because::Setup(id)) => !spoken_for(id),
+            Some(Because::Deadline | Because::Interrupted | Because::Plan(_)) | None => {
+                !spoken_for(&step.id) && !server_failed(&step.server)
+            }
+        },
+    }
+}
+
+/// Nothing is green by absence, and nobody is left to guess why.
+fn unexplained(
+    loose: &[&StepReport],
+    last: &IterationReport,
+    context: &HelpContext<'_>,
+) -> HelpProblem {
+    let totals = last.totals;
+    let names: Vec<String> = loose
+        .iter()
+        .map(|step| match &step.because {
+            Some(Because::Plan(reason)) => format!("{} ({reason})", step.id),
+            Some(Because::Deadline) => format!("{} (the deadline came first)", step.id),
+            Some(
+                Because::NotSelected
+                | Because::FailFast
+                | Because::Interrupted
+                | Because::Step(_)
+                | Because::Server(_)
+                | Because::Setup(_),
+            )
+            | None => step.id.clone(),
+        })
+        .collect();
+    let what = if names.is_empty() {
+        "The run is not green, though no failure was recorded".to_owned()
+    } else {
+        format!("Not run to their end: {}", names.join(", "))
+    };
+    HelpProblem {
+        server: None,
+        step: loose.first().map(|step| step.id.clone()),
+        what,
+        evidence: format!(
+            "iteration {}: {} passed, {} failed, {} blocked, {} quarantined, {} skipped of {}; {}",
+            last.index,
+            totals.passed,
+            totals.failed,
+            totals.blocked,
+            totals.quarantined,
+            totals.skipped,
+            totals.total,
+            last.action.reason
+        ),
+        tried: Vec::new(),
+        next: vec![format!("$ jelly run {}", context.plan_word())],
+    }
+}
+
+fn tainted(taint: Taint, context: &HelpContext<'_>) -> HelpProblem {
+    let (what, evidence, next) = match taint {
+        Taint::ReportUnwritable => (
+            "A report could not be written, so this result is on record nowhere",
+            "the warnings of this run name the file and the reason",
+            vec![
+                "see that the folder of the reports can be written to, and that its disk has room"
+                    .to_owned(),
+                format!("$ jelly run {}", context.plan_word()),
+            ],
+        ),
+        Taint::PlanTampered => (
+            "The hook refine_code changed the plan, so nothing that was measured counts",
+            "the plan file had other bytes after the hook than before it",
+            vec![
+                "let refine_code change the code only; what changes plans is fix_tests".to_owned(),
+                format!("$ git diff -- {}", context.plan_word()),
+            ],
+        ),
+    };
+    HelpProblem {
+        server: None,
+        step: None,
+        what: what.to_owned(),
+        evidence: evidence.to_owned(),
+        tried: Vec::new(),
+        next,
+    }
+}
+
+fn redact(problem: &mut HelpProblem, redactor: &Redactor) {
+    let texts = [&mut problem.what, &mut problem.evidence];
+    for text in texts
+        .into_iter()
+        .chain(&mut problem.tried)
+        .chain(&mut problem.next)
+    {
+        if let std::borrow::Cow::Owned(clean) = redactor.redact(text) {
+            *text = clean;
+        }
+    }
+}
+
+/// One word for a POSIX shell.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./_-".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

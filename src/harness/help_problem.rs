@@ -1,0 +1,269 @@
+//! One problem of the help summary, from the failures that share its cause.
+
+use super::help::{HelpContext, quoted};
+use crate::model::{
+    ActionKind, Assertion, Because, Exit, FailureReport, HelpProblem, IterationReport, Phase,
+    RepairReport, Side, Standing, StepState,
+};
+use crate::text::{one_line, plural};
+
+/// How much of a value or a line is quoted, in bytes.
+const QUOTE: usize = 200;
+
+/// Failures of one cause at one server.
+pub(super) struct Case<'a> {
+    /// The first of them, in the order of the iteration.
+    pub failure: &'a FailureReport,
+    pub iteration: &'a IterationReport,
+    /// Ids of the steps that failed so; none where the server itself did.
+    pub steps: Vec<&'a str>,
+}
+
+pub(super) fn problem(
+    case: &Case<'_>,
+    iterations: &[IterationReport],
+    context: &HelpContext<'_>,
+) -> HelpProblem {
+    HelpProblem {
+        server: case.failure.server.clone(),
+        step: case.failure.step.clone(),
+        what: what(case),
+        evidence: evidence(case.failure),
+        tried: tried(case, iterations),
+        next: next(case, context),
+    }
+}
+
+fn what(case: &Case<'_>) -> String {
+    let failure = case.failure;
+    let diagnosis = &failure.diagnosis;
+    let mut what = if diagnosis.advice.what.is_empty() {
+        failure.message.clone()
+    } else {
+        diagnosis.advice.what.clone()
+    };
+    let mut add = |clause: String| {
+        what = format!("{}; {clause}", what.trim_end_matches(['.', ';']));
+    };
+    if let [_, others @ ..] = case.steps.as_slice()
+        && !others.is_empty()
+    {
+        add(format!("the same in {}", others.join(", ")));
+    }
+    let blocked = blocked_by(case);
+    if blocked > 0 {
+        add(format!(
+            "{} could not run because of it",
+            plural(blocked, "step")
+        ));
+    }
+    if diagnosis.flaky {
+        add("it fails differently each time, so it proves nothing against the code".to_owned());
+    }
+    if let Some(excused) = &diagnosis.excused {
+        add(excuse(excused).to_owned());
+    }
+    if diagnosis.standing == Some(Standing::NeverPassed) {
+        add("either the server is wrong, or the plan expects the wrong value: this expectation was never seen to hold".to_owned());
+    }
+    what
+}
+
+fn excuse(word: &str) -> &str {
+    match word {
+        "unconfirmed" => "seen once only, which is no proof",
+        "not_repeatable" => {
+            "it passed earlier on the same plan and code, so something outlives an iteration"
+        }
+        "repair_ineffective" => "a repair had changed this step, so it proves nothing",
+        "after_restart" => "its server had died and was restarted before",
+        "duration" => "a matter of time, which the machine decides too",
+        other => other,
+    }
+}
+
+/// Steps that never ran because this server was not there.
+fn blocked_by(case: &Case<'_>) -> u64 {
+    let Some(server) = case
+        .failure
+        .server
+        .as_ref()
+        .filter(|_| case.steps.is_empty())
+    else {
+        return 0;
+    };
+    let blocked = case.iteration.steps.iter().filter(|step| {
+        step.state == StepState::Blocked
+            && match &step.because {
+                Some(Because::Server(name)) => name == server,
+                Some(
+                    Because::NotSelected
+                    | Because::FailFast
+                    | Because::Deadline
+                    | Because::Interrupted
+                    | Because::Step(_)
+                    | Because::Setup(_)
+                    | Because::Plan(_),
+                )
+                | None => step.server == *server,
+            }
+    });
+    blocked.count().try_into().unwrap_or(u64::MAX)
+}
+
+/// Exit status, the telling line, and where the plan speaks of it.
+fn evidence(failure: &FailureReport) -> String {
+    let mut parts = Vec::new();
+    parts.extend(failure.exit.as_ref().and_then(exit_status));
+    if let Some(assertion) = &failure.assertion {
+        parts.push(compared(assertion));
+    }
+    match &failure.diagnosis.evidence {
+        Some(evidence) if !evidence.text.trim().is_empty() => parts.push(format!(
+            "{}: {}",
+            evidence.field,
+            one_line(&evidence.text, QUOTE)
+        )),
+        Some(_) | None => {}
+    }
+    if parts.is_empty() {
+        parts.push(format!(
+            "none beyond the message: {}",
+            one_line(&failure.message, QUOTE)
+        ));
+    }
+    if let Some(at) = &failure.at {
+        parts.push(format!("the plan at {at}"));
+    }
+    parts.join("; ")
+}
+
+fn exit_status(exit: &Exit) -> Option<String> {
+    match (&exit.code, &exit.signal) {
+        (Some(code), _) => Some(format!("exit code {code}")),
+        (None, Some(signal)) => Some(format!("ended by {signal}")),
+        (None, None) => None,
+    }
+}
+
+fn compared(assertion: &Assertion) -> String {
+    format!(
+        "expected {} {}, got {}",
+        assertion.kind,
+        one_line(&assertion.expected.to_string(), QUOTE),
+        one_line(&assertion.actual.to_string(), QUOTE)
+    )
+}
+
+/// What the loop did about it, iteration by iteration.
+fn tried(case: &Case<'_>, iterations: &[IterationReport]) -> Vec<String> {
+    let mut tried = Vec::new();
+    for iteration in iterations {
+        let action = &iteration.action;
+        let concerned = iteration
+            .failures
+            .iter()
+            .any(|f| f.diagnosis.test_fingerprint == case.failure.diagnosis.test_fingerprint);
+        for repair in action.repairs.iter().filter(|r| is_about(r, case)) {
+            tried.push(format!(
+                "repair {}: {}{}",
+                repair.id,
+                repair.explanation,
+                if repair.ineffective {
+                    "; it did not help"
+                } else {
+                    ""
+                }
+            ));
+        }
+        if let Some(hook) = &action.hook {
+            let end = match (&hook.error, &hook.exit) {
+                (Some(error), _) => error.clone(),
+                (None, Some(_)) => "said that something changed".to_owned(),
+                (None, None) => "was interrupted".to_owned(),
+            };
+            tried.push(format!("the hook {} {end}", hook.hook));
+        }
+        let again = match action.kind {
+            ActionKind::Retry if concerned => "ran the plan again",
+            ActionKind::Confirm if concerned => "ran the plan again on fresh servers to make sure",
+            ActionKind::Retry
+            | ActionKind::Confirm
+            | ActionKind::RepairMcpPlan
+            | ActionKind::FixTests
+            | ActionKind::RefineCode
+            | ActionKind::Stop => continue,
+        };
+        if iteration.index < case.iteration.index {
+            tried.push(format!("{again} (iteration {})", iteration.index + 1));
+        }
+    }
+    tried
+}
+
+/// A repair is about this problem if its target is the server or a step of it.
+fn is_about(repair: &RepairReport, case: &Case<'_>) -> bool {
+    let names = |section: &str, name: &str| {
+        repair
+            .target
+            .strip_prefix(section)
+            .and_then(|rest| rest.strip_prefix(name))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let server = case.failure.server.as_deref();
+    server.is_some_and(|server| names("servers.", server))
+        || case.steps.iter().any(|step| {
+            ["setup.", "steps.", "teardown."]
+                .iter()
+                .any(|section| names(section, step))
+        })
+}
+
+/// Advice first, then commands to paste.
+fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
+    let failure = case.failure;
+    let diagnosis = &failure.diagnosis;
+    let plan = context.plan_word();
+    let mut next = Vec::new();
+    let doubtful = diagnosis.standing == Some(Standing::NeverPassed);
+    if doubtful {
+        let at = failure.at.as_deref().unwrap_or("the plan");
+        next.push(format!(
+            "if the server is right, correct the expectation at {at}"
+        ));
+        next.push("if the plan is right, mend the server".to_owned());
+    }
+    next.extend(diagnosis.advice.fix.iter().cloned());
+    let started_by_us = match failure.phase {
+        Phase::Spawn | Phase::Handshake | Phase::List => !failure.argv.is_empty(),
+        Phase::Config | Phase::Call | Phase::Assert | Phase::Teardown => false,
+    };
+    if started_by_us {
+        let words: Vec<String> = failure.argv.iter().map(|word| quoted(word)).collect();
+        push_new(&mut next, format!("$ {}", words.join(" ")));
+    }
+    if let Some(step) = case.steps.first() {
+        push_new(
+            &mut next,
+            format!("$ jelly run {plan} --only {}", quoted(step)),
+        );
+    } else if let Some(server) = &failure.server {
+        push_new(
+            &mut next,
+            format!("$ jelly run {plan} --only {}", quoted(server)),
+        );
+    } else {
+        push_new(&mut next, format!("$ jelly run {plan}"));
+    }
+    if doubtful && diagnosis.side == Side::Code {
+        push_new(&mut next, format!("$ jelly run {plan} --trust-plan"));
+    }
+    next
+}
+
+/// Advice may name the same command already.
+fn push_new(next: &mut Vec<String>, line: String) {
+    if !next.contains(&line) {
+        next.push(line);
+    }
+}

@@ -1,0 +1,145 @@
+//! The sentence that says why an iteration ended as it did.
+
+use super::ask::Ask;
+use super::decide::Action;
+use super::judge::Judged;
+use super::seen::{Observation, Policy};
+use super::standing::Standings;
+use crate::model::Failure;
+use crate::repair::Proposal;
+use crate::text::{human_duration, plural};
+
+/// How a failure's owner is called, as in `servers.files` or `step read`.
+pub(super) fn subject(failure: &Failure) -> String {
+    match (&failure.step, &failure.server) {
+        (Some(step), _) => format!("step {step}"),
+        (None, Some(server)) => format!("server {server}"),
+        (None, None) => "the plan".to_owned(),
+    }
+}
+
+/// Why the loop stops, if it does.
+pub(super) fn to_stop(
+    observation: &Observation<'_>,
+    policy: &Policy,
+    judged: &[Judged],
+    standings: &Standings,
+    strongest: Ask,
+) -> Option<String> {
+    if observation.record.interrupted.is_some() {
+        return Some("a signal ended the run".to_owned());
+    }
+    if standings.green {
+        return Some("every step passed".to_owned());
+    }
+    let going_on = strongest != Ask::Nothing;
+    if observation.record.deadline_reached || (going_on && !observation.time_left) {
+        return Some(format!(
+            "the deadline of {} was reached",
+            human_duration(policy.budgets.deadline)
+        ));
+    }
+    if !going_on {
+        return Some(nothing_left(judged, standings, policy));
+    }
+    (observation.index >= policy.budgets.max_iterations).then(|| {
+        format!(
+            "the budget of {} is used up; {} would have been next",
+            plural(policy.budgets.max_iterations, "iteration"),
+            name(strongest)
+        )
+    })
+}
+
+/// Why nothing is tried any more.
+fn nothing_left(judged: &[Judged], standings: &Standings, policy: &Policy) -> String {
+    let doubtful = list(
+        judged
+            .iter()
+            .filter(|j| j.is_doubtful() && !policy.trust_plan),
+    );
+    match (standings.code, standings.test_side) {
+        (true, _) if !doubtful.is_empty() => format!(
+            "{doubtful} failed the same way twice, but was never seen to pass: the server is wrong, or the plan expects the wrong value"
+        ),
+        (true, false) => "code-side failures are confirmed, and nothing is left to try".to_owned(),
+        (true, true) => {
+            "code-side failures are confirmed and test-side ones stand, and nothing is left to try"
+                .to_owned()
+        }
+        (false, _) if judged.is_empty() => {
+            "not every step ran and passed, and no failure explains it".to_owned()
+        }
+        (false, _) => format!(
+            "{} stands as test-side, and nothing is left to try",
+            list(judged.iter())
+        ),
+    }
+}
+
+/// Why the loop goes on as it does.
+pub(super) fn to_go_on(
+    action: &Action,
+    judged: &[Judged],
+    asks: &[(Ask, Option<&Proposal>)],
+) -> String {
+    let asking = |wanted: &[Ask]| {
+        list(
+            judged
+                .iter()
+                .zip(asks)
+                .filter(|(_, (ask, _))| wanted.contains(ask))
+                .map(|(judged, _)| judged),
+        )
+    };
+    match action {
+        Action::RepairMcpPlan(proposals) => {
+            let names: Vec<&str> = proposals.iter().map(|p| p.id.name()).collect();
+            format!(
+                "{} is test-side, and {} applies",
+                asking(&[Ask::Repair, Ask::Quarantine]),
+                names.join(", ")
+            )
+        }
+        Action::Retry => format!("{} may pass by itself", asking(&[Ask::Retry])),
+        Action::Confirm => format!(
+            "{} was wrong once: only the same mismatch on fresh servers is proof",
+            asking(&[Ask::Confirm])
+        ),
+        Action::FixTests => format!(
+            "{} is test-side, and no repair applies",
+            asking(&[Ask::FixTests])
+        ),
+        Action::RefineCode => format!(
+            "{} is code-side, and nothing test-side is left",
+            asking(&[Ask::RefineCode])
+        ),
+        Action::Stop => String::new(),
+    }
+}
+
+fn list<'a>(judged: impl Iterator<Item = &'a Judged>) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for judged in judged {
+        let name = format!(
+            "{} ({})",
+            subject(&judged.failure),
+            judged.diagnosis.root_cause
+        );
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
+}
+
+fn name(ask: Ask) -> &'static str {
+    match ask {
+        Ask::Repair | Ask::Quarantine => "a repair",
+        Ask::Retry => "a retry",
+        Ask::Confirm => "a second look",
+        Ask::FixTests => "the hook fix_tests",
+        Ask::RefineCode => "the hook refine_code",
+        Ask::Nothing => "nothing",
+    }
+}

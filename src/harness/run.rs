@@ -1,0 +1,568 @@
+//! The driver round the decision: it executes, waits, runs hooks, applies
+//! repairs and hands out reports. What happens next is not its business.
+
+use super::apply;
+use super::assemble;
+use super::bundle;
+use super::decide::{Action, Decision, LoopState};
+use super::executor::{Executor, IterationContext};
+use super::help::{self, HelpContext};
+use super::hooks::{Hook, HookCall, HookRunner, succeeded};
+use super::revision::step_facts;
+use super::seen::{Observation, Policy, Seen, StepFacts};
+use super::settings::{LoopSettings, Surroundings};
+use super::standing::Standings;
+use super::verdict::{Course, Ending, Taint, conclude};
+use crate::model::{
+    ActionKind, Event, HelpSummary, HookReport, IterationRecord, IterationReport, PlanReport,
+    RepairReport, RunReport, SCHEMA_VERSION, Signal,
+};
+use crate::plan::{Plan, PlanSource};
+use crate::repair::{Facts, Proposal, propose};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How a run of one plan ended.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub report: RunReport,
+    /// With the repairs that were applied; equal to the user's without any.
+    pub final_plan: Plan,
+    pub ending: Ending,
+}
+
+/// Runs a plan in the loop until it passes, fails, or needs help.
+pub async fn run<'a, E: Executor, H: HookRunner>(
+    plan: Plan,
+    settings: &'a LoopSettings,
+    surroundings: Surroundings<'a, E, H>,
+) -> Outcome {
+    let mut run = Run::new(plan, settings, surroundings);
+    run.emit(Event::RunStarted {
+        plan: run.plan.name.clone(),
+        servers: run.plan.servers.len(),
+        steps: run.plan.all_steps().count(),
+    });
+    while run.iterate().await {}
+    run.finish()
+}
+
+/// A run in progress.
+struct Run<'a, E, H> {
+    settings: &'a LoopSettings,
+    around: Surroundings<'a, E, H>,
+    started: Instant,
+    deadline: Instant,
+    /// As repaired so far.
+    plan: Plan,
+    /// As its owner wrote it last.
+    original: PlanSource,
+    state: LoopState,
+    iterations: Vec<IterationReport>,
+    attempts: BTreeMap<String, u32>,
+    quarantined: BTreeSet<String>,
+    new_ports_for: BTreeSet<String>,
+    course: Course,
+    last: Standings,
+    warnings: Vec<String>,
+}
+
+impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
+    fn new(plan: Plan, settings: &'a LoopSettings, around: Surroundings<'a, E, H>) -> Self {
+        let started = Instant::now();
+        let policy = Policy {
+            budgets: settings.effective_budgets(),
+            trust_plan: settings.trust_plan,
+            passed_before: settings.passed_before.clone(),
+            seed: settings.seed,
+        };
+        Self {
+            // An absurdly far deadline is none that could be missed.
+            deadline: started
+                .checked_add(settings.budgets.deadline)
+                .unwrap_or_else(|| started + FAR),
+            started,
+            original: plan.source.clone(),
+            plan,
+            state: LoopState::new(policy),
+            iterations: Vec::new(),
+            attempts: BTreeMap::new(),
+            quarantined: BTreeSet::new(),
+            new_ports_for: BTreeSet::new(),
+            course: Course {
+                accept_repairs: settings.accept_repairs,
+                strict: settings.strict,
+                ..Course::default()
+            },
+            last: Standings {
+                green: false,
+                test_side: false,
+                code: false,
+            },
+            warnings: Vec::new(),
+            settings,
+            around,
+        }
+    }
+
+    fn emit(&self, event: Event) {
+        (self.around.events)(event);
+    }
+
+    /// One pass of the loop; says whether there is another.
+    async fn iterate(&mut self) -> bool {
+        self.course.iterations = self.course.iterations.saturating_add(1);
+        let index = self.course.iterations;
+        self.emit(Event::IterationStarted {
+            index,
+            steps: self.plan.all_steps().count(),
+        });
+        let began = Instant::now();
+        let context = IterationContext {
+            index,
+            deadline: self.deadline,
+            quarantined: &self.quarantined,
+            new_ports_for: &self.new_ports_for,
+        };
+        let record = self.around.executor.execute(&self.plan, &context).await;
+        self.new_ports_for.clear();
+        self.course.interrupted = record.interrupted;
+
+        let steps = step_facts(&self.plan);
+        let mut pass = Pass {
+            seen: self.look(&record),
+            before: self.state.clone(),
+            record,
+            steps,
+        };
+        let (decision, applied) = self.decide(&mut pass);
+        assemble::mark_flaky(&mut self.iterations, &decision.flaky_steps);
+        let mut report = assemble::iteration(
+            index,
+            &pass.record,
+            &decision,
+            &self.plan,
+            &mut self.attempts,
+            millis(began.elapsed()),
+        );
+        self.last = decision.standings;
+        if let Some(applied) = applied {
+            report.action.repairs = self.adopt(applied);
+        }
+        report.action.backoff_ms = decision.backoff.map(millis);
+        self.emit(Event::IterationFinished {
+            report: Box::new(report.clone()),
+        });
+        self.iterations.push(report);
+        match &decision.action {
+            Action::Stop => false,
+            Action::RepairMcpPlan(_) | Action::Retry | Action::Confirm => {
+                self.publish_progress();
+                self.wait(&decision).await
+            }
+            Action::FixTests => self.hook(Hook::FixTests, &mut pass).await,
+            Action::RefineCode => self.hook(Hook::RefineCode, &mut pass).await,
+        }
+    }
+
+    /// Diagnoses each failure and finds what could mend it.
+    fn look(&self, record: &IterationRecord) -> Vec<Seen> {
+        let scope = self.settings.scope(&self.plan);
+        let facts = Facts {
+            project_dir: &self.settings.project_dir,
+            scope: &scope,
+            tools: &record.tools,
+            fs: self.around.fs,
+        };
+        let repairs_allowed = self.settings.effective_budgets().mcp_repairs > 0;
+        record
+            .failures
+            .iter()
+            .map(|failure| {
+                let diagnosis = (self.around.diagnose)(failure);
+                let mut proposals = Vec::new();
+                if repairs_allowed {
+                    proposals = propose(&self.plan, failure, &diagnosis, &facts);
+                    proposals.retain(|p| self.makes_sense(p));
+                }
+                Seen {
+                    failure: failure.clone(),
+                    diagnosis,
+                    proposals,
+                }
+            })
+            .collect()
+    }
+
+    /// A repair whose effect would change nothing is not applicable.
+    fn makes_sense(&self, proposal: &Proposal) -> bool {
+        let quarantines = proposal.quarantine.iter();
+        apply::edited(&self.plan, proposal, self.settings).is_ok()
+            && quarantines.clone().all(|id| !self.quarantined.contains(id))
+    }
+
+    /// Decides, and applies the repairs that were decided on. A repair that
+    /// can't be applied after all is taken back, and the question asked again.
+    fn decide(&mut self, pass: &mut Pass) -> (Decision, Option<Applied>) {
+        loop {
+            let observation = Observation {
+                index: self.course.iterations,
+                record: &pass.record,
+                failures: &pass.seen,
+                steps: &pass.steps,
+                time_left: Instant::now() < self.deadline,
+            };
+            let (decision, next) = pass.before.decide(&observation);
+            let (applied, refused) = match &decision.action {
+                Action::RepairMcpPlan(proposals) => {
+                    let (applied, refused) = self.try_repairs(proposals);
+                    (Some(applied), refused)
+                }
+                Action::Retry
+                | Action::Confirm
+                | Action::FixTests
+                | Action::RefineCode
+                | Action::Stop => (None, Vec::new()),
+            };
+            if refused.is_empty() {
+                self.mark_ineffective(&next);
+                self.state = next;
+                return (decision, applied);
+            }
+            // Each round takes at least one proposal away, so this ends.
+            for seen in &mut pass.seen {
+                seen.proposals.retain(|p| !refused.contains(p));
+            }
+        }
+    }
+
+    /// Applies proposals one after the other, to a copy of the plan.
+    fn try_repairs(&mut self, proposals: &[Proposal]) -> (Applied, Vec<Proposal>) {
+        let mut applied = Applied {
+            plan: self.plan.clone(),
+            reports: Vec::new(),
+            proposals: Vec::new(),
+        };
+        let mut refused = Vec::new();
+        for proposal in proposals {
+            let result = apply::apply(&applied.plan, proposal, self.settings, self.around.fs);
+            match result {
+                Ok((plan, report)) => {
+                    applied.plan = plan;
+                    applied.reports.push(report);
+                    applied.proposals.push(proposal.clone());
+                }
+                Err(why) => {
+                    let warning = format!(
+                        "the repair {} of {} was passed over: failed to {why}",
+                        proposal.id, proposal.target
+                    );
+                    self.warn(&warning);
+                    refused.push(proposal.clone());
+                }
+            }
+        }
+        (applied, refused)
+    }
+
+    /// Makes applied repairs part of the run.
+    fn adopt(&mut self, applied: Applied) -> Vec<RepairReport> {
+        self.plan = applied.plan;
+        for proposal in applied.proposals {
+            self.course.repaired = true;
+            self.course.contract_changed |= proposal.contract;
+            self.quarantined.extend(proposal.quarantine);
+            self.new_ports_for.extend(proposal.new_ports_for);
+        }
+        applied.reports
+    }
+
+    /// Carries over to the reports which repairs did not help.
+    fn mark_ineffective(&mut self, next: &LoopState) {
+        for tried in next.tried().iter().filter(|tried| tried.ineffective) {
+            for report in self
+                .iterations
+                .iter_mut()
+                .filter(|i| i.index == tried.iteration)
+                .flat_map(|i| &mut i.action.repairs)
+            {
+                if report.id == tried.id.name() && report.target == tried.target {
+                    report.ineffective = true;
+                }
+            }
+        }
+    }
+
+    /// Waits as long as the retry says; says whether the run goes on.
+    async fn wait(&mut self, decision: &Decision) -> bool {
+        if let Some(backoff) = decision.backoff {
+            self.emit(Event::Waiting {
+                reason: ActionKind::Retry,
+                wait: backoff,
+            });
+            let until = (Instant::now() + backoff).min(self.deadline);
+            let interrupted = tokio::select! {
+                signal = self.around.executor.interrupted() => Some(signal),
+                () = tokio::time::sleep_until(until) => None,
+            };
+            if let Some(signal) = interrupted {
+                self.interrupt(signal);
+                return false;
+            }
+        }
+        self.in_time()
+    }
+
+    /// Whether there is time for another iteration; says so where there isn't.
+    fn in_time(&mut self) -> bool {
+        if Instant::now() < self.deadline {
+            return true;
+        }
+        self.amend("then the deadline was reached");
+        false
+    }
+
+    fn interrupt(&mut self, signal: Signal) {
+        self.course.interrupted = Some(signal);
+        self.emit(Event::Interrupted);
+        self.amend("then a signal ended the run");
+    }
+
+    /// Adds to the reason of the last iteration's action what came of it.
+    fn amend(&mut self, what: &str) {
+        if let Some(last) = self.iterations.last_mut() {
+            last.action.reason = format!("{}; {what}", last.action.reason);
+        }
+    }
+
+    fn warn(&mut self, message: &str) {
+        let message = self.settings.redactor.redact(message).into_owned();
+        self.emit(Event::Warning {
+            message: message.clone(),
+        });
+        self.warnings.push(message);
+    }
+
+    /// Runs a hook and takes its effect in; says whether the run goes on.
+    async fn hook(&mut self, hook: Hook, pass: &mut Pass) -> bool {
+        self.publish_progress();
+        let on_disk = |run: &Self| std::fs::read(&run.original.path).ok();
+        let before = on_disk(self);
+        let Some(report) = self.call(hook).await else {
+            return false;
+        };
+        let went_well = succeeded(&report);
+        let error = report.error.clone().unwrap_or_else(|| "failed".to_owned());
+        if let Some(last) = self.iterations.last_mut() {
+            last.action.hook = Some(report);
+        }
+        if hook == Hook::RefineCode && before != on_disk(self) {
+            self.course.tainted = Some(Taint::PlanTampered);
+            self.amend("the hook changed the plan, which it must not");
+            self.warn(TAMPERED);
+            return false;
+        }
+        if !went_well {
+            self.amend(&format!("the hook {error}"));
+            return self.go_on_without(hook, pass).await;
+        }
+        self.course.repaired = true;
+        let usable = match hook {
+            Hook::FixTests => self.reread(),
+            Hook::RefineCode => {
+                self.state.code_refined();
+                true
+            }
+        };
+        self.publish_progress();
+        usable && self.in_time()
+    }
+
+    /// A hook that changed nothing ends its track and costs no iteration: the
+    /// same one may still have something else to try.
+    async fn go_on_without(&mut self, hook: Hook, pass: &mut Pass) -> bool {
+        pass.before.charge(hook.track());
+        pass.before.close(hook.track());
+        let (decision, applied) = self.decide(pass);
+        let Some(applied) = applied else {
+            return false;
+        };
+        let repairs = self.adopt(applied);
+        self.amend(&decision.reason);
+        if let Some(last) = self.iterations.last_mut() {
+            last.action.kind = decision.action.kind();
+            last.action.repairs = repairs;
+            last.budgets.after = decision.budgets.after;
+        }
+        self.publish_progress();
+        self.wait(&decision).await
+    }
+
+    /// Calls the hook; absent when a signal ended the run meanwhile.
+    async fn call(&mut self, hook: Hook) -> Option<HookReport> {
+        let argv = match hook {
+            Hook::FixTests => self.settings.hooks.fix_tests.as_deref(),
+            Hook::RefineCode => self.settings.hooks.refine_code.as_deref(),
+        }
+        .unwrap_or_default();
+        self.emit(Event::HookStarted {
+            hook: hook.name().to_owned(),
+            argv: argv
+                .iter()
+                .map(|arg| self.settings.redactor.redact(arg).into_owned())
+                .collect(),
+        });
+        let bundle = bundle::bundle(
+            hook,
+            &self.plan.source.path.display().to_string(),
+            self.iterations.last(),
+            &self.settings.redactor,
+        );
+        let now = Instant::now();
+        let limit = self
+            .settings
+            .hook_timeout
+            .min(self.deadline.saturating_duration_since(now));
+        let call = HookCall {
+            hook,
+            argv,
+            bundle: &bundle,
+            until: now + limit,
+            limit,
+        };
+        let signal = tokio::select! {
+            report = self.around.hooks.run(&call) => return Some(report),
+            signal = self.around.executor.interrupted() => signal,
+        };
+        self.interrupt(signal);
+        None
+    }
+
+    /// After `fix_tests` the file is the truth: what was repaired in memory is
+    /// dropped, and the plan read and checked again.
+    fn reread(&mut self) -> bool {
+        let plan = PlanSource::read(&self.original.path)
+            .map_err(|e| e.to_string())
+            .and_then(|source| apply::load(source, self.settings).map_err(|e| e.to_string()));
+        match plan {
+            Ok(plan) => {
+                if self.plan.source.text != self.original.text {
+                    self.warn("the plan was read again after fix_tests; the repairs made in memory were dropped");
+                }
+                self.original = plan.source.clone();
+                self.plan = plan;
+                self.quarantined.clear();
+                self.course.contract_changed = false;
+                self.state.plan_replaced(self.course.iterations);
+                true
+            }
+            Err(error) => {
+                self.amend("the plan that it left can't be used");
+                self.warn(&format!("after fix_tests the plan can't be used: {error}"));
+                false
+            }
+        }
+    }
+
+    fn publish_progress(&mut self) {
+        let unfinished = Standings {
+            green: false,
+            ..self.last
+        };
+        let ending = conclude(unfinished, &self.course);
+        let help = help::unfinished(&self.iterations, &self.help_context());
+        let report = self.report(&ending, Some(help));
+        self.publish(&report);
+    }
+
+    fn publish(&mut self, report: &RunReport) {
+        let repaired = report.repair_diff.as_ref().map(|_| &*self.plan.source.text);
+        let repaired = repaired.map(|text| self.settings.redactor.redact(text));
+        if let Err(error) = (self.around.on_iteration)(report, repaired.as_deref()) {
+            // Of two taints the graver is kept.
+            self.course.tainted = self.course.tainted.or(Some(Taint::ReportUnwritable));
+            self.warn(&format!("a report could not be written: {error}"));
+        }
+    }
+
+    fn help_context(&self) -> HelpContext<'_> {
+        HelpContext {
+            plan: &self.plan,
+            course: &self.course,
+            redactor: &self.settings.redactor,
+        }
+    }
+
+    fn report(&self, ending: &Ending, help_summary: Option<HelpSummary>) -> RunReport {
+        let repair_diff = apply::diff(&self.original, &self.plan.source, &self.settings.redactor);
+        RunReport {
+            schema_version: SCHEMA_VERSION,
+            run_id: self.settings.run_id.clone(),
+            plan: PlanReport {
+                name: self.plan.name.clone(),
+                path: self.original.path.display().to_string(),
+            },
+            verdict: ending.verdict,
+            exit_code: ending.exit_code.code(),
+            needs_user_help: ending.needs_user_help,
+            help_summary,
+            seed: self.settings.seed,
+            started_at: self.settings.started_at.clone(),
+            duration_ms: millis(self.started.elapsed()),
+            report_dir: self.settings.report_dir.clone(),
+            iterations: self.iterations.clone(),
+            repair_diff: (!repair_diff.is_empty()).then_some(repair_diff),
+            warnings: self.warnings.clone(),
+        }
+    }
+
+    /// The verdict. When the last report can't be written, that changes it, so
+    /// it is reached once more.
+    fn finish(mut self) -> Outcome {
+        let mut ending = conclude(self.last, &self.course);
+        let mut report = self.conclusion(&ending);
+        self.publish(&report);
+        let reconsidered = conclude(self.last, &self.course);
+        if reconsidered != ending || report.warnings != self.warnings {
+            ending = reconsidered;
+            report = self.conclusion(&ending);
+        }
+        Outcome {
+            report,
+            final_plan: self.plan,
+            ending,
+        }
+    }
+
+    fn conclusion(&self, ending: &Ending) -> RunReport {
+        let help = (!ending.verdict.is_green() && self.course.interrupted.is_none())
+            .then(|| help::summary(&self.iterations, &self.help_context()));
+        self.report(ending, help)
+    }
+}
+
+/// One iteration's material, kept for as long as it may be decided on anew.
+struct Pass {
+    /// The state before it.
+    before: LoopState,
+    record: IterationRecord,
+    steps: BTreeMap<String, StepFacts>,
+    seen: Vec<Seen>,
+}
+
+/// Repairs that were applied to a copy of the plan.
+struct Applied {
+    plan: Plan,
+    reports: Vec<RepairReport>,
+    proposals: Vec<Proposal>,
+}
+
+/// More than any run takes, and little enough to be added to a clock.
+const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+const TAMPERED: &str = "the hook refine_code changed the plan file: the run stops, since the plan is what the code is measured by";
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

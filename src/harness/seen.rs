@@ -1,0 +1,76 @@
+//! What the decision looks at: one iteration, triaged.
+
+use super::memory::Revision;
+use crate::model::{Budgets, Diagnosis, Failure, IterationRecord};
+use crate::repair::Proposal;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What holds for the whole run.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// As allowed in effect: a track without a hook, or switched off, is 0.
+    pub budgets: Budgets,
+    /// The plan's expectations count as right though history never saw them
+    /// hold.
+    pub trust_plan: bool,
+    /// Ids of the steps that passed in an earlier run.
+    pub passed_before: BTreeSet<String>,
+    /// Seeds the jitter of the back-off.
+    pub seed: u64,
+}
+
+/// A failure with what triage says of it and what could mend it.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub failure: Failure,
+    pub diagnosis: Diagnosis,
+    /// Best first; each would change something.
+    pub proposals: Vec<Proposal>,
+}
+
+/// What a step rests on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StepFacts {
+    /// See [`Revision::plan`].
+    pub revision: u64,
+    /// Its own id and those of all steps it captures from, however indirectly.
+    pub steps: BTreeSet<String>,
+    /// The servers of those steps.
+    pub servers: BTreeSet<String>,
+}
+
+impl StepFacts {
+    pub(super) fn at(&self, code: u32) -> Revision {
+        Revision {
+            plan: self.revision,
+            code,
+        }
+    }
+}
+
+/// One iteration, triaged.
+#[derive(Debug, Clone, Copy)]
+pub struct Observation<'a> {
+    /// 1-based.
+    pub index: u32,
+    pub record: &'a IterationRecord,
+    /// One for each failure of the record, in its order.
+    pub failures: &'a [Seen],
+    /// By step id.
+    pub steps: &'a BTreeMap<String, StepFacts>,
+    /// The run's deadline has not passed yet.
+    pub time_left: bool,
+}
+
+impl<'a> Observation<'a> {
+    /// The step of a failure and what it ran on; absent for a failure of a
+    /// server, and for a step that the plan does not have.
+    pub(super) fn revision_of(
+        &self,
+        failure: &'a Failure,
+        code: u32,
+    ) -> Option<(&'a str, Revision)> {
+        let step = failure.step.as_deref()?;
+        Some((step, self.steps.get(step)?.at(code)))
+    }
+}

@@ -1,0 +1,91 @@
+//! What a run is told, and the world it acts in.
+
+use crate::model::{Budgets, Diagnosis, EventSink, Failure, RunReport};
+use crate::plan::{Hooks, Plan, Scope};
+use crate::repair::FsFacts;
+use crate::text::redact::Redactor;
+use indexmap::IndexMap;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The settings of one run of one plan, all of them resolved.
+#[derive(Debug, Clone)]
+pub struct LoopSettings {
+    pub run_id: String,
+    /// RFC 3339, for the report; the loop itself looks at no wall clock.
+    pub started_at: String,
+    /// As shown in the report.
+    pub report_dir: Option<String>,
+    /// Absolute.
+    pub project_dir: PathBuf,
+    /// As resolved from plan, settings and flags; a track without a hook, or
+    /// that is switched off below, counts as 0.
+    pub budgets: Budgets,
+    /// As resolved from plan and flags.
+    pub hooks: Hooks,
+    /// The limit of one hook's run.
+    pub hook_timeout: Duration,
+    /// `--no-repair` makes it false.
+    pub repair: bool,
+    /// `--no-confirm` makes it false.
+    pub confirm: bool,
+    pub accept_repairs: bool,
+    pub strict: bool,
+    pub trust_plan: bool,
+    pub seed: u64,
+    pub redactor: Redactor,
+    /// Ids of the steps that passed in an earlier run.
+    pub passed_before: BTreeSet<String>,
+    /// What `${env:…}` and `${secret:…}` read.
+    pub env: BTreeMap<String, String>,
+    /// Variables set from outside; they hold against those of the plan, also
+    /// after the plan was edited or read again.
+    pub vars: IndexMap<String, Value>,
+}
+
+impl LoopSettings {
+    /// The budgets that can be spent at all.
+    #[must_use]
+    pub fn effective_budgets(&self) -> Budgets {
+        let allowed = |budget: u32, allowed: bool| if allowed { budget } else { 0 };
+        let has = |hook: &Option<Vec<String>>| hook.as_ref().is_some_and(|argv| !argv.is_empty());
+        let budgets = self.budgets;
+        Budgets {
+            confirms: allowed(budgets.confirms, self.confirm),
+            mcp_repairs: allowed(budgets.mcp_repairs, self.repair),
+            test_fixes: allowed(budgets.test_fixes, has(&self.hooks.fix_tests)),
+            code_refines: allowed(budgets.code_refines, has(&self.hooks.refine_code)),
+            ..budgets
+        }
+    }
+
+    /// What names mean to repairs: nothing captured, no port chosen yet.
+    pub(super) fn scope(&self, plan: &Plan) -> Scope {
+        // Of `${tmp}` nobody knows here where it will be; a path below it is
+        // no repair's business, so any place will do.
+        let tmp = self.project_dir.join(".jelly-tmp");
+        Scope::new(
+            self.project_dir.clone(),
+            tmp,
+            self.env.clone(),
+            BTreeMap::new(),
+            &plan.vars,
+        )
+    }
+}
+
+/// What the loop reaches the world through.
+pub struct Surroundings<'a, E, H> {
+    pub executor: &'a mut E,
+    pub hooks: &'a mut H,
+    /// Triage.
+    pub diagnose: &'a dyn Fn(&Failure) -> Diagnosis,
+    pub fs: &'a dyn FsFacts,
+    pub events: EventSink,
+    /// Gets the report so far, and the text of the plan where it was repaired,
+    /// after every iteration, and the final one in the
+    /// end. A failure to write it is remembered: such a run is never green.
+    pub on_iteration: &'a mut dyn FnMut(&RunReport, Option<&str>) -> Result<(), String>,
+}

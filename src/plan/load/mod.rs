@@ -1,0 +1,17 @@
+//! From a plan's text to a [`Plan`](super::Plan): everything that is wrong is
+//! found in one pass, and each problem points at its line.
+//!
+//! The main function is [`load`]. Must not know how a plan is executed.
+
+mod expect;
+mod operand;
+mod plan;
+mod problem;
+mod reader;
+mod references;
+mod server;
+mod step;
+
+pub use plan::{check, load, load_with};
+pub use problem::{PlanError, Problem};
+pub use reader::parse_duration;

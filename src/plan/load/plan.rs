@@ -1,0 +1,393 @@
+//! The document as a whole.
+
+use super::problem::{PlanError, Problem};
+use super::reader::{Path, Reader, Shape, entry, get};
+use super::references::{Needs, Place};
+use super::step::{Raw, captured, ids};
+use crate::model::Section;
+use crate::plan::syntax::{self, Data, Entry, Node, Span};
+use crate::plan::{BudgetOverrides, Hooks, Plan, PlanSource, Server, Step};
+use crate::text::close_names;
+use indexmap::IndexMap;
+use serde_json::Value;
+
+const SHAPE: Shape = Shape {
+    what: "a plan",
+    keys: &[
+        "version", "name", "vars", "budgets", "hooks", "servers", "setup", "steps", "teardown",
+    ],
+    instead: &[
+        ("tests", "did you mean `steps`?"),
+        ("mcpServers", "did you mean `servers`?"),
+        ("variables", "did you mean `vars`?"),
+        ("before", "did you mean `setup`?"),
+        ("after", "did you mean `teardown`?"),
+    ],
+};
+
+const BUDGETS: Shape = Shape {
+    what: "`budgets`",
+    keys: &[
+        "max_iterations",
+        "retries",
+        "confirms",
+        "mcp_repairs",
+        "test_fixes",
+        "code_refines",
+        "deadline",
+    ],
+    instead: &[("timeout", "did you mean `deadline`?")],
+};
+
+const HOOKS: Shape = Shape {
+    what: "`hooks`",
+    keys: &["refine_code", "fix_tests"],
+    instead: &[],
+};
+
+/// Reads a plan.
+///
+/// A step that names a server the plan does not define is no error here: the
+/// name may be repaired, and the other steps can run. [`check`] reports it.
+///
+/// # Errors
+/// All that is wrong with it, in the order of the file.
+pub fn load(source: PlanSource) -> Result<Plan, PlanError> {
+    load_with(source, &IndexMap::new())
+}
+
+/// Reads a plan to which `vars` were given from outside; they stand before
+/// the plan's own, and win over them.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(source: PlanSource, vars: &IndexMap<String, Value>) -> Result<Plan, PlanError> {
+    read(source, vars, false)
+}
+
+/// As [`load`], and what would only show when the plan runs is an error too:
+/// a step whose server is not defined, a plan without steps.
+///
+/// # Errors
+/// All that is wrong with it, in the order of the file.
+pub fn check(source: PlanSource) -> Result<Plan, PlanError> {
+    read(source, &IndexMap::new(), true)
+}
+
+/// What the parts of a document came to.
+#[derive(Default)]
+struct Parts {
+    name: Option<String>,
+    vars: IndexMap<String, Value>,
+    budgets: BudgetOverrides,
+    hooks: Hooks,
+    servers: IndexMap<String, Server>,
+    steps: Vec<Step>,
+}
+
+fn read(
+    source: PlanSource,
+    vars: &IndexMap<String, Value>,
+    strict: bool,
+) -> Result<Plan, PlanError> {
+    let (parts, problems) = parse(&source, vars, strict);
+    if !problems.is_empty() {
+        return Err(PlanError::new(source, problems));
+    }
+    let name = parts.name.unwrap_or_else(|| {
+        let stem = source.path.file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    });
+    let mut lists = [Vec::new(), Vec::new(), Vec::new()];
+    for step in parts.steps {
+        match step.section {
+            Section::Setup => lists[0].push(step),
+            Section::Steps => lists[1].push(step),
+            Section::Teardown => lists[2].push(step),
+        }
+    }
+    let [setup, steps, teardown] = lists;
+    Ok(Plan {
+        source,
+        name,
+        vars: parts.vars,
+        budgets: parts.budgets,
+        hooks: parts.hooks,
+        servers: parts.servers,
+        setup,
+        steps,
+        teardown,
+    })
+}
+
+fn parse(
+    source: &PlanSource,
+    vars: &IndexMap<String, Value>,
+    strict: bool,
+) -> (Parts, Vec<Problem>) {
+    let (root, troubles) = syntax::parse(source);
+    let broken = !troubles.is_empty();
+    let mut reader = Reader::new(&source.text, troubles);
+    let mut parts = Parts::default();
+    match root {
+        Some(root) if !matches!(root.data, Data::Null) => {
+            reader.document(&root, vars, strict, &mut parts);
+        }
+        Some(_) | None if !broken => {
+            reader
+                .problem_at(0..0, Path::ROOT, "the plan is empty")
+                .hint("a plan begins with `version: 1`, `servers:` and `steps:`");
+        }
+        Some(_) | None => {}
+    }
+    (parts, reader.into_problems())
+}
+
+impl<'t> Reader<'t> {
+    fn document(
+        &mut self,
+        root: &Node<'t>,
+        given: &IndexMap<String, Value>,
+        strict: bool,
+        parts: &mut Parts,
+    ) {
+        let path = Path::ROOT;
+        let Some(entries) = self.map(root, path, &SHAPE) else {
+            return;
+        };
+        self.version(entries, root, path);
+        parts.name = get(entries, "name")
+            .and_then(|node| self.fixed_string(node, path.key("name"), "a plan's name"))
+            .map(str::to_owned);
+        if let Some(node) = get(entries, "budgets") {
+            parts.budgets = self.budgets(node, path.key("budgets"));
+        }
+        if let Some(node) = get(entries, "hooks") {
+            parts.hooks = self.hooks(node, path.key("hooks"));
+        }
+
+        let servers = get(entries, "servers");
+        if let Some(Data::Map(named)) = servers.map(|node| &node.data) {
+            self.names.servers = named.iter().map(|e| e.key.clone().into_owned()).collect();
+        }
+        let raw = self.raw_steps(entries, path);
+        let ids = ids(&raw);
+        for (raw, id) in raw.iter().zip(&ids) {
+            for entry in captured(*raw) {
+                self.names
+                    .later_captures
+                    .entry(entry.key.clone().into_owned())
+                    .or_insert_with(|| id.clone());
+            }
+        }
+
+        parts.vars = self.vars(get(entries, "vars"), given, path.key("vars"));
+        match servers {
+            Some(node) => {
+                parts.servers = self.servers(node, path.key("servers"));
+                if matches!(&node.data, Data::Map(named) if named.is_empty()) {
+                    self.problem(node.span, path.key("servers"), "a plan needs a server");
+                }
+            }
+            None => {
+                self.missing(root, path, "servers");
+            }
+        }
+        self.duplicate_ids(&raw);
+        for (position, (raw, id)) in raw.iter().zip(&ids).enumerate() {
+            let list = path.key(section_key(raw.section));
+            let path = list.index(raw.index);
+            if strict {
+                self.unknown_server(raw.node, path);
+            }
+            if let Some(step) = self.step(*raw, id, position, path) {
+                parts.steps.push(step);
+            }
+        }
+        match entry(entries, "steps") {
+            Some(steps) if strict => {
+                if matches!(&steps.value.data, Data::List(items) if items.is_empty()) {
+                    self.problem(
+                        steps.key_span,
+                        path,
+                        "there are no steps, so nothing is tested",
+                    );
+                }
+            }
+            Some(_) => {}
+            None => self.missing(root, path, "steps"),
+        }
+    }
+
+    fn missing(&mut self, root: &Node<'t>, path: Path<'_>, key: &str) {
+        let start = root.span.start as usize;
+        self.problem_at(start..start, path, format!("`{key}` is missing"));
+    }
+
+    fn version(&mut self, entries: &[Entry<'t>], root: &Node<'t>, path: Path<'_>) {
+        let Some(node) = get(entries, "version") else {
+            let start = root.span.start as usize;
+            self.problem_at(start..start, path, "`version` is missing")
+                .hint("write `version: 1`");
+            return;
+        };
+        let is_one = match &node.data {
+            Data::Number(number) => number.as_u64() == Some(1),
+            Data::Null | Data::Bool(_) | Data::String(_) | Data::List(_) | Data::Map(_) => false,
+        };
+        if !is_one {
+            let written = self.written(node).into_owned();
+            let message = if node.is_scalar() {
+                format!("there is no version `{written}` of the plan format")
+            } else {
+                format!("expected a number, found {}", node.kind())
+            };
+            self.problem(node.span, path.key("version"), message)
+                .hint("write `version: 1`");
+        }
+    }
+
+    fn vars(
+        &mut self,
+        node: Option<&Node<'t>>,
+        given: &IndexMap<String, Value>,
+        path: Path<'_>,
+    ) -> IndexMap<String, Value> {
+        let mut vars = given.clone();
+        self.names.vars = given.keys().cloned().collect();
+        let Some(node) = node else {
+            return vars;
+        };
+        let entries = self.entries(node, path, "variables by name").unwrap_or(&[]);
+        self.names.later_vars = entries.iter().map(|e| e.key.clone().into_owned()).collect();
+        for entry in entries {
+            let path = path.key(&entry.key);
+            self.new_name(entry.key_span, &entry.key, path);
+            self.templates(&entry.value, path, Place::Variable, &mut Needs::new());
+            if !given.contains_key(entry.key.as_ref()) {
+                let name = entry.key.clone().into_owned();
+                self.names.vars.push(name.clone());
+                vars.insert(name, entry.value.to_value());
+            }
+        }
+        self.names.later_vars.clear();
+        vars
+    }
+
+    fn budgets(&mut self, node: &Node<'t>, path: Path<'_>) -> BudgetOverrides {
+        let mut budgets = BudgetOverrides::default();
+        for entry in self.map(node, path, &BUDGETS).unwrap_or(&[]) {
+            let (value, to) = (&entry.value, path.key(&entry.key));
+            match entry.key.as_ref() {
+                "max_iterations" => budgets.max_iterations = self.count(value, to, 1),
+                "retries" => budgets.retries = self.count(value, to, 0),
+                "confirms" => budgets.confirms = self.count(value, to, 0),
+                "mcp_repairs" => budgets.mcp_repairs = self.count(value, to, 0),
+                "test_fixes" => budgets.test_fixes = self.count(value, to, 0),
+                "code_refines" => budgets.code_refines = self.count(value, to, 0),
+                "deadline" => budgets.deadline = self.duration(value, to),
+                _ => {}
+            }
+        }
+        budgets
+    }
+
+    fn hooks(&mut self, node: &Node<'t>, path: Path<'_>) -> Hooks {
+        let mut hooks = Hooks::default();
+        for entry in self.map(node, path, &HOOKS).unwrap_or(&[]) {
+            let argv = self.argv(&entry.value, path.key(&entry.key));
+            match entry.key.as_ref() {
+                "refine_code" => hooks.refine_code = argv,
+                "fix_tests" => hooks.fix_tests = argv,
+                _ => {}
+            }
+        }
+        hooks
+    }
+
+    fn argv(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Vec<String>> {
+        let items = self.list(node, path, "a command and its arguments")?;
+        if items.is_empty() {
+            self.problem(node.span, path, "a hook needs a command");
+            return None;
+        }
+        for (index, item) in items.iter().enumerate() {
+            if item.as_str().is_some_and(|text| text.contains("${")) {
+                self.problem(item.span, path.index(index), "a hook can't hold variables")
+                    .hint("a hook runs in the project folder, and gets what it needs on stdin");
+            }
+        }
+        let argv = self.words(node, path, "a command and its arguments");
+        if argv.first().is_some_and(String::is_empty) {
+            self.problem(items[0].span, path.index(0), "a command can't be empty");
+        }
+        Some(argv)
+    }
+
+    fn raw_steps<'n>(&mut self, entries: &'n [Entry<'t>], path: Path<'_>) -> Vec<Raw<'n, 't>> {
+        let mut raw = Vec::new();
+        for section in [Section::Setup, Section::Steps, Section::Teardown] {
+            let key = section_key(section);
+            let Some(node) = get(entries, key) else {
+                continue;
+            };
+            let items = self.list(node, path.key(key), "steps").unwrap_or(&[]);
+            raw.extend(items.iter().enumerate().map(|(index, node)| Raw {
+                section,
+                index,
+                node,
+            }));
+        }
+        raw
+    }
+
+    fn duplicate_ids(&mut self, steps: &[Raw<'_, 't>]) {
+        let mut seen: IndexMap<&str, Span> = IndexMap::new();
+        for raw in steps {
+            let Some(entry) = raw.node.entry("id") else {
+                continue;
+            };
+            let Some(id) = entry.value.as_str().filter(|id| !id.is_empty()) else {
+                continue;
+            };
+            if let Some(first) = seen.get(id).copied() {
+                let list = Path::ROOT.key(section_key(raw.section));
+                let path = list.index(raw.index);
+                let message = format!("two steps have the id `{id}`");
+                self.problem(entry.value.span, path.key("id"), message)
+                    .also(first.range(), "the first one")
+                    .hint("an id is unique in the plan");
+            } else {
+                seen.insert(id, entry.value.span);
+            }
+        }
+    }
+
+    fn unknown_server(&mut self, node: &Node<'t>, path: Path<'_>) {
+        let Some(value) = node.entry("server").map(|entry| &entry.value) else {
+            return;
+        };
+        let Some(name) = value.as_str() else {
+            return;
+        };
+        if self.names.servers.iter().any(|known| known == name) || name.contains("${") {
+            return;
+        }
+        let close = close_names(name, self.names.servers.iter().map(String::as_str));
+        let all = self.names.servers.join("`, `");
+        let message = format!("no server is called `{name}`");
+        let problem = self.problem(value.span, path.key("server"), message);
+        match close.first() {
+            Some(close) => problem.hint(format!("did you mean `{close}`?")),
+            None => problem.hint(format!("the plan has `{all}`")),
+        };
+    }
+}
+
+fn section_key(section: Section) -> &'static str {
+    match section {
+        Section::Setup => "setup",
+        Section::Steps => "steps",
+        Section::Teardown => "teardown",
+    }
+}

@@ -1,0 +1,253 @@
+//! `servers`.
+
+use super::reader::{Path, Reader, Shape, entry, get};
+use super::references::{Needs, Place};
+use crate::model::Era;
+use crate::plan::syntax::{Entry, Node};
+use crate::plan::template::Template;
+use crate::plan::{Server, Transport};
+use indexmap::IndexMap;
+use std::time::Duration;
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+const DEFAULT_SHUTDOWN: Duration = Duration::from_secs(2);
+
+const SHAPE: Shape = Shape {
+    what: "a server",
+    keys: &[
+        "command",
+        "args",
+        "env",
+        "cwd",
+        "url",
+        "headers",
+        "era",
+        "startup_timeout",
+        "request_timeout",
+        "shutdown_timeout",
+    ],
+    instead: &[
+        (
+            "timeout",
+            "say which: `startup_timeout`, `request_timeout` or `shutdown_timeout`",
+        ),
+        (
+            "type",
+            "leave it out: `command` means stdio, `url` means HTTP",
+        ),
+        (
+            "transport",
+            "leave it out: `command` means stdio, `url` means HTTP",
+        ),
+        ("cmd", "did you mean `command`?"),
+        (
+            "argv",
+            "the first word goes into `command`, the others into `args`",
+        ),
+        ("arguments", "did you mean `args`?"),
+        ("environment", "did you mean `env`?"),
+        ("workdir", "did you mean `cwd`?"),
+        ("working_directory", "did you mean `cwd`?"),
+    ],
+};
+
+impl<'t> Reader<'t> {
+    pub(super) fn servers(&mut self, node: &Node<'t>, path: Path<'_>) -> IndexMap<String, Server> {
+        let mut servers = IndexMap::new();
+        for Entry {
+            key,
+            key_span,
+            value,
+            ..
+        } in self.entries(node, path, "servers by name").unwrap_or(&[])
+        {
+            let path = path.key(key);
+            if !is_server_name(key) {
+                self.problem(*key_span, path, format!("a server can't be called `{key}`"))
+                    .hint("its name becomes part of a file's: no slashes, braces or dots in front");
+            }
+            if let Some(transport) = self.transport(value, *key_span, path) {
+                let at = self.at(*key_span);
+                let server = self.server(value, key, transport, at, path);
+                servers.insert(key.clone().into_owned(), server);
+            }
+        }
+        servers
+    }
+
+    fn server(
+        &mut self,
+        node: &Node<'t>,
+        name: &str,
+        transport: Transport,
+        at: crate::plan::Location,
+        path: Path<'_>,
+    ) -> Server {
+        let limit = |reader: &mut Self, key: &str, default: Duration| {
+            node.entry(key)
+                .and_then(|entry| reader.duration(&entry.value, path.key(key)))
+                .unwrap_or(default)
+        };
+        let startup_timeout = limit(self, "startup_timeout", DEFAULT_TIMEOUT);
+        let request_timeout = limit(self, "request_timeout", DEFAULT_TIMEOUT);
+        let shutdown_timeout = limit(self, "shutdown_timeout", DEFAULT_SHUTDOWN);
+        let era = node.entry("era").and_then(|entry| {
+            let eras = [("modern", Era::Modern), ("legacy", Era::Legacy)];
+            self.one_of(&entry.value, path.key("era"), "era", &eras)
+        });
+        Server {
+            name: name.to_owned(),
+            transport,
+            era,
+            startup_timeout,
+            request_timeout,
+            shutdown_timeout,
+            at,
+            path: path.to_doc(),
+        }
+    }
+
+    fn transport(
+        &mut self,
+        node: &Node<'t>,
+        key_span: crate::plan::syntax::Span,
+        path: Path<'_>,
+    ) -> Option<Transport> {
+        let entries = self.map(node, path, &SHAPE)?;
+        match (entry(entries, "command"), entry(entries, "url")) {
+            (None, None) => {
+                self.problem(key_span, path, "a server needs a `command` or a `url`");
+                None
+            }
+            (Some(command), Some(url)) => {
+                self.problem(
+                    url.key_span,
+                    path,
+                    "a server has a `command` or a `url`, not both",
+                )
+                .also(command.key_span.range(), "the other one");
+                None
+            }
+            (Some(_), None) => {
+                self.refuse(entries, &["headers"], "a server with a `command`", path);
+                self.stdio(entries, path)
+            }
+            (None, Some(url)) => {
+                let keys = ["args", "env", "cwd"];
+                self.refuse(entries, &keys, "a server with a `url`", path);
+                self.http(entries, &url.value, path)
+            }
+        }
+    }
+
+    fn refuse(&mut self, entries: &[Entry<'t>], keys: &[&str], what: &str, path: Path<'_>) {
+        for entry in entries.iter().filter(|e| keys.contains(&e.key.as_ref())) {
+            let message = format!("{what} has no `{}`", entry.key);
+            self.problem(entry.key_span, path, message);
+        }
+    }
+
+    fn stdio(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Option<Transport> {
+        let command = get(entries, "command")?;
+        let path_to = path.key("command");
+        let command = match &command.data {
+            crate::plan::syntax::Data::List(_) => {
+                self.problem(command.span, path_to, "expected a string, found a list")
+                    .hint("the first word goes into `command`, the others into `args`");
+                None
+            }
+            _ => match self.string(command, path_to) {
+                Some("") => {
+                    self.problem(command.span, path_to, "a command can't be empty");
+                    None
+                }
+                Some(_) => self.server_template(command, path_to),
+                None => None,
+            },
+        };
+        let path_to = path.key("args");
+        let args = match get(entries, "args") {
+            Some(node) => {
+                let items = self.list(node, path_to, "arguments").unwrap_or(&[]);
+                items
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(index, item)| self.server_template(item, path_to.index(index)))
+                    .collect()
+            }
+            None => Vec::new(),
+        };
+        let env = self.templates_by_name(get(entries, "env"), path.key("env"), |name| {
+            !name.is_empty() && !name.contains(['=', '\0'])
+        });
+        let cwd = get(entries, "cwd").and_then(|node| self.server_template(node, path.key("cwd")));
+        Some(Transport::Stdio {
+            command: command?,
+            args,
+            env,
+            cwd,
+        })
+    }
+
+    fn http(&mut self, entries: &[Entry<'t>], url: &Node<'t>, path: Path<'_>) -> Option<Transport> {
+        let path_to = path.key("url");
+        let template = match self.string(url, path_to) {
+            Some(_) => self.server_template(url, path_to),
+            None => None,
+        };
+        if let Some(template) = &template
+            && template.is_literal()
+            && !["http://", "https://"]
+                .iter()
+                .any(|scheme| template.raw.to_ascii_lowercase().starts_with(scheme))
+        {
+            self.problem(url.span, path_to, "no URL that a server could have")
+                .hint("it begins with `http://` or `https://`");
+        }
+        let headers = self.templates_by_name(get(entries, "headers"), path.key("headers"), |n| {
+            !n.is_empty()
+                && n.bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+        });
+        Some(Transport::Http {
+            url: template?,
+            headers,
+        })
+    }
+
+    fn templates_by_name(
+        &mut self,
+        node: Option<&Node<'t>>,
+        path: Path<'_>,
+        is_name: fn(&str) -> bool,
+    ) -> IndexMap<String, Template> {
+        let mut templates = IndexMap::new();
+        let Some(node) = node else {
+            return templates;
+        };
+        for entry in self.entries(node, path, "names with values").unwrap_or(&[]) {
+            if !is_name(&entry.key) {
+                let message = format!("`{}` can't be a name here", entry.key);
+                self.problem(entry.key_span, path, message);
+            }
+            if let Some(template) = self.server_template(&entry.value, path.key(&entry.key)) {
+                templates.insert(entry.key.clone().into_owned(), template);
+            }
+        }
+        templates
+    }
+
+    fn server_template(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Template> {
+        let word = self.word(node, path)?;
+        self.template(node, &word, path, Place::Server, &mut Needs::new())
+    }
+}
+
+/// A server's name becomes part of the name of its log file, and of
+/// `${port:NAME}`.
+fn is_server_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with('.')
+        && name.trim() == name
+        && !name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | '{' | '}'))
+}

@@ -1,0 +1,161 @@
+//! What a plan as a whole refers to.
+
+use super::template::{Part, Template, each_reference};
+use super::{Expect, Plan, Predicate, Request, Server, Step, Transport};
+use crate::text::close_names;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// A step whose server the plan does not define.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownServer {
+    /// Id of the step.
+    pub step: String,
+    /// As the step writes it.
+    pub server: String,
+    /// Servers of the plan whose names are close, best first.
+    pub candidates: Vec<String>,
+}
+
+impl Plan {
+    /// The names of all secrets, each once, sorted: the environment variables
+    /// whose values must never be shown.
+    #[must_use]
+    pub fn secret_names(&self) -> Vec<String> {
+        self.collect(|part, _| match part {
+            Part::Secret(name) => Some(name.clone()),
+            Part::Text(_)
+            | Part::Workspace
+            | Part::Tmp
+            | Part::Env(_)
+            | Part::Port(_)
+            | Part::Name(_) => None,
+        })
+    }
+
+    /// The names of all environment variables read by `${env:…}`, each once,
+    /// sorted.
+    #[must_use]
+    pub fn env_names(&self) -> Vec<String> {
+        self.collect(|part, _| match part {
+            Part::Env(name) => Some(name.clone()),
+            Part::Text(_)
+            | Part::Workspace
+            | Part::Tmp
+            | Part::Secret(_)
+            | Part::Port(_)
+            | Part::Name(_) => None,
+        })
+    }
+
+    /// The servers that need a free port, each once, sorted.
+    #[must_use]
+    pub fn ports(&self) -> Vec<String> {
+        self.collect(|part, server| match part {
+            Part::Port(named) => {
+                let server = named.as_deref().or(server)?;
+                Some(server.to_owned())
+            }
+            Part::Text(_)
+            | Part::Workspace
+            | Part::Tmp
+            | Part::Env(_)
+            | Part::Secret(_)
+            | Part::Name(_) => None,
+        })
+    }
+
+    /// The steps whose server the plan does not define, in plan order.
+    #[must_use]
+    pub fn unknown_servers(&self) -> Vec<UnknownServer> {
+        self.all_steps()
+            .filter(|step| !self.servers.contains_key(&step.server))
+            .map(|step| UnknownServer {
+                step: step.id.clone(),
+                server: step.server.clone(),
+                candidates: close_names(&step.server, self.servers.keys().map(String::as_str)),
+            })
+            .collect()
+    }
+
+    fn collect(&self, keep: impl Fn(&Part, Option<&str>) -> Option<String>) -> Vec<String> {
+        let mut kept = BTreeSet::new();
+        self.each_reference(&mut |part, server| kept.extend(keep(part, server)));
+        kept.into_iter().collect()
+    }
+
+    /// Every reference of the plan, with the server it belongs to.
+    fn each_reference(&self, see: &mut dyn FnMut(&Part, Option<&str>)) {
+        for value in self.vars.values() {
+            each_reference(value, &mut |part| see(part, None));
+        }
+        for server in self.servers.values() {
+            for template in server.templates() {
+                for part in &template.parts {
+                    see(part, Some(&server.name));
+                }
+            }
+        }
+        for step in self.all_steps() {
+            step.each_reference(&mut |part| see(part, Some(&step.server)));
+        }
+    }
+}
+
+impl Server {
+    /// Every template of the server.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        let mut templates: Vec<&Template> = Vec::new();
+        match &self.transport {
+            Transport::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => {
+                templates.push(command);
+                templates.extend(args);
+                templates.extend(env.values());
+                templates.extend(cwd);
+            }
+            Transport::Http { url, headers } => {
+                templates.push(url);
+                templates.extend(headers.values());
+            }
+        }
+        templates.into_iter()
+    }
+}
+
+impl Step {
+    /// Calls `see` with every reference of the step: in its arguments, its
+    /// URI and its expectations.
+    pub fn each_reference(&self, see: &mut dyn FnMut(&Part)) {
+        each_reference(&self.args, see);
+        match &self.request {
+            Request::Read(uri) => each_reference(&Value::String(uri.clone()), see),
+            Request::Tool(_) | Request::List(_) | Request::Prompt(_) | Request::Method(_) => {}
+        }
+        for predicate in self.expect.predicates() {
+            each_reference(&predicate.operand, see);
+        }
+    }
+}
+
+impl Expect {
+    /// Every predicate, whatever it looks at.
+    pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
+        let json = self.json.iter().flat_map(|expect| &expect.predicates);
+        let error = self
+            .error
+            .iter()
+            .flat_map(|error| error.code.iter().chain(&error.message));
+        self.text
+            .iter()
+            .chain(json)
+            .chain(&self.structured)
+            .chain(error)
+            .chain(&self.duration)
+            .chain(&self.stderr)
+    }
+}

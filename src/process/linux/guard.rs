@@ -1,0 +1,277 @@
+//! Supervisor and worker: two processes that watch each other.
+//!
+//! The supervisor learns of the worker's death by SIGCHLD; the worker learns
+//! of the supervisor's by the end of a pipe that nobody writes to, the
+//! lifeline. A thread that does nothing but read it acts even while the
+//! runtime is busy. A parent-death signal would not do: SIGKILL leaves no
+//! chance to clean up.
+
+use super::super::supervise::{Role, WorkerEnd};
+use super::super::unix;
+use super::tree;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use std::ffi::CStr;
+use std::fs;
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// As a shell would report it: the worker dies of what its supervisor died of.
+const DIED_WITH_SUPERVISOR: i32 = 128 + libc::SIGKILL;
+
+/// Not the name of the program: see where it is used.
+const WORKER_NAME: &CStr = c"mcp-run-worker";
+
+/// The worker's end of the pipe to the supervisor; open as long as it runs.
+static LIFELINE: AtomicI32 = AtomicI32::new(-1);
+
+/// Held during every spawn, and for ever by the thread that ends the worker,
+/// so that no child is born after the last look for children.
+static SPAWN_GATE: Mutex<()> = Mutex::new(());
+
+pub(in super::super) fn spawn_gate() -> MutexGuard<'static, ()> {
+    SPAWN_GATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(in super::super) fn supervise() -> Role {
+    split().unwrap_or_else(|error| Role::Alone {
+        reason: error.to_string(),
+    })
+}
+
+fn split() -> io::Result<Role> {
+    if fs::read_dir("/proc/self/task")?.count() != 1 {
+        return Err(io::Error::other("there are threads already"));
+    }
+    let (lifeline, held) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    rustix::process::set_child_subreaper(Some(Pid::INIT))?;
+    let signals = Signals::take_over()?;
+
+    // SAFETY: there is no other thread, so that the child may go on as if
+    // nothing had happened.
+    match unsafe { libc::fork() } {
+        -1 => {
+            let error = io::Error::last_os_error();
+            signals.give_back();
+            rustix::process::set_child_subreaper(None)?;
+            Err(error)
+        }
+        0 => {
+            drop(held);
+            become_worker(lifeline, &signals)
+        }
+        pid => {
+            drop(lifeline);
+            let worker = Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave no pid"))?;
+            let role = Role::Supervisor(stand_by(worker, &signals));
+            drop(held);
+            Ok(role)
+        }
+    }
+}
+
+/// The signals that the supervisor waits for.
+struct Signals {
+    waited_for: libc::sigset_t,
+    original: libc::sigset_t,
+}
+
+impl Signals {
+    /// Blocks the signals, so that none is lost between here and the wait.
+    fn take_over() -> io::Result<Self> {
+        let mut passed_on = vec![libc::SIGINT, libc::SIGTERM, libc::SIGQUIT];
+        // A caller that has SIGHUP ignored, as nohup has, means it.
+        if !is_ignored(libc::SIGHUP) {
+            passed_on.push(libc::SIGHUP);
+        }
+        // SAFETY: plain system calls on initialised values of this stack
+        // frame. SIGCHLD must not be ignored, or children could not be waited
+        // for.
+        unsafe {
+            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+            let mut waited_for: libc::sigset_t = std::mem::zeroed();
+            let mut original: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut waited_for);
+            for signal in passed_on.into_iter().chain([libc::SIGCHLD, libc::SIGTSTP]) {
+                libc::sigaddset(&raw mut waited_for, signal);
+            }
+            let blocked =
+                libc::sigprocmask(libc::SIG_BLOCK, &raw const waited_for, &raw mut original);
+            if blocked != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Self {
+                waited_for,
+                original,
+            })
+        }
+    }
+
+    fn give_back(&self) {
+        // SAFETY: sets a mask that was in force before.
+        unsafe {
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const self.original, ptr::null_mut());
+        }
+    }
+
+    /// The next signal; `None` when the wait was interrupted.
+    fn next(&self) -> Option<i32> {
+        // SAFETY: the set is initialised; no details are asked for.
+        let signal = unsafe { libc::sigwaitinfo(&raw const self.waited_for, ptr::null_mut()) };
+        (signal > 0).then_some(signal)
+    }
+}
+
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: only asks, into an initialised value of this stack frame.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, ptr::null(), &raw mut action) == 0
+            && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+fn become_worker(lifeline: OwnedFd, signals: &Signals) -> io::Result<Role> {
+    // The supervisor does the same; who comes first does not matter.
+    rustix::process::setpgid(None, None)?;
+    rustix::process::set_child_subreaper(Some(Pid::INIT))?;
+    // SAFETY: sets a disposition. As a background group of the terminal the
+    // worker would be stopped by `stty tostop` when it writes.
+    unsafe {
+        libc::signal(libc::SIGTTOU, libc::SIG_IGN);
+    }
+    // A signal by name, as from killall, is for the supervisor, who passes it
+    // on; it would come twice if the worker had the same name.
+    LIFELINE.store(lifeline.as_raw_fd(), Ordering::Relaxed);
+    // SAFETY: the name is a C string; the function takes nothing and may be
+    // called from any thread at any time.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, WORKER_NAME.as_ptr());
+        libc::atexit(leave);
+    }
+    // The thread inherits a mask in which the signals are blocked: they are
+    // for the main thread.
+    std::thread::Builder::new()
+        .name("lifeline".into())
+        .stack_size(64 * 1024)
+        .spawn(move || hang_on(lifeline))?;
+    signals.give_back();
+    Ok(Role::Worker)
+}
+
+/// Reads until the supervisor is gone, then ends everything.
+fn hang_on(lifeline: OwnedFd) {
+    let mut lifeline = fs::File::from(lifeline);
+    loop {
+        match lifeline.read(&mut [0]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(1..) => {}
+            Ok(0) | Err(_) => break,
+        }
+    }
+    // Who holds the gate lets go of it at the latest when the child that it
+    // is just starting is killed.
+    let closed = SPAWN_GATE.try_lock();
+    tree::kill_own_children(&[]);
+    let _closed = closed.unwrap_or_else(|_| spawn_gate());
+    tree::kill_own_children(&[]);
+    // SAFETY: ends the process; nothing of it is used after.
+    unsafe { libc::_exit(DIED_WITH_SUPERVISOR) }
+}
+
+/// Runs when the worker exits by itself. It may do so just because a server
+/// of its was killed by the thread above, which must not be cut short then.
+extern "C" fn leave() {
+    tree::kill_own_children(&[]);
+    let mut lifeline = libc::pollfd {
+        fd: LIFELINE.load(Ordering::Relaxed),
+        events: 0,
+        revents: 0,
+    };
+    // SAFETY: one initialised entry, and its number is given as one; POLLHUP
+    // is told without being asked for. No thread-locals are used, which may be
+    // gone by now.
+    unsafe {
+        if libc::poll(&raw mut lifeline, 1, 0) > 0 {
+            loop {
+                libc::pause();
+            }
+        }
+    }
+}
+
+/// What the supervisor does: pass signals on, reap, and clean up at the end.
+/// The signals stay blocked afterwards, lest a late one change the exit code.
+fn stand_by(worker: Pid, signals: &Signals) -> WorkerEnd {
+    // Fails only when the worker has done it, or is gone already.
+    let _ = rustix::process::setpgid(Some(worker), Some(worker));
+    let mut passed_on = Vec::new();
+    let status = loop {
+        match signals.next() {
+            None => {}
+            Some(libc::SIGCHLD) => {
+                if let Some(status) = reap_all(worker) {
+                    break status;
+                }
+            }
+            Some(libc::SIGTSTP) => suspend(worker),
+            Some(signal) => {
+                passed_on.push(signal);
+                send(worker, signal);
+            }
+        }
+    };
+    tree::kill_own_children(&[]);
+    match (status.exit_status(), status.terminating_signal()) {
+        (_, Some(signal)) => WorkerEnd::Killed {
+            signal: unix::signal_name(signal),
+            number: to_byte(signal),
+            asked_for: passed_on.contains(&signal),
+        },
+        (code, None) => WorkerEnd::Exited(to_byte(code.unwrap_or(0))),
+    }
+}
+
+/// Exit codes and signals fit by their nature.
+fn to_byte(number: i32) -> u8 {
+    u8::try_from(number).unwrap_or(u8::MAX)
+}
+
+/// Reaps whoever is dead; the worker's status if it was among them.
+fn reap_all(worker: Pid) -> Option<WaitStatus> {
+    let mut end = None;
+    while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+        if pid == worker {
+            end = Some(status);
+        }
+    }
+    end
+}
+
+fn send(worker: Pid, signal: i32) {
+    // SAFETY: plain system call; the worker is a child that was not reaped
+    // yet, so the pid is its own.
+    unsafe {
+        libc::kill(worker.as_raw_nonzero().get(), signal);
+    }
+}
+
+/// Ctrl-Z: stops the worker and then ourselves, as the terminal's user wants;
+/// goes on when the shell continues us.
+fn suspend(worker: Pid) {
+    let _ = rustix::process::kill_process(worker, Signal::STOP);
+    // SAFETY: plain system calls on initialised values of this stack frame.
+    // The signal is raised anew and unblocked, rather than SIGSTOP sent, since
+    // the kernel then knows the cases in which nobody could continue us.
+    unsafe {
+        let mut stop: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut stop);
+        libc::sigaddset(&raw mut stop, libc::SIGTSTP);
+        libc::raise(libc::SIGTSTP);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const stop, ptr::null_mut());
+        libc::sigprocmask(libc::SIG_BLOCK, &raw const stop, ptr::null_mut());
+    }
+    let _ = rustix::process::kill_process(worker, Signal::CONT);
+}

@@ -1,0 +1,60 @@
+//! The paths that a server is given: its arguments and its working directory.
+
+use super::paths::normalise;
+use super::types::Facts;
+use crate::plan::{Server, Template, Transport};
+use std::path::{Path, PathBuf};
+
+/// An argument of a server that may be a path.
+pub(super) struct PathArgument {
+    /// Of the argument in `args`.
+    pub index: usize,
+    /// What stands before the path as written, as in `--root=`.
+    pub flag: String,
+    /// Absolute and normalised.
+    pub path: PathBuf,
+}
+
+/// The arguments of a server as paths. Whether one is meant as a path, only
+/// the server knows; whoever asks has to hold it against what it said.
+pub(super) fn path_arguments(server: &Server, facts: &Facts<'_>) -> Vec<PathArgument> {
+    let Transport::Stdio { args, .. } = &server.transport else {
+        return Vec::new();
+    };
+    let base = working_dir(server, facts);
+    args.iter()
+        .enumerate()
+        .filter_map(|(index, arg)| {
+            let resolved = arg.resolve_str(facts.scope, &server.name).ok()?;
+            let (flag, path) = split_flag(arg, &resolved)?;
+            Some(PathArgument {
+                index,
+                flag,
+                path: normalise(&base.join(path)),
+            })
+        })
+        .collect()
+}
+
+/// Where the server runs, absolute and normalised.
+pub(super) fn working_dir(server: &Server, facts: &Facts<'_>) -> PathBuf {
+    let Transport::Stdio { cwd: Some(cwd), .. } = &server.transport else {
+        return facts.project_dir.to_owned();
+    };
+    match cwd.resolve_str(facts.scope, &server.name) {
+        Ok(cwd) => normalise(&facts.project_dir.join(Path::new(&cwd))),
+        Err(_) => facts.project_dir.to_owned(),
+    }
+}
+
+/// `--root=/srv` is a flag with a path; another word with a dash at its head
+/// is none.
+fn split_flag<'r>(arg: &Template, resolved: &'r str) -> Option<(String, &'r str)> {
+    if !resolved.starts_with('-') {
+        return (!resolved.is_empty()).then_some((String::new(), resolved));
+    }
+    let (flag, path) = resolved.split_once('=')?;
+    let flag = format!("{flag}=");
+    // The flag must stand there as written, so that it can be kept so.
+    (!path.is_empty() && arg.raw.starts_with(&flag)).then_some((flag, path))
+}

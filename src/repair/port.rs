@@ -1,0 +1,52 @@
+//! `free_port`: the port is in use, and the plan leaves it to jelly which one
+//! to take.
+
+use super::types::{Proposal, RepairId};
+use crate::model::{Diagnosis, Failure};
+use crate::plan::{Part, Plan, Server, Template, Transport};
+
+pub(super) fn propose(plan: &Plan, failure: &Failure, diagnosis: &Diagnosis) -> Option<Proposal> {
+    if diagnosis.root_cause != "port_in_use" {
+        return None;
+    }
+    let server = plan.servers.get(failure.server.as_ref()?)?;
+    if !declares_port(server) {
+        return None;
+    }
+    let mut proposal = Proposal::new(
+        RepairId::FreePort,
+        format!("servers.{}", server.name),
+        format!("took another free port for {}", server.name),
+    );
+    proposal.new_ports_for.push(server.name.clone());
+    Some(proposal)
+}
+
+fn declares_port(server: &Server) -> bool {
+    let templates: Vec<&Template> = match &server.transport {
+        Transport::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        } => std::iter::once(command)
+            .chain(args)
+            .chain(env.values())
+            .chain(cwd)
+            .collect(),
+        Transport::Http { url, headers } => std::iter::once(url).chain(headers.values()).collect(),
+    };
+    templates
+        .iter()
+        .flat_map(|template| &template.parts)
+        .any(|part| match part {
+            Part::Port(None) => true,
+            Part::Port(Some(name)) => *name == server.name,
+            Part::Text(_)
+            | Part::Workspace
+            | Part::Tmp
+            | Part::Env(_)
+            | Part::Secret(_)
+            | Part::Name(_) => false,
+        })
+}

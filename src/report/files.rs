@@ -1,0 +1,430 @@
+//! The one place that owns the files of a run: `reports/<run-id>/` and
+//! `reports/latest`.
+//!
+//! The main types are [`RunDir`], one for a call of jelly, and [`ReportDir`],
+//! one for each plan of it. A folder is made before the slow work begins, so
+//! that an unwritable disk is known before any server starts, and each report
+//! is replaced as a whole. A server runs while these folders stand open to it,
+//! so nothing here follows a symbolic link below the run's folder.
+
+use super::json::{Results, results_json, run_json};
+use super::junit::junit_xml;
+use super::markdown::test_results_md;
+use crate::model::RunReport;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+const LATEST: &str = "latest";
+const REPAIRED_PLAN: &str = "repaired-plan.yaml";
+const REPAIR_PATCH: &str = "repair.patch";
+
+/// What went wrong with the files of a report. Completes "failed to …".
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    #[error("create the report folder {}", path.display())]
+    Create { path: PathBuf, source: io::Error },
+    #[error("write {}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("render {what}")]
+    Render {
+        what: &'static str,
+        source: io::Error,
+    },
+    /// Somebody put something else where the folder was.
+    #[error("write below {}, which is no longer a folder of this run", path.display())]
+    NotOurs { path: PathBuf },
+    #[error("point {} at this run, since something else is there", path.display())]
+    LatestTaken { path: PathBuf },
+}
+
+/// The id of a run: `YYYYMMDD-HHMMSS-xxxx`, in UTC, with the low 16 bits of
+/// `entropy` to tell runs of one second apart.
+#[must_use]
+pub fn run_id(now: jiff::Timestamp, entropy: u32) -> String {
+    format!("{}-{:04x}", now.strftime("%Y%m%d-%H%M%S"), entropy & 0xffff)
+}
+
+/// `reports/<run-id>/`, made afresh.
+#[derive(Debug)]
+pub struct RunDir {
+    reports: PathBuf,
+    path: PathBuf,
+    run_id: String,
+}
+
+impl RunDir {
+    /// Makes the folder, and `reports_dir` where it is missing. Where the id is
+    /// taken, a number is added to it: ask [`RunDir::run_id`] afterwards.
+    ///
+    /// # Errors
+    /// The folder can't be made, or nothing can be written in it.
+    pub fn create(reports_dir: &Path, run_id: &str) -> Result<Self, ReportError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            |source| ReportError::Create { path, source }
+        };
+        fs::create_dir_all(reports_dir).map_err(failed(reports_dir))?;
+        let mut id = run_id.to_owned();
+        let mut path = reports_dir.join(file_name(&id));
+        for number in 2..100 {
+            match fs::create_dir(&path) {
+                Ok(()) => {
+                    // A full or read-only disk shows here rather than after
+                    // the work.
+                    tempfile::tempfile_in(&path).map_err(failed(&path))?;
+                    return Ok(Self {
+                        reports: reports_dir.to_owned(),
+                        path,
+                        run_id: id,
+                    });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    id = format!("{run_id}-{number}");
+                    path = reports_dir.join(file_name(&id));
+                }
+                Err(error) => return Err(failed(&path)(error)),
+            }
+        }
+        Err(failed(&path)(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    #[must_use]
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder of one plan: the run's own for a single plan, else one named
+    /// after `stem`, with a number where two plans share it.
+    ///
+    /// # Errors
+    /// The folder can't be made.
+    pub fn plan(&self, stem: Option<&str>) -> Result<ReportDir, ReportError> {
+        let path = match stem {
+            None => self.path.clone(),
+            Some(stem) => self.fresh_folder(&file_name(stem))?,
+        };
+        Ok(ReportDir {
+            path,
+            logs: RefCell::default(),
+            repaired: Cell::new(false),
+        })
+    }
+
+    fn fresh_folder(&self, name: &str) -> Result<PathBuf, ReportError> {
+        let mut path = self.path.join(name);
+        for number in 2..1000 {
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    path = self.path.join(format!("{name}-{number}"));
+                }
+                Err(source) => return Err(ReportError::Create { path, source }),
+            }
+        }
+        let source = io::ErrorKind::AlreadyExists.into();
+        Err(ReportError::Create { path, source })
+    }
+
+    /// Points `reports/latest` at this run. To be called once its first report
+    /// is written, so that the link never leads to an empty folder.
+    ///
+    /// # Errors
+    /// The link can't be made, or a person put something else there. No result
+    /// is lost by that, so it is worth a warning only.
+    pub fn point_latest(&self) -> Result<(), ReportError> {
+        point_latest(&self.reports, &self.path)
+    }
+
+    /// Writes `results.json` of a call with several plans.
+    ///
+    /// # Errors
+    /// As [`ReportDir::write`].
+    pub fn write_results(&self, results: &Results<'_>) -> Result<PathBuf, ReportError> {
+        let bytes = results_json(results).map_err(|error| ReportError::Render {
+            what: "results.json",
+            source: error.into(),
+        })?;
+        replace(&self.path, "results.json", &bytes)
+    }
+}
+
+/// What a report folder holds beside the report itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extras<'a> {
+    /// The text of the repaired plan, where something was repaired.
+    pub repaired_plan: Option<&'a str>,
+}
+
+/// The report folder of one plan.
+#[derive(Debug)]
+pub struct ReportDir {
+    path: PathBuf,
+    /// File names of the servers' logs, by server.
+    logs: RefCell<BTreeMap<String, String>>,
+    repaired: Cell<bool>,
+}
+
+impl ReportDir {
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the report for people lies.
+    #[must_use]
+    pub fn markdown_path(&self) -> PathBuf {
+        self.path.join("test_results.md")
+    }
+
+    /// Writes all reports, each replaced as a whole. To be called after every
+    /// iteration.
+    ///
+    /// # Errors
+    /// The first file that can't be written; the others are written all the
+    /// same.
+    pub fn write(&self, report: &RunReport, extras: Extras<'_>) -> Result<(), ReportError> {
+        let mut first_error = None;
+        let mut note = |result: Result<(), ReportError>| {
+            if let Err(error) = result {
+                first_error.get_or_insert(error);
+            }
+        };
+        note(self.put("results.json", run_json(report).map_err(io::Error::from)));
+        note(self.put("junit.xml", junit_xml(std::slice::from_ref(report))));
+        note(self.put("test_results.md", Ok(test_results_md(report).into_bytes())));
+        note(self.put_repair(REPAIRED_PLAN, extras.repaired_plan));
+        note(self.put_repair(REPAIR_PATCH, report.repair_diff.as_deref()));
+        if extras.repaired_plan.is_some() || report.repair_diff.is_some() {
+            self.repaired.set(true);
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+
+    fn put(&self, name: &'static str, bytes: io::Result<Vec<u8>>) -> Result<(), ReportError> {
+        let bytes = bytes.map_err(|source| ReportError::Render { what: name, source })?;
+        replace(&self.path, name, &bytes).map(|_| ())
+    }
+
+    /// A repair that was taken back leaves no file behind.
+    fn put_repair(&self, name: &'static str, text: Option<&str>) -> Result<(), ReportError> {
+        match text {
+            Some(text) => self.put(name, Ok(text.as_bytes().to_vec())),
+            None if self.repaired.get() => {
+                let path = self.path.join(name);
+                match fs::remove_file(&path) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                        Err(ReportError::Write {
+                            path,
+                            source: error,
+                        })
+                    }
+                    Ok(()) | Err(_) => Ok(()),
+                }
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Opens `servers/<name>.stderr.log`, at its end: a server that is started
+    /// again writes on. The name is made fit for any file system, and no two
+    /// servers share a file.
+    ///
+    /// # Errors
+    /// The file can't be opened.
+    pub fn stderr_log(&self, server: &str) -> Result<File, ReportError> {
+        let path = self.stderr_log_path(server);
+        let folder = self.path.join("servers");
+        own_folder(&self.path)?;
+        if let Err(source) = fs::create_dir(&folder)
+            && source.kind() != io::ErrorKind::AlreadyExists
+        {
+            return Err(ReportError::Create {
+                path: folder,
+                source,
+            });
+        }
+        own_folder(&folder)?;
+        open_log(&path).map_err(|source| ReportError::Write { path, source })
+    }
+
+    /// Where the log of a server lies, whether or not it is there yet.
+    #[must_use]
+    pub fn stderr_log_path(&self, server: &str) -> PathBuf {
+        let mut logs = self.logs.borrow_mut();
+        let name = match logs.get(server) {
+            Some(name) => name.clone(),
+            None => {
+                let stem = file_name(server);
+                let mut name = stem.clone();
+                let mut number = 1;
+                // Some file systems don't tell `A` from `a`.
+                while logs.values().any(|used| used.eq_ignore_ascii_case(&name)) {
+                    number += 1;
+                    name = format!("{stem}-{number}");
+                }
+                logs.insert(server.to_owned(), name.clone());
+                name
+            }
+        };
+        self.path.join("servers").join(format!("{name}.stderr.log"))
+    }
+
+    /// Where a recording goes.
+    #[must_use]
+    pub fn wire_path(&self) -> PathBuf {
+        self.path.join("wire.jsonl")
+    }
+
+    /// Opens `wire.jsonl`, at its end.
+    ///
+    /// # Errors
+    /// The file can't be opened.
+    pub fn wire_file(&self) -> Result<File, ReportError> {
+        let path = self.wire_path();
+        own_folder(&self.path)?;
+        open_log(&path).map_err(|source| ReportError::Write { path, source })
+    }
+}
+
+/// Opens a file to write on, and no file that a link leads to.
+fn open_log(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let no_follow = rustix::fs::OFlags::NOFOLLOW.bits();
+        options.custom_flags(no_follow.cast_signed());
+    }
+    options.open(path)
+}
+
+/// Writes beside and renames, so that a reader sees the old file or the new
+/// one, and a link in its place is replaced rather than followed.
+fn replace(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ReportError> {
+    own_folder(folder)?;
+    let path = folder.join(name);
+    let result = (|| {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".writing-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // Reports are for others to read, as far as the umask allows; the
+            // default of a temporary file is its owner alone.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let mut file = builder.tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        file.persist(&path).map_err(|error| error.error)?;
+        Ok(())
+    })();
+    match result {
+        Ok(()) => Ok(path),
+        Err(source) => Err(ReportError::Write { path, source }),
+    }
+}
+
+/// Refuses a folder that is none, or a link to one.
+fn own_folder(path: &Path) -> Result<(), ReportError> {
+    let real = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
+    if real {
+        Ok(())
+    } else {
+        let path = path.to_owned();
+        Err(ReportError::NotOurs { path })
+    }
+}
+
+/// Points `reports/latest` at the run: a relative link, or a file with the
+/// folder's name where links are impossible.
+fn point_latest(reports: &Path, run: &Path) -> Result<(), ReportError> {
+    let latest = reports.join(LATEST);
+    let Some(target) = run.file_name() else {
+        return Ok(());
+    };
+    // A link, and the file that stands for one, are ours to replace; what else
+    // is there is a person's.
+    let free = match fs::symlink_metadata(&latest) {
+        Err(_) => true,
+        Ok(meta) if meta.is_symlink() => {
+            if fs::read_link(&latest).is_ok_and(|old| old.as_os_str() == target) {
+                return Ok(());
+            }
+            true
+        }
+        Ok(meta) if meta.is_file() => is_pointer(reports, &latest),
+        Ok(_) => false,
+    };
+    if !free {
+        return Err(ReportError::LatestTaken { path: latest });
+    }
+    let result = link_latest(reports, &latest, Path::new(target)).or_else(|_| {
+        let text = format!("{}\n", Path::new(target).display());
+        let mut file = tempfile::NamedTempFile::new_in(reports)?;
+        file.write_all(text.as_bytes())?;
+        file.persist(&latest).map_err(|error| error.error)?;
+        Ok(())
+    });
+    result.map_err(|source: io::Error| ReportError::Write {
+        path: latest,
+        source,
+    })
+}
+
+/// A file that holds the name of a run's folder and nothing else.
+fn is_pointer(reports: &Path, latest: &Path) -> bool {
+    fs::metadata(latest).is_ok_and(|meta| meta.len() < 256)
+        && fs::read_to_string(latest).is_ok_and(|text| {
+            let name = text.trim_end();
+            name == file_name(name) && reports.join(name).is_dir()
+        })
+}
+
+#[cfg(unix)]
+fn link_latest(reports: &Path, latest: &Path, target: &Path) -> io::Result<()> {
+    // Renaming over the old link is atomic; making a link there is not.
+    let beside = reports.join(format!(".{LATEST}-{}", target.display()));
+    let _ = fs::remove_file(&beside);
+    std::os::unix::fs::symlink(target, &beside)?;
+    fs::rename(&beside, latest).inspect_err(|_| {
+        let _ = fs::remove_file(&beside);
+    })
+}
+
+#[cfg(not(unix))]
+fn link_latest(_: &Path, _: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// A name that any file system takes: letters, digits, `.`, `_` and `-`, not
+/// empty, not hidden, not long.
+fn file_name(name: &str) -> String {
+    const MAX: usize = 80;
+    let mut safe: String = name
+        .chars()
+        .take(MAX)
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    if safe.is_empty() || safe.starts_with('.') {
+        safe.insert(0, '_');
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! What GitHub Actions shows by itself: annotations and the job summary.
+//! Pure functions; whoever calls them knows whether this is GitHub.
+
+use super::markdown::{head, help_summary};
+use super::quote::{cell, code_cell, fence, harmless, line, table};
+use super::words;
+use crate::model::{FailureReport, RunReport};
+use crate::text::truncate;
+
+/// GitHub shows at most ten errors of a step, and drops the others silently.
+const MAX_ANNOTATIONS: usize = 10;
+
+/// GitHub refuses a summary of more than 1 MiB; several plans may share one.
+const MAX_SUMMARY: usize = 200 * 1024;
+
+/// Workflow commands, one a line, for the failures of the last iteration, and
+/// a warning for a plan that was repaired. To be printed on stdout.
+#[must_use]
+pub fn annotations(report: &RunReport) -> String {
+    let failures = report
+        .iterations
+        .last()
+        .map(|last| last.failures.as_slice())
+        .unwrap_or_default();
+    let mut out = String::new();
+    let shown = if failures.len() > MAX_ANNOTATIONS {
+        MAX_ANNOTATIONS - 1
+    } else {
+        failures.len()
+    };
+    for failure in &failures[..shown] {
+        out.push_str(&annotation(report, failure));
+    }
+    if failures.len() > shown {
+        let text = format!("and {} more failures", failures.len() - shown);
+        out.push_str(&command("error", &[("file", &report.plan.path)], &text));
+    }
+    if failures.is_empty() && report.exit_code != 0 {
+        let text = report.help_summary.as_ref().map_or_else(
+            || format!("the run ended: {}", words::verdict(report.verdict)),
+            |help| help.title.clone(),
+        );
+        let title = format!("jelly: {}", report.plan.name);
+        let properties = [("file", report.plan.path.as_str()), ("title", &title)];
+        out.push_str(&command("error", &properties, &text));
+    }
+    if let Some(diff) = &report.repair_diff {
+        let title = format!("jelly repaired {}", report.plan.name);
+        let properties = [("file", report.plan.path.as_str()), ("title", &title)];
+        out.push_str(&command("warning", &properties, diff));
+    }
+    out
+}
+
+fn annotation(report: &RunReport, failure: &FailureReport) -> String {
+    // A failure without a place of its own stands at the top of its plan.
+    let at = failure.at.as_deref().unwrap_or(&report.plan.path);
+    let (file, line, column) = place(at);
+    let title = format!(
+        "{}: {}",
+        words::subject(failure),
+        failure.diagnosis.root_cause
+    );
+    let mut text = failure.message.clone();
+    if let Some(exit) = &failure.exit {
+        text.push_str(&format!("\n{}", words::exit(exit)));
+    }
+    if let Some(telling) = words::telling_line(failure) {
+        text.push_str(&format!("\n{telling}"));
+    }
+    let advice = &failure.diagnosis.advice.what;
+    if !advice.is_empty() {
+        text.push_str(&format!("\n{advice}"));
+    }
+    let mut properties = vec![("file", file)];
+    if let Some(line) = line {
+        properties.push(("line", line));
+    }
+    if let Some(column) = column {
+        properties.push(("col", column));
+    }
+    properties.push(("title", &title));
+    let level = if failure.diagnosis.flaky {
+        "warning"
+    } else {
+        "error"
+    };
+    command(level, &properties, &text)
+}
+
+/// The parts of `file`, `file:line` or `file:line:column`.
+fn place(at: &str) -> (&str, Option<&str>, Option<&str>) {
+    let number = |text: &str| text.parse::<u32>().is_ok();
+    match at.rsplit_once(':') {
+        Some((rest, last)) if number(last) => match rest.rsplit_once(':') {
+            Some((file, line)) if number(line) => (file, Some(line), Some(last)),
+            Some(_) | None => (rest, Some(last), None),
+        },
+        Some(_) | None => (at, None, None),
+    }
+}
+
+/// One workflow command. The escapes are those of `actions/toolkit`:
+/// `%`, CR and LF everywhere, `:` and `,` in properties besides.
+fn command(name: &str, properties: &[(&str, &str)], text: &str) -> String {
+    let properties: Vec<String> = properties
+        .iter()
+        .map(|(key, value)| {
+            let value = escape(&line(value, 300))
+                .replace(':', "%3A")
+                .replace(',', "%2C");
+            format!("{key}={value}")
+        })
+        .collect();
+    let text = harmless(text);
+    let text = escape(truncate(text.trim_end(), 4000).as_ref());
+    format!("::{name} {}::{text}\n", properties.join(","))
+}
+
+fn escape(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// The job summary of one run, to be appended to `$GITHUB_STEP_SUMMARY`.
+#[must_use]
+pub fn job_summary(report: &RunReport) -> String {
+    let mut out = head(report);
+    if let Some(last) = report.iterations.last()
+        && !last.failures.is_empty()
+    {
+        let rows: Vec<Vec<String>> = last
+            .failures
+            .iter()
+            .map(|failure| {
+                vec![
+                    code_cell(&words::subject(failure)),
+                    words::side(failure.diagnosis.side).to_owned(),
+                    code_cell(&failure.diagnosis.root_cause),
+                    cell(&failure.message),
+                    code_cell(&words::telling_line(failure).unwrap_or_default()),
+                ]
+            })
+            .collect();
+        let header = ["Where", "Side", "Root cause", "What", "Evidence"];
+        out.push_str(&format!("\n{}", table(&header, &rows, &[])));
+    }
+    if let Some(help) = &report.help_summary {
+        out.push_str(&help_summary(help));
+    }
+    if out.len() > MAX_SUMMARY {
+        out = truncate(&out, MAX_SUMMARY).into_owned();
+        out.push_str("\n\nThe rest is in `test_results.md`.\n");
+    } else if let Some(diff) = &report.repair_diff {
+        out.push_str(&format!(
+            "\n## The repaired plan\n\n{}",
+            fence(diff, "diff")
+        ));
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_ANNOTATIONS, annotations, command, job_summary, place};
+    use crate::report::samples;
+
+    #[test]
+    fn annotations_point_at_the_plan() {
+        let all: String = samples::all().iter().map(annotations).collect();
+        insta::assert_snapshot!("github_annotations", all);
+    }
+
+    #[test]
+    fn the_job_summary_says_what_to_do() {
+        insta::assert_snapshot!("github_summary", job_summary(&samples::dead_server()));
+    }
+
+    #[test]
+    fn a_server_can_give_no_workflow_command() {
+        let text = command("error", &[("title", "a:b,c%\n")], "x\n::set-env name=A::b");
+        assert_eq!(
+            text,
+            "::error title=a%3Ab%2Cc%25::x%0A::set-env name=A::b\n"
+        );
+        assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
+    fn what_github_would_drop_is_counted_instead() {
+        let mut report = samples::dead_server();
+        let failure = report.iterations[0].failures[0].clone();
+        report.iterations[0].failures = vec![failure; 25];
+        let text = annotations(&report);
+        assert_eq!(text.lines().count(), MAX_ANNOTATIONS);
+        assert!(text.contains("and 16 more failures"));
+    }
+
+    #[test]
+    fn a_place_has_up_to_three_parts() {
+        assert_eq!(place("a.yaml:3:4"), ("a.yaml", Some("3"), Some("4")));
+        assert_eq!(place("a.yaml:3"), ("a.yaml", Some("3"), None));
+        assert_eq!(place("a.yaml"), ("a.yaml", None, None));
+        assert_eq!(place("c:a.yaml:3:4"), ("c:a.yaml", Some("3"), Some("4")));
+    }
+}

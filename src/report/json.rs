@@ -1,0 +1,98 @@
+//! Reports as data: `results.json`, and what `--format json` prints.
+
+use crate::model::{RunReport, SCHEMA_VERSION};
+use serde::Serialize;
+
+/// Several plans in one call.
+#[derive(Debug, Clone, Serialize)]
+pub struct Results<'a> {
+    pub schema_version: u32,
+    pub run_id: &'a str,
+    /// The strongest of the plans' exit codes.
+    pub exit_code: u8,
+    pub plans: &'a [RunReport],
+}
+
+impl<'a> Results<'a> {
+    #[must_use]
+    pub fn new(run_id: &'a str, exit_code: u8, plans: &'a [RunReport]) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            run_id,
+            exit_code,
+            plans,
+        }
+    }
+}
+
+/// One plan's report, indented, with a line feed at the end.
+///
+/// # Errors
+/// Only what serde_json says; a report holds nothing that JSON can't.
+pub fn run_json(report: &RunReport) -> Result<Vec<u8>, serde_json::Error> {
+    pretty(report)
+}
+
+/// The report of several plans, indented, with a line feed at the end.
+///
+/// # Errors
+/// As [`run_json`].
+pub fn results_json(results: &Results<'_>) -> Result<Vec<u8>, serde_json::Error> {
+    pretty(results)
+}
+
+fn pretty(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    let mut bytes = serde_json::to_vec_pretty(value)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Results, results_json, run_json};
+    use crate::model::RunReport;
+    use crate::report::samples;
+
+    #[test]
+    fn a_report_reads_back_as_it_was_written() {
+        for report in samples::all() {
+            let bytes = run_json(&report).unwrap();
+            let back: RunReport = serde_json::from_slice(&bytes).unwrap();
+            assert_eq!(back, report);
+        }
+    }
+
+    #[test]
+    fn several_plans_stand_in_one_object() {
+        let plans = samples::all();
+        let bytes = results_json(&Results::new("r1", 3, &plans)).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(value["schema_version"], 1);
+        assert_eq!(value["run_id"], "r1");
+        assert_eq!(value["exit_code"], 3);
+        assert_eq!(value["plans"].as_array().unwrap().len(), plans.len());
+    }
+
+    #[test]
+    fn the_names_that_other_programs_rely_on_are_there() {
+        let report = samples::dead_server();
+        let value: serde_json::Value = serde_json::from_slice(&run_json(&report).unwrap()).unwrap();
+        for name in [
+            "schema_version",
+            "run_id",
+            "verdict",
+            "exit_code",
+            "needs_user_help",
+            "help_summary",
+            "iterations",
+        ] {
+            assert!(value.get(name).is_some(), "{name} is missing");
+        }
+        let iteration = &value["iterations"][0];
+        for name in [
+            "index", "totals", "servers", "steps", "failures", "action", "budgets",
+        ] {
+            assert!(iteration.get(name).is_some(), "{name} is missing");
+        }
+    }
+}

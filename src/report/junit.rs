@@ -1,0 +1,457 @@
+//! `junit.xml`: the last iteration as JUnit XML, in the dialect of Surefire,
+//! which is the one that knows of flaky tests and reruns.
+//!
+//! One suite for each server. A dead server is an `<error>` of a case of its
+//! own, and steps that could not run are `<skipped>` beside it, so that a
+//! broken environment is one error and not many. The rule that holds it
+//! together: a run that does not exit 0 has at least one failure or error in
+//! this file, and so has every suite with a blocked or quarantined step.
+
+mod trouble;
+mod xml;
+
+use super::words;
+use crate::model::{
+    Because, FailureReport, IterationReport, RunReport, Section, ServerReport, ServerState,
+    StepReport, StepState,
+};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, Event};
+use std::collections::HashMap;
+use std::io;
+use trouble::Trouble;
+use xml::{Counts, attribute};
+
+/// Longest `message` attribute, in bytes; all of it stands in the text.
+const MESSAGE_MAX: usize = 500;
+
+/// The results of one plan or several.
+///
+/// # Errors
+/// Only what the XML writer says, which writes to memory.
+pub fn junit_xml(reports: &[RunReport]) -> io::Result<Vec<u8>> {
+    let suites: Vec<Suite> = reports.iter().flat_map(suites_of).collect();
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let mut counts = Counts::default();
+    for suite in &suites {
+        counts.add(&suite.counts());
+    }
+    let mut root = writer
+        .create_element("testsuites")
+        .with_attribute(("name", "jelly"));
+    for (name, value) in counts.attributes() {
+        root = root.with_attribute((name, value.as_str()));
+    }
+    root.write_inner_content(|w| {
+        for suite in &suites {
+            suite.write(w)?;
+        }
+        Ok(())
+    })?;
+    let mut bytes = writer.into_inner();
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+struct Suite {
+    /// Fit for an attribute, and the class name of its cases.
+    name: String,
+    timestamp: String,
+    properties: Vec<(&'static str, String)>,
+    cases: Vec<Case>,
+}
+
+struct Case {
+    name: String,
+    seconds: f64,
+    /// File and line of the plan.
+    at: Option<(String, String)>,
+    properties: Vec<(&'static str, String)>,
+    outcome: CaseOutcome,
+    /// Failed attempts of earlier iterations.
+    earlier: Vec<Trouble>,
+    system_err: String,
+}
+
+enum CaseOutcome {
+    Passed,
+    Failed(Trouble),
+    Skipped(String),
+}
+
+/// The suites of one plan: one for each server that a case belongs to.
+fn suites_of(report: &RunReport) -> Vec<Suite> {
+    let mut suites = Vec::new();
+    if let Some((last, earlier)) = report.iterations.split_last() {
+        for name in server_names(last) {
+            let server = last.servers.iter().find(|server| server.name == name);
+            let cases = cases_of(&name, server, last, earlier);
+            if !cases.is_empty() {
+                suites.push(Suite {
+                    name: format!("{}.{}", attribute(&report.plan.name), attribute(&name)),
+                    timestamp: report.started_at.clone(),
+                    properties: suite_properties(report, server),
+                    cases,
+                });
+            }
+        }
+    }
+    let red = suites
+        .iter()
+        .flat_map(|suite| &suite.cases)
+        .any(Case::is_red);
+    let orphans: Vec<&FailureReport> = report
+        .iterations
+        .last()
+        .into_iter()
+        .flat_map(|last| &last.failures)
+        .filter(|failure| failure.server.is_none() && failure.step.is_none())
+        .collect();
+    if !orphans.is_empty() || (report.exit_code != 0 && !red) {
+        suites.push(run_suite(report, &orphans));
+    }
+    suites
+}
+
+/// What is wrong with the run and with no server or step of it.
+fn run_suite(report: &RunReport, failures: &[&FailureReport]) -> Suite {
+    let verdict = words::verdict_id(report.verdict);
+    let trouble = Trouble::of(failures).unwrap_or_else(|| {
+        let title = report
+            .help_summary
+            .as_ref()
+            .map(|help| format!(": {}", help.title))
+            .unwrap_or_default();
+        Trouble::of_jelly(
+            verdict,
+            format!(
+                "the run ended with exit code {} ({verdict}){title}",
+                report.exit_code
+            ),
+        )
+    });
+    Suite {
+        name: attribute(&report.plan.name),
+        timestamp: report.started_at.clone(),
+        properties: suite_properties(report, None),
+        cases: vec![Case::failed(format!("(run {})", report.plan.name), trouble)],
+    }
+}
+
+/// Servers in the plan's order, then those that only a step or a failure
+/// names.
+fn server_names(iteration: &IterationReport) -> Vec<String> {
+    let named = iteration.servers.iter().map(|server| server.name.as_str());
+    let by_steps = iteration.steps.iter().map(|step| step.server.as_str());
+    let by_failures = iteration
+        .failures
+        .iter()
+        .filter_map(|f| f.server.as_deref());
+    let mut names: Vec<String> = Vec::new();
+    for name in named.chain(by_steps).chain(by_failures) {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+fn suite_properties(
+    report: &RunReport,
+    server: Option<&ServerReport>,
+) -> Vec<(&'static str, String)> {
+    let mut properties = vec![
+        ("jelly.run_id", report.run_id.clone()),
+        ("jelly.plan", report.plan.path.clone()),
+        (
+            "jelly.verdict",
+            words::verdict_id(report.verdict).to_owned(),
+        ),
+        ("jelly.exit_code", report.exit_code.to_string()),
+        ("jelly.seed", report.seed.to_string()),
+        ("jelly.iterations", report.iterations.len().to_string()),
+    ];
+    if let Some(server) = server {
+        let state = words::server_state(server.state).to_owned();
+        properties.push(("jelly.server_state", state));
+        if let Some(era) = &server.era {
+            properties.push(("jelly.era", era.clone()));
+        }
+        if let Some(version) = &server.protocol_version {
+            properties.push(("jelly.protocol_version", version.clone()));
+        }
+        if let Some(exit) = &server.exit {
+            properties.push(("jelly.server_exit", words::exit(exit)));
+        }
+    }
+    properties
+}
+
+fn cases_of(
+    name: &str,
+    server: Option<&ServerReport>,
+    last: &IterationReport,
+    earlier: &[IterationReport],
+) -> Vec<Case> {
+    let of_server = |failure: &&FailureReport| failure.server.as_deref() == Some(name);
+    let known_step = |failure: &FailureReport| {
+        let step = failure.step.as_deref();
+        step.is_some()
+            && last
+                .steps
+                .iter()
+                .any(|known| Some(known.id.as_str()) == step)
+    };
+    let mut cases = Vec::new();
+    for failure in last.failures.iter().filter(of_server) {
+        // A failure of a step that the report does not list is told all the same.
+        if !known_step(failure)
+            && let Some(trouble) = Trouble::of(&[failure])
+        {
+            let title = words::server_case(name, failure.phase);
+            cases.push(Case::of_failure(title, failure, trouble));
+        }
+    }
+    let mut told = last.failures.iter().any(|f| of_server(&f));
+    for step in last.steps.iter().filter(|step| step.server == name) {
+        let (case, extra) = case_of(step, last, earlier);
+        told |= case.is_red();
+        cases.extend(extra);
+        cases.push(case);
+    }
+    // A server that did not do well and about which no failure says so.
+    if let Some(server) = server
+        && !told
+    {
+        match server.state {
+            ServerState::Failed => cases.insert(0, server_trouble(server, "start")),
+            ServerState::Died => cases.insert(0, server_trouble(server, "server")),
+            ServerState::Ready | ServerState::NotStarted => {}
+        }
+    }
+    if !cases.iter().any(Case::is_red)
+        && let Some(because) = held_back(name, last)
+    {
+        cases.insert(0, because_case(name, because, last));
+    }
+    number_namesakes(&mut cases);
+    cases
+}
+
+fn server_trouble(server: &ServerReport, what: &str) -> Case {
+    let exit = server
+        .exit
+        .as_ref()
+        .map_or_else(|| "no exit status".to_owned(), words::exit);
+    let state = words::server_state(server.state);
+    let mut trouble = Trouble::of_jelly("unknown", format!("the server {state}: {exit}"));
+    trouble.stderr.clone_from(&server.stderr_tail);
+    Case::failed(format!("({what} {})", server.name), trouble)
+}
+
+/// Why the first blocked or quarantined step of a server could not run.
+fn held_back<'r>(server: &str, last: &'r IterationReport) -> Option<Option<&'r Because>> {
+    last.steps
+        .iter()
+        .filter(|step| step.server == server)
+        .find(|step| match step.state {
+            StepState::Blocked | StepState::Quarantined => true,
+            StepState::Passed | StepState::Failed | StepState::Skipped => false,
+        })
+        .map(|step| step.because.as_ref())
+}
+
+/// The error that a suite needs whose steps are held back by something that
+/// stands in another suite.
+fn because_case(server: &str, because: Option<&Because>, last: &IterationReport) -> Case {
+    let (name, cause) = match because {
+        Some(Because::Server(other)) => {
+            let cause = last
+                .failures
+                .iter()
+                .find(|f| f.server.as_deref() == Some(other.as_str()) && f.step.is_none());
+            (format!("(start {other})"), cause)
+        }
+        Some(Because::Setup(step)) => (
+            format!("(setup {step})"),
+            words::failures_of(last, step).next(),
+        ),
+        Some(Because::Step(step)) => (
+            format!("(step {step})"),
+            words::failures_of(last, step).next(),
+        ),
+        Some(
+            Because::Plan(_)
+            | Because::NotSelected
+            | Because::FailFast
+            | Because::Deadline
+            | Because::Interrupted,
+        )
+        | None => (format!("(server {server})"), None),
+    };
+    let why = because.map_or_else(|| "its steps could not run".to_owned(), words::because);
+    let trouble = cause
+        .and_then(|failure| Trouble::of(&[failure]))
+        .unwrap_or_else(|| Trouble::of_jelly("blocked", why));
+    Case::failed(name, trouble)
+}
+
+/// The case of a step, and the error that stands beside it.
+fn case_of(
+    step: &StepReport,
+    last: &IterationReport,
+    earlier: &[IterationReport],
+) -> (Case, Option<Case>) {
+    let now: Vec<&FailureReport> = words::failures_of(last, &step.id).collect();
+    let because = step.because.as_ref().map(words::because);
+    let outcome = match step.state {
+        StepState::Passed => CaseOutcome::Passed,
+        StepState::Failed => CaseOutcome::Failed(Trouble::of(&now).unwrap_or_else(|| {
+            Trouble::of_jelly(
+                "unknown",
+                "the step failed; no failure was recorded".to_owned(),
+            )
+        })),
+        StepState::Skipped => CaseOutcome::Skipped(because.unwrap_or_else(|| "skipped".to_owned())),
+        StepState::Blocked => CaseOutcome::Skipped(format!(
+            "blocked: {}",
+            because.unwrap_or_else(|| "its server was not ready".to_owned())
+        )),
+        StepState::Quarantined => CaseOutcome::Skipped(format!(
+            "quarantined: {}",
+            because.unwrap_or_else(|| "the plan can't be run as written".to_owned())
+        )),
+    };
+    let extra = beside(step, &now);
+    let repeats = matches!(outcome, CaseOutcome::Failed(_)) || step.flaky;
+    let earlier: Vec<Trouble> = earlier
+        .iter()
+        .filter(|_| repeats)
+        .filter_map(|iteration| {
+            let then: Vec<_> = words::failures_of(iteration, &step.id).collect();
+            Trouble::of(&then)
+        })
+        .collect();
+    let mut properties = vec![("jelly.attempts", step.attempts.to_string())];
+    if step.name != step.id {
+        properties.push(("jelly.name", step.name.clone()));
+    }
+    match step.section {
+        Section::Setup => properties.push(("jelly.section", "setup".to_owned())),
+        Section::Teardown => properties.push(("jelly.section", "teardown".to_owned())),
+        Section::Steps => {}
+    }
+    if let CaseOutcome::Failed(_) = outcome
+        && let Some(failure) = now.first()
+    {
+        properties.extend(diagnosis_properties(failure));
+    }
+    let system_err = match &outcome {
+        CaseOutcome::Failed(trouble) => trouble.stderr.clone(),
+        CaseOutcome::Passed | CaseOutcome::Skipped(_) => String::new(),
+    };
+    let case = Case {
+        name: step.id.clone(),
+        seconds: step.duration_ms.map_or(0.0, |ms| ms / 1000.0),
+        at: now.first().and_then(|failure| place(failure)),
+        properties,
+        outcome,
+        earlier,
+        system_err,
+    };
+    (case, extra)
+}
+
+/// The error beside the case of a step that did not run: JUnit knows no case
+/// that is both skipped and wrong.
+fn beside(step: &StepReport, now: &[&FailureReport]) -> Option<Case> {
+    let what = match step.state {
+        StepState::Failed => return None,
+        StepState::Quarantined => "plan",
+        StepState::Passed | StepState::Blocked | StepState::Skipped => "step",
+    };
+    let title = format!("({what} {})", step.path());
+    match (now.first(), Trouble::of(now)) {
+        (Some(failure), Some(trouble)) => Some(Case::of_failure(title, failure, trouble)),
+        _ if step.state == StepState::Quarantined => {
+            let why = step
+                .because
+                .as_ref()
+                .map(words::because)
+                .unwrap_or_default();
+            Some(Case::failed(title, Trouble::of_jelly("invalid_plan", why)))
+        }
+        _ => None,
+    }
+}
+
+fn diagnosis_properties(failure: &FailureReport) -> Vec<(&'static str, String)> {
+    let diagnosis = &failure.diagnosis;
+    let mut properties = vec![
+        ("jelly.side", words::side(diagnosis.side).to_owned()),
+        ("jelly.root_cause", diagnosis.root_cause.clone()),
+        ("jelly.rule", diagnosis.rule.clone()),
+        ("jelly.fingerprint", diagnosis.fingerprint.clone()),
+        ("jelly.test_fingerprint", diagnosis.test_fingerprint.clone()),
+    ];
+    if let Some(category) = diagnosis.error_category {
+        properties.push(("jelly.error_category", words::category(category).to_owned()));
+    }
+    if let Some(retryable) = diagnosis.retryable {
+        properties.push(("jelly.retryable", retryable.to_string()));
+    }
+    properties
+}
+
+/// File and line of `file:line:column`.
+fn place(failure: &FailureReport) -> Option<(String, String)> {
+    let (rest, _column) = failure.at.as_deref()?.rsplit_once(':')?;
+    let (file, line) = rest.rsplit_once(':')?;
+    line.parse::<u32>().ok()?;
+    Some((file.to_owned(), line.to_owned()))
+}
+
+/// Readers tell cases of one suite apart by their names.
+fn number_namesakes(cases: &mut [Case]) {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for case in cases {
+        let count = seen.entry(case.name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            case.name = format!("{} #{count}", case.name);
+        }
+    }
+}
+
+impl Case {
+    fn failed(name: String, trouble: Trouble) -> Self {
+        Self {
+            name,
+            seconds: 0.0,
+            at: None,
+            properties: Vec::new(),
+            system_err: trouble.stderr.clone(),
+            outcome: CaseOutcome::Failed(trouble),
+            earlier: Vec::new(),
+        }
+    }
+
+    fn of_failure(name: String, failure: &FailureReport, trouble: Trouble) -> Self {
+        Self {
+            at: place(failure),
+            properties: diagnosis_properties(failure),
+            ..Self::failed(name, trouble)
+        }
+    }
+
+    fn is_red(&self) -> bool {
+        match self.outcome {
+            CaseOutcome::Failed(_) => true,
+            CaseOutcome::Passed | CaseOutcome::Skipped(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

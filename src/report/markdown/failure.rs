@@ -1,0 +1,147 @@
+//! One failure with everything that is known about it.
+
+use super::{capitalised, instructions};
+use crate::model::FailureReport;
+use crate::report::quote::{code, fence, prose};
+use crate::report::words;
+use crate::text::plural;
+
+/// From how many lines on an output is folded away.
+const FOLD_FROM: usize = 12;
+
+/// Message, diagnosis, facts, output and advice of one failure.
+pub(super) fn failure(failure: &FailureReport) -> String {
+    let diagnosis = &failure.diagnosis;
+    let mut out = format!("{}\n\n", capitalised(&prose(&failure.message)));
+
+    let mut verdict = format!("**{}-side**", words::side(diagnosis.side));
+    if diagnosis.ambiguous {
+        verdict.push_str(" (ambiguous)");
+    }
+    match diagnosis.error_category {
+        Some(category) => verdict.push_str(&format!(" · {}", words::category(category))),
+        None => verdict.push_str(" · no known category"),
+    }
+    match diagnosis.retryable {
+        Some(true) => verdict.push_str(" · retryable"),
+        Some(false) => verdict.push_str(" · not retryable"),
+        None => {}
+    }
+    if diagnosis.flaky {
+        verdict.push_str(" · flaky");
+    }
+    if let Some(standing) = diagnosis.standing {
+        verdict.push_str(&format!(" · {}", words::standing(standing)));
+    }
+    if diagnosis.suspect.is_some() {
+        verdict.push_str(" · the server's own code is a suspect");
+    }
+    out.push_str(&format!("- {verdict}\n"));
+
+    match &diagnosis.evidence {
+        Some(evidence) => out.push_str(&format!(
+            "- Evidence, in {}: {}\n",
+            code(&evidence.field),
+            code(&evidence.text)
+        )),
+        None => out.push_str("- Evidence: none\n"),
+    }
+    out.push_str(&format!(
+        "- Root cause {} by rule {}, phase {}\n",
+        code(&diagnosis.root_cause),
+        code(&diagnosis.rule),
+        words::phase(failure.phase)
+    ));
+    out.push_str(&format!(
+        "- Fingerprint {}, of this test {}\n",
+        code(&diagnosis.fingerprint),
+        code(&diagnosis.test_fingerprint)
+    ));
+    if let Some(repeated) = &diagnosis.repeated {
+        out.push_str(&format!(
+            "- Seen {}, first in iteration {}\n",
+            plural(repeated.count, "time"),
+            repeated.first_iteration
+        ));
+    }
+    if let Some(excused) = &diagnosis.excused {
+        out.push_str(&format!("- Not held against the code: {}\n", code(excused)));
+    }
+    if let Some(repair) = &diagnosis.repair {
+        out.push_str(&format!("- Repair that applies: {}\n", code(repair)));
+    }
+    if let Some(at) = &failure.at {
+        out.push_str(&format!("- At {}\n", code(at)));
+    }
+    if let Some(exit) = &failure.exit {
+        out.push_str(&format!("- Ended with {}\n", words::exit(exit)));
+    }
+    if !failure.argv.is_empty() {
+        out.push_str(&format!(
+            "- Command {}\n",
+            code(&words::shell_line(&failure.argv))
+        ));
+    }
+    if let Some(request) = &failure.request {
+        let params = request
+            .params
+            .as_ref()
+            .map(|p| format!(" {p}"))
+            .unwrap_or_default();
+        out.push_str(&format!(
+            "- Request {}\n",
+            code(&format!("{}{params}", request.method))
+        ));
+    }
+
+    if let Some(assertion) = &failure.assertion {
+        let place = assertion
+            .path
+            .as_deref()
+            .map(|p| format!(" at {}", code(p)));
+        out.push_str(&format!(
+            "\nExpected ({}{}):\n\n{}\nGot:\n\n{}",
+            code(&assertion.kind),
+            place.unwrap_or_default(),
+            fence(&words::value(&assertion.expected), ""),
+            fence(&words::value(&assertion.actual), "")
+        ));
+    }
+    out.push_str(&output("stderr of the server", &failure.stderr_tail));
+    out.push_str(&advice(failure));
+    out
+}
+
+fn advice(failure: &FailureReport) -> String {
+    let advice = &failure.diagnosis.advice;
+    if advice.what.is_empty() && advice.fix.is_empty() {
+        return String::new();
+    }
+    let why = if advice.why.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", prose(&advice.why))
+    };
+    format!(
+        "\n**Advice**: {}{why}\n\n{}",
+        prose(&advice.what),
+        instructions(&advice.fix)
+    )
+}
+
+/// What a program printed, folded away where it is long; nothing for nothing.
+pub(super) fn output(title: &str, text: &str) -> String {
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    let lines = text.lines().count();
+    if lines < FOLD_FROM {
+        format!("\n{title}:\n\n{}", fence(text, "text"))
+    } else {
+        format!(
+            "\n<details>\n<summary>{title} ({})</summary>\n\n{}\n</details>\n",
+            plural(lines as u64, "line"),
+            fence(text, "text")
+        )
+    }
+}

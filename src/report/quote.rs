@@ -1,0 +1,215 @@
+//! Foreign text made harmless: whatever a server printed, it can neither steer
+//! a terminal nor break out of its place in a Markdown document.
+
+use crate::text::{one_line, sanitize, truncate_middle};
+use comfy_table::presets::ASCII_MARKDOWN;
+use comfy_table::{Cell, CellAlignment, Table};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Longest text inside a table cell, in bytes.
+const CELL_MAX: usize = 200;
+
+/// Longest text inside a fence, in bytes.
+const FENCE_MAX: usize = 32 * 1024;
+
+/// `text` without escape sequences, control characters and the invisible
+/// characters that reorder what is shown.
+pub(super) fn harmless(text: &str) -> Cow<'_, str> {
+    fn reorders(c: char) -> bool {
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    }
+    let clean = sanitize(text);
+    if clean.contains(reorders) {
+        Cow::Owned(clean.replace(reorders, ""))
+    } else {
+        clean
+    }
+}
+
+/// Foreign text on one line of at most `max` bytes.
+pub(super) fn line(text: &str, max: usize) -> String {
+    one_line(&harmless(text), max)
+}
+
+/// Text as Markdown shows it literally, on one line.
+///
+/// Escapes what could be markup; `_` only where it could open emphasis, since
+/// snake_case words are frequent and GitHub leaves them alone.
+pub(super) fn prose(text: &str) -> String {
+    const MAX: usize = 2048;
+    let text = line(text, MAX);
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut previous = ' ';
+    for (at, c) in text.char_indices() {
+        let next = text[at + c.len_utf8()..].chars().next().unwrap_or(' ');
+        let markup = match c {
+            '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~' | '&' | '$' => true,
+            '_' => !(previous.is_alphanumeric() && next.is_alphanumeric()),
+            // Only at the start of a block are these list, heading or rule.
+            '#' | '-' | '+' | '=' | ':' => at == 0,
+            // `1. ` and `1) ` would start a numbered list.
+            '.' | ')' => next == ' ' && at > 0 && text[..at].chars().all(|c| c.is_ascii_digit()),
+            _ => false,
+        };
+        if markup {
+            out.push('\\');
+        }
+        out.push(c);
+        previous = c;
+    }
+    out
+}
+
+/// Text as an inline code span, on one line.
+pub(super) fn code(text: &str) -> String {
+    const MAX: usize = 1024;
+    let text = line(text, MAX);
+    if text.is_empty() {
+        return "(empty)".to_owned();
+    }
+    let ticks = "`".repeat(longest_run(&text, '`') + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
+    format!("{ticks}{pad}{text}{pad}{ticks}")
+}
+
+/// Text as code inside a table cell.
+///
+/// A table row is cut at its pipes before code spans are seen, and a backslash
+/// before a pipe can't be written in a code span. So whatever holds a pipe or
+/// a backtick is written as HTML with character references.
+pub(super) fn code_cell(text: &str) -> String {
+    let text = line(text, CELL_MAX);
+    if text.is_empty() {
+        return String::new();
+    }
+    if !text.contains(['|', '`', '\\']) {
+        return format!("`{text}`");
+    }
+    let mut out = String::from("<code>");
+    for c in text.chars() {
+        if c.is_ascii_punctuation() {
+            // Writing to a String can't fail.
+            let _ = write!(out, "&#{};", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out.push_str("</code>");
+    out
+}
+
+/// Text inside a table cell.
+pub(super) fn cell(text: &str) -> String {
+    prose(&line(text, CELL_MAX))
+}
+
+/// Text as a fenced block whose fence is longer than any run of backticks in
+/// it; `language` may be empty.
+pub(super) fn fence(text: &str, language: &str) -> String {
+    let clean = harmless(text);
+    let cut = truncate_middle(&clean, FENCE_MAX);
+    let ticks = "`".repeat((longest_run(&cut, '`') + 1).max(3));
+    format!("{ticks}{language}\n{}\n{ticks}\n", cut.trim_end())
+}
+
+fn longest_run(text: &str, wanted: char) -> usize {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == wanted { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}
+
+/// A Markdown table. Cells must come through [`cell`], [`code_cell`] or be
+/// jelly's own words; `numbers` are the columns to align to the right.
+pub(super) fn table(header: &[&str], rows: &[Vec<String>], numbers: &[usize]) -> String {
+    let mut table = Table::new();
+    table.load_style(ASCII_MARKDOWN);
+    table.set_header(header.iter().map(Cell::new));
+    for row in rows {
+        table.add_row(row.iter().map(Cell::new));
+    }
+    for &index in numbers {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    format!("{table}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cell, code, code_cell, fence, harmless, prose, table};
+    use proptest::prelude::*;
+
+    /// Pipes that GitHub's table parser would cut at: it skips every
+    /// backslash with the character after it.
+    fn delimiters(row: &str) -> usize {
+        let mut chars = row.chars();
+        let mut count = 0;
+        while let Some(c) = chars.next() {
+            match c {
+                '\\' => {
+                    chars.next();
+                }
+                '|' => count += 1,
+                _ => {}
+            }
+        }
+        count
+    }
+
+    #[test]
+    fn snake_case_stays_readable_and_markup_is_shown_literally() {
+        assert_eq!(prose("missing_directory"), "missing_directory");
+        assert_eq!(prose("*a* <b> _c_"), r"\*a\* \<b\> \_c\_");
+        assert_eq!(prose("# no\nheading"), r"\# no heading");
+        assert_eq!(prose("1. no list"), r"1\. no list");
+        assert_eq!(prose("in 1.5 s."), "in 1.5 s.");
+    }
+
+    #[test]
+    fn a_code_span_is_longer_than_the_backticks_in_it() {
+        assert_eq!(code("a"), "`a`");
+        assert_eq!(code("a``b"), "```a``b```");
+        assert_eq!(code("`a`"), "`` `a` ``");
+    }
+
+    #[test]
+    fn characters_that_reorder_text_are_dropped() {
+        assert_eq!(harmless("a\u{202e}b\u{2066}c"), "abc");
+    }
+
+    proptest! {
+        #[test]
+        fn a_table_never_breaks(
+            left in any::<String>(), right in r"[|`\\\n a*_<>&#-]{0,24}"
+        ) {
+            let rows = vec![vec![cell(&left), code_cell(&right)], vec![cell(&right), code_cell(&left)]];
+            let text = table(&["One", "Two"], &rows, &[]);
+            let lines: Vec<&str> = text.lines().collect();
+            prop_assert_eq!(lines.len(), 4, "{}", text);
+            for line in lines {
+                prop_assert_eq!(delimiters(line), 3, "{}", line);
+            }
+        }
+
+        #[test]
+        fn a_fence_holds_whatever_is_in_it(text in r"[`~a\n ]{0,60}") {
+            let block = fence(&text, "text");
+            let lines: Vec<&str> = block.lines().collect();
+            let ticks = lines[lines.len() - 1];
+            prop_assert!(ticks.chars().all(|c| c == '`') && ticks.len() >= 3);
+            for line in &lines[1..lines.len() - 1] {
+                prop_assert!(!line.trim_start().starts_with(ticks), "{}", block);
+            }
+        }
+    }
+}

@@ -1,0 +1,585 @@
+//! Reports built by hand, one for each way a run can end: what the snapshots
+//! and the properties of the writers are shown on.
+
+use crate::model::{
+    ActionKind, ActionReport, Advice, Assertion, AssertionTarget, Because, BeforeAfter,
+    BudgetsReport, Diagnosis, ErrorCategory, Evidence, Exit, FailureReport, HelpProblem,
+    HelpSummary, HookReport, IterationReport, Outcome, Phase, PlanReport, RepairReport, Repeated,
+    RequestFacts, RunReport, SCHEMA_VERSION, Section, ServerReport, ServerState, Side, Standing,
+    StepReport, StepState, Suspect, Totals, Verdict,
+};
+use serde_json::json;
+
+const BUDGETS: BudgetsReport = BudgetsReport {
+    iterations: 5,
+    retries: 2,
+    confirms: 1,
+    mcp_repairs: 3,
+    test_fixes: 2,
+    code_refines: 0,
+};
+
+pub(super) fn all() -> Vec<RunReport> {
+    vec![
+        passed(),
+        repaired(),
+        dead_server(),
+        code_failure(),
+        flaky(),
+        crash_in_call(),
+        quarantined(),
+        interrupted(),
+        in_progress(),
+        invalid(),
+    ]
+}
+
+pub(super) fn server(name: &str, state: ServerState) -> ServerReport {
+    let ready = state != ServerState::Failed && state != ServerState::NotStarted;
+    ServerReport {
+        name: name.into(),
+        state,
+        era: ready.then(|| "legacy".into()),
+        protocol_version: ready.then(|| "2025-06-18".into()),
+        startup_ms: ready.then_some(840),
+        exit: None,
+        stderr_tail: String::new(),
+        server_info: None,
+        stdout_noise: 0,
+        stdout_noise_sample: Vec::new(),
+        restarts: 0,
+        notes: Vec::new(),
+    }
+}
+
+pub(super) fn step(server: &str, id: &str, state: StepState) -> StepReport {
+    let ran = matches!(state, StepState::Passed | StepState::Failed);
+    StepReport {
+        id: id.into(),
+        name: id.into(),
+        section: Section::Steps,
+        server: server.into(),
+        state,
+        because: None,
+        attempts: u32::from(ran),
+        duration_ms: ran.then_some(12.4),
+        adapter: (state == StepState::Passed).then(|| "pass_through".into()),
+        error_category: None,
+        retryable: None,
+        flaky: false,
+    }
+}
+
+fn held(mut step: StepReport, because: Because) -> StepReport {
+    step.because = Some(because);
+    step
+}
+
+pub(super) fn diagnosis(side: Side, root_cause: &str) -> Diagnosis {
+    Diagnosis {
+        side,
+        ambiguous: false,
+        error_category: Some(ErrorCategory::Infrastructure),
+        root_cause: root_cause.into(),
+        retryable: Some(false),
+        rule: format!("process/{}", root_cause.replace('_', "-")),
+        evidence: None,
+        fingerprint: "f1a2b3c4d5e6".into(),
+        test_fingerprint: "0a1b2c3d4e5f".into(),
+        repeated: None,
+        standing: None,
+        flaky: false,
+        suspect: None,
+        repair: None,
+        excused: None,
+        advice: Advice::default(),
+    }
+}
+
+pub(super) fn failure(
+    server: &str,
+    step: Option<&str>,
+    phase: Phase,
+    message: &str,
+    diagnosis: Diagnosis,
+) -> FailureReport {
+    FailureReport {
+        server: Some(server.into()),
+        step: step.map(str::to_owned),
+        phase,
+        message: message.into(),
+        exit: None,
+        argv: vec!["npx".into(), "-y".into(), "a server".into()],
+        stderr_tail: String::new(),
+        request: None,
+        at: None,
+        assertion: None,
+        outcome: None,
+        diagnosis,
+    }
+}
+
+pub(super) fn action(kind: ActionKind, reason: &str) -> ActionReport {
+    ActionReport {
+        kind,
+        reason: reason.into(),
+        repairs: Vec::new(),
+        hook: None,
+        backoff_ms: None,
+    }
+}
+
+pub(super) fn iteration(
+    index: u32,
+    servers: Vec<ServerReport>,
+    steps: Vec<StepReport>,
+    failures: Vec<FailureReport>,
+    action: ActionReport,
+) -> IterationReport {
+    let mut after = BUDGETS;
+    after.iterations -= index;
+    let mut before = after;
+    before.iterations += 1;
+    match action.kind {
+        ActionKind::RepairMcpPlan => after.mcp_repairs -= 1,
+        ActionKind::Retry => after.retries -= 1,
+        ActionKind::Confirm => after.confirms -= 1,
+        ActionKind::FixTests => after.test_fixes -= 1,
+        ActionKind::RefineCode | ActionKind::Stop => {}
+    }
+    IterationReport {
+        index,
+        totals: Totals::of(&steps),
+        servers,
+        steps,
+        failures,
+        action,
+        budgets: BeforeAfter { before, after },
+        duration_ms: 1_200,
+    }
+}
+
+pub(super) fn run(verdict: Verdict, exit_code: u8, iterations: Vec<IterationReport>) -> RunReport {
+    RunReport {
+        schema_version: SCHEMA_VERSION,
+        run_id: "20261122-015825-a1b2".into(),
+        plan: PlanReport {
+            name: "filesystem smoke".into(),
+            path: "plans/filesystem.yaml".into(),
+        },
+        verdict,
+        exit_code,
+        needs_user_help: verdict == Verdict::NeedsUserHelp,
+        help_summary: None,
+        seed: 42,
+        started_at: "2026-11-22T01:58:25Z".into(),
+        duration_ms: 2_345,
+        report_dir: Some("reports/20261122-015825-a1b2".into()),
+        iterations,
+        repair_diff: None,
+        warnings: Vec::new(),
+    }
+}
+
+pub(super) fn passed() -> RunReport {
+    run(
+        Verdict::Passed,
+        0,
+        vec![iteration(
+            1,
+            vec![server("files", ServerState::Ready)],
+            vec![
+                step("files", "write", StepState::Passed),
+                step("files", "read", StepState::Passed),
+                held(
+                    step("files", "slow", StepState::Skipped),
+                    Because::NotSelected,
+                ),
+            ],
+            Vec::new(),
+            action(ActionKind::Stop, "every selected step passed"),
+        )],
+    )
+}
+
+fn missing_directory() -> FailureReport {
+    let mut diagnosis = diagnosis(Side::Test, "missing_directory");
+    diagnosis.evidence = Some(Evidence {
+        field: "stderr".into(),
+        text: "Error: ENOENT: no such file or directory, stat '/srv/data'".into(),
+    });
+    diagnosis.repair = Some("filesystem_workspace".into());
+    diagnosis.advice = Advice {
+        what: "The server was given a directory that does not exist.".into(),
+        why: "It checks its allowed directories before it answers.".into(),
+        fix: vec![
+            "Create the directory:".into(),
+            "$ mkdir -p /srv/data".into(),
+            "or name one that exists in servers.files.args.".into(),
+        ],
+    };
+    FailureReport {
+        exit: Some(Exit {
+            code: Some(1),
+            signal: None,
+        }),
+        stderr_tail: "Starting filesystem server\nError: ENOENT: no such file or directory, stat '/srv/data'\n```\n    at async Object.stat\n".into(),
+        outcome: Some(Outcome::Eof),
+        ..failure(
+            "files",
+            None,
+            Phase::Handshake,
+            "the server exited with code 1 before it answered",
+            diagnosis,
+        )
+    }
+}
+
+const DIFF: &str = "--- plans/filesystem.yaml\n+++ plans/filesystem.yaml (repaired)\n@@ -3,3 +3,3 @@\n   files:\n     command: npx\n-    args: [\"-y\", \"server-filesystem\", \"/srv/data\"]\n+    args: [\"-y\", \"server-filesystem\", \"${workspace}/.mcp/filesystem\"]\n";
+
+fn dead_iteration(index: u32, action: ActionReport) -> IterationReport {
+    let mut dead = server("files", ServerState::Failed);
+    dead.exit = Some(Exit {
+        code: Some(1),
+        signal: None,
+    });
+    let blocked = |id| {
+        held(
+            step("files", id, StepState::Blocked),
+            Because::Server("files".into()),
+        )
+    };
+    iteration(
+        index,
+        vec![dead, server("memory", ServerState::Ready)],
+        vec![
+            blocked("write"),
+            blocked("read"),
+            step("memory", "remember", StepState::Passed),
+        ],
+        vec![missing_directory()],
+        action,
+    )
+}
+
+pub(super) fn repaired() -> RunReport {
+    let mut repair = action(
+        ActionKind::RepairMcpPlan,
+        "missing_directory is test-side and a repair applies",
+    );
+    repair.repairs.push(RepairReport {
+        id: "filesystem_workspace".into(),
+        target: "servers.files".into(),
+        explanation: "points the server and its steps at .mcp/filesystem".into(),
+        diff: DIFF.into(),
+        ineffective: false,
+    });
+    let mut report = run(
+        Verdict::PassedAfterRepair,
+        0,
+        vec![
+            dead_iteration(1, repair),
+            iteration(
+                2,
+                vec![
+                    server("files", ServerState::Ready),
+                    server("memory", ServerState::Ready),
+                ],
+                vec![
+                    step("files", "write", StepState::Passed),
+                    step("files", "read", StepState::Passed),
+                    step("memory", "remember", StepState::Passed),
+                ],
+                Vec::new(),
+                action(ActionKind::Stop, "every selected step passed"),
+            ),
+        ],
+    );
+    report.repair_diff = Some(DIFF.into());
+    report
+}
+
+pub(super) fn dead_server() -> RunReport {
+    let mut report = run(
+        Verdict::NeedsUserHelp,
+        3,
+        vec![dead_iteration(
+            1,
+            action(ActionKind::Stop, "repairs are switched off"),
+        )],
+    );
+    report.help_summary = Some(HelpSummary {
+        title: "the server files could not be started".into(),
+        problems: vec![HelpProblem {
+            server: Some("files".into()),
+            step: None,
+            what: "The directory /srv/data does not exist, so the server files exited before it answered anything; 2 steps could not run.".into(),
+            evidence: "exit code 1; stderr: Error: ENOENT: no such file or directory, stat '/srv/data'".into(),
+            tried: vec!["nothing: repairs are switched off by --no-repair".into()],
+            next: vec![
+                "Create the directory, then run again:".into(),
+                "$ mkdir -p /srv/data".into(),
+                "$ jelly run plans/filesystem.yaml".into(),
+            ],
+        }],
+    });
+    report
+}
+
+fn mismatch(actual: &str) -> FailureReport {
+    let mut diagnosis = diagnosis(Side::Test, "assertion_mismatch");
+    diagnosis.rule = "mcp/assertion-mismatch".into();
+    diagnosis.error_category = Some(ErrorCategory::Assertion);
+    diagnosis.ambiguous = true;
+    diagnosis.excused = Some("unconfirmed".into());
+    FailureReport {
+        at: Some("plans/filesystem.yaml:21:15".into()),
+        request: Some(RequestFacts {
+            method: "tools/call".into(),
+            params: Some(json!({"name": "read_text_file", "arguments": {"path": "a|b.txt"}})),
+        }),
+        assertion: Some(Assertion {
+            kind: "equals".into(),
+            target: Some(AssertionTarget::Json),
+            path: Some("$.content[0].text".into()),
+            expected: json!("hello"),
+            actual: json!(actual),
+            at: Some("plans/filesystem.yaml:21:15".into()),
+        }),
+        outcome: Some(Outcome::Result),
+        ..failure(
+            "files",
+            Some("read"),
+            Phase::Assert,
+            &format!("$.content[0].text: expected \"hello\", got \"{actual}\""),
+            diagnosis,
+        )
+    }
+}
+
+fn wrong(index: u32, failure: FailureReport, action: ActionReport) -> IterationReport {
+    let mut failed = step("files", "read", StepState::Failed);
+    failed.attempts = index;
+    failed.error_category = Some(ErrorCategory::Assertion);
+    failed.retryable = Some(false);
+    iteration(
+        index,
+        vec![server("files", ServerState::Ready)],
+        vec![step("files", "write", StepState::Passed), failed],
+        vec![failure],
+        action,
+    )
+}
+
+pub(super) fn code_failure() -> RunReport {
+    let mut confirmed = mismatch("HELLO");
+    confirmed.diagnosis.side = Side::Code;
+    confirmed.diagnosis.ambiguous = false;
+    confirmed.diagnosis.excused = None;
+    confirmed.diagnosis.standing = Some(Standing::NeverPassed);
+    confirmed.diagnosis.repeated = Some(Repeated {
+        first_iteration: 1,
+        count: 2,
+    });
+    let mut report = run(
+        Verdict::CodeFailure,
+        1,
+        vec![
+            wrong(
+                1,
+                mismatch("HELLO"),
+                action(ActionKind::Confirm, "a mismatch seen once proves nothing"),
+            ),
+            wrong(
+                2,
+                confirmed,
+                action(
+                    ActionKind::Stop,
+                    "the same mismatch came twice, on fresh servers",
+                ),
+            ),
+        ],
+    );
+    report.help_summary = Some(HelpSummary {
+        title: "files/read gives another answer than the plan expects".into(),
+        problems: vec![HelpProblem {
+            server: Some("files".into()),
+            step: Some("read".into()),
+            what: "$.content[0].text is \"HELLO\", and the plan expects \"hello\". The step never passed, so either the server is wrong, or the plan is.".into(),
+            evidence: "the same answer twice, on fresh servers".into(),
+            tried: vec!["confirmed in iteration 2".into()],
+            next: vec![
+                "If the plan is wrong, mend plans/filesystem.yaml:21:15.".into(),
+                "If the server is wrong, mend it and run the step again:".into(),
+                "$ jelly run plans/filesystem.yaml --only read".into(),
+            ],
+        }],
+    });
+    report
+}
+
+pub(super) fn flaky() -> RunReport {
+    let mut first = mismatch("HELLO");
+    first.diagnosis.flaky = true;
+    let mut read = step("files", "read", StepState::Passed);
+    read.attempts = 2;
+    read.flaky = true;
+    run(
+        Verdict::PassedAfterRetry,
+        0,
+        vec![
+            wrong(
+                1,
+                first,
+                action(ActionKind::Confirm, "a mismatch seen once proves nothing"),
+            ),
+            iteration(
+                2,
+                vec![server("files", ServerState::Ready)],
+                vec![step("files", "write", StepState::Passed), read],
+                Vec::new(),
+                action(ActionKind::Stop, "every selected step passed"),
+            ),
+        ],
+    )
+}
+
+pub(super) fn crash_in_call() -> RunReport {
+    let mut code = diagnosis(Side::Code, "crashed_during_call");
+    code.error_category = Some(ErrorCategory::Other);
+    code.suspect = Some(Suspect::Code);
+    code.evidence = Some(Evidence {
+        field: "stderr".into(),
+        text: "thread 'main' panicked at src/tools.rs:12:5: index out of bounds".into(),
+    });
+    let exit = Some(Exit {
+        code: None,
+        signal: Some("SIGABRT".into()),
+    });
+    let crash = FailureReport {
+        exit: exit.clone(),
+        stderr_tail: "\u{1b}[31mthread 'main' panicked at src/tools.rs:12:5: index out of bounds\u{1b}[0m\nnote: run with `RUST_BACKTRACE=1` ]]> \u{0}\n".into(),
+        outcome: Some(Outcome::Eof),
+        ..failure(
+            "files",
+            Some("read"),
+            Phase::Call,
+            "the server was killed by SIGABRT while it worked on tools/call",
+            code,
+        )
+    };
+    let mut died = server("files", ServerState::Died);
+    died.exit = exit;
+    died.restarts = 1;
+    died.stdout_noise = 3;
+    died.stdout_noise_sample = vec!["Server listening | ready".into()];
+    died.notes = vec!["restarted for the steps after read".into()];
+    let mut hook = action(ActionKind::Stop, "the refine_code hook changed nothing");
+    hook.hook = Some(HookReport {
+        hook: "refine_code".into(),
+        argv: vec!["./refine.sh".into()],
+        exit: Some(Exit {
+            code: Some(1),
+            signal: None,
+        }),
+        error: Some("exit code 1".into()),
+        stdout: String::new(),
+        stderr: "no idea\n".into(),
+        elapsed_ms: 310,
+    });
+    let mut failed = step("files", "read", StepState::Failed);
+    failed.error_category = Some(ErrorCategory::Other);
+    run(
+        Verdict::CodeFailure,
+        1,
+        vec![iteration(
+            1,
+            vec![died],
+            vec![
+                step("files", "write", StepState::Passed),
+                failed,
+                step("files", "list", StepState::Passed),
+            ],
+            vec![crash],
+            hook,
+        )],
+    )
+}
+
+pub(super) fn quarantined() -> RunReport {
+    let mut unknown = diagnosis(Side::Test, "unknown_tool");
+    unknown.error_category = Some(ErrorCategory::Locator);
+    let lost = failure(
+        "files",
+        Some("lost"),
+        Phase::Config,
+        "the server files offers no tool wriite_everything",
+        unknown,
+    );
+    let nowhere = failure(
+        "nope",
+        Some("away"),
+        Phase::Config,
+        "the plan defines no server nope",
+        diagnosis(Side::Test, "server_not_configured"),
+    );
+    let mut report = run(
+        Verdict::NeedsUserHelp,
+        3,
+        vec![iteration(
+            1,
+            vec![server("files", ServerState::Ready)],
+            vec![
+                step("files", "write", StepState::Passed),
+                held(
+                    step("files", "lost", StepState::Quarantined),
+                    Because::Plan("no tool is called wriite_everything".into()),
+                ),
+                held(
+                    step("nope", "away", StepState::Quarantined),
+                    Because::Plan("no server is called nope".into()),
+                ),
+            ],
+            vec![lost, nowhere],
+            action(ActionKind::Stop, "nothing is left to try"),
+        )],
+    );
+    report.help_summary = Some(HelpSummary {
+        title: "2 steps name what does not exist".into(),
+        problems: Vec::new(),
+    });
+    report.warnings = vec!["the recording could not be written: disk full".into()];
+    report
+}
+
+pub(super) fn interrupted() -> RunReport {
+    run(
+        Verdict::Interrupted,
+        130,
+        vec![iteration(
+            1,
+            vec![server("files", ServerState::Ready)],
+            vec![
+                step("files", "write", StepState::Passed),
+                held(
+                    step("files", "read", StepState::Skipped),
+                    Because::Interrupted,
+                ),
+            ],
+            Vec::new(),
+            action(ActionKind::Stop, "SIGINT arrived"),
+        )],
+    )
+}
+
+pub(super) fn in_progress() -> RunReport {
+    let mut report = repaired();
+    report.iterations.truncate(1);
+    report.verdict = Verdict::NeedsUserHelp;
+    report.exit_code = 3;
+    report
+}
+
+pub(super) fn invalid() -> RunReport {
+    run(Verdict::InvalidInput, 2, Vec::new())
+}

@@ -1,0 +1,320 @@
+//! The terminal: plain lines that can be searched, and on a TTY a progress
+//! view besides.
+//!
+//! [`TerminalReporter`] follows events and writes to the writer it was given.
+//! It must not know what is a TTY, nor steer anything: what it is to do stands
+//! in [`TerminalOptions`].
+
+mod closing;
+mod paint;
+mod progress;
+
+use super::quote::line;
+use super::words;
+use crate::model::{
+    ActionKind, Because, Event, IterationReport, RunReport, Section, StepReport, StepState,
+};
+use crate::text::{human_duration, plural};
+use indicatif::MultiProgress;
+use paint::{Paint, Tone, disarmed};
+use progress::Progress;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Longest foreign text on one line, in bytes.
+const TEXT_MAX: usize = 2000;
+
+/// Longest diff of a repair that is shown whole, in lines.
+const DIFF_LINES: usize = 16;
+
+/// How to write.
+#[derive(Debug, Clone, Default)]
+pub struct TerminalOptions {
+    pub color: bool,
+    /// Only the verdict and the help summary.
+    pub quiet: bool,
+    /// Columns to wrap at, held within 60 and 200; `None` never wraps.
+    pub width: Option<u16>,
+    /// Put before what a line is about, where several plans run side by side.
+    pub label: Option<String>,
+}
+
+/// Shows one run, while it happens and at its end.
+#[derive(Debug)]
+pub struct TerminalReporter<W> {
+    out: W,
+    paint: Paint,
+    options: TerminalOptions,
+    progress: Option<Progress>,
+    /// Servers whose noise was shown in this iteration.
+    noisy: BTreeSet<String>,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> TerminalReporter<W> {
+    pub fn new(out: W, options: TerminalOptions) -> Self {
+        Self {
+            out,
+            paint: Paint::new(options.color, options.width),
+            options,
+            progress: None,
+            noisy: BTreeSet::new(),
+            error: None,
+        }
+    }
+
+    /// Draws progress, too. Reporters of plans that run side by side share one
+    /// [`MultiProgress`]; it belongs to whoever knows that stderr is a TTY.
+    #[must_use]
+    pub fn with_progress(mut self, multi: MultiProgress) -> Self {
+        if !self.options.quiet {
+            self.progress = Some(Progress::new(multi));
+        }
+        self
+    }
+
+    /// Shows an event. A writer that fails is kept in mind for `finish`.
+    pub fn event(&mut self, event: &Event) {
+        if let Some(progress) = &mut self.progress {
+            progress.event(event);
+        }
+        if self.options.quiet {
+            return;
+        }
+        match event {
+            Event::RunStarted {
+                plan,
+                servers,
+                steps,
+            } => {
+                let size = format!(
+                    "{}, {}",
+                    plural(*servers as u64, "server"),
+                    plural(*steps as u64, "step")
+                );
+                self.say("RUN", Tone::Strong, &format!("{} ({size})", name(plan)));
+            }
+            Event::IterationStarted { index, steps } => {
+                self.noisy.clear();
+                if *index > 1 {
+                    let text = format!("iteration {index} ({})", plural(*steps as u64, "step"));
+                    self.say("AGAIN", Tone::Strong, &text);
+                }
+            }
+            Event::ServerStarting { server, argv } => {
+                // On a TTY a spinner says so.
+                if self.progress.is_none() {
+                    let argv = name(&words::shell_line(argv));
+                    self.say("START", Tone::Faint, &format!("{}: {argv}", name(server)));
+                }
+            }
+            Event::ServerReady {
+                server,
+                era,
+                protocol_version,
+                tools,
+                elapsed,
+            } => {
+                let text = format!(
+                    "{} ({} {}, {}, {})",
+                    name(server),
+                    name(era),
+                    name(protocol_version),
+                    plural(*tools as u64, "tool"),
+                    human_duration(*elapsed)
+                );
+                self.say("READY", Tone::Faint, &text);
+            }
+            Event::ServerFailed { server, message } => {
+                let text = format!("{}: {}", name(server), name(message));
+                self.say("DEAD", Tone::Bad, &text);
+            }
+            Event::ServerRestarting { server } => {
+                self.say("RESTART", Tone::Warn, &name(server));
+            }
+            // Only the progress view shows what is under way.
+            Event::StepStarted { .. } => {}
+            Event::StepFinished { step, message } => self.step(step, message.as_deref()),
+            Event::Noise { server, line: said } => {
+                // The report counts them all.
+                if self.noisy.insert(server.clone()) {
+                    let text = format!("{} prints on stdout: {}", name(server), line(said, 200));
+                    self.say("NOISE", Tone::Warn, &text);
+                }
+            }
+            Event::IterationFinished { report } => self.iteration(report),
+            Event::Waiting { reason, wait } => {
+                let wait = human_duration(*wait);
+                let text = format!("{wait}, then {}", words::action(*reason));
+                self.say("WAIT", Tone::Faint, &text);
+            }
+            Event::HookStarted { hook, argv } => {
+                let text = format!("{}: {}", name(hook), name(&words::shell_line(argv)));
+                self.say("HOOK", Tone::Strong, &text);
+            }
+            Event::Interrupted => self.say(
+                "STOP",
+                Tone::Bad,
+                "interrupted: stopping the servers; a second signal kills them",
+            ),
+            Event::Warning { message } => self.say("WARN", Tone::Warn, &name(message)),
+        }
+    }
+
+    /// Writes the end of one run: the verdict, where the reports lie, and last
+    /// of all, where help is needed, the help summary.
+    ///
+    /// # Errors
+    /// The first thing that the writer said no to, in an event or here.
+    pub fn finish(&mut self, report: &RunReport) -> io::Result<()> {
+        let text = closing::one(&self.paint, report, self.options.quiet);
+        self.close(&text)
+    }
+
+    /// Writes the end of a call with several plans: a line for each, then the
+    /// help summaries.
+    ///
+    /// # Errors
+    /// As [`TerminalReporter::finish`].
+    pub fn finish_all(&mut self, reports: &[RunReport], exit_code: u8) -> io::Result<()> {
+        let text = closing::several(&self.paint, reports, exit_code, self.options.quiet);
+        self.close(&text)
+    }
+
+    fn close(&mut self, text: &str) -> io::Result<()> {
+        if let Some(progress) = self.progress.take() {
+            progress.clear();
+        }
+        self.put(text);
+        self.error.take().map_or_else(|| self.out.flush(), Err)
+    }
+
+    fn step(&mut self, step: &StepReport, message: Option<&str>) {
+        // Who selects a few steps of many wants to read of those.
+        if step.because == Some(Because::NotSelected) {
+            return;
+        }
+        let (word, tone) = match step.state {
+            StepState::Passed if step.flaky => ("FLAKY", Tone::Warn),
+            StepState::Passed => ("PASS", Tone::Good),
+            StepState::Failed => ("FAIL", Tone::Bad),
+            StepState::Blocked => ("BLOCKED", Tone::Warn),
+            StepState::Quarantined => ("HELD", Tone::Warn),
+            StepState::Skipped => ("SKIP", Tone::Faint),
+        };
+        let mut text = format!("{}/{}", name(&step.server), name(&step.id));
+        match step.section {
+            Section::Setup => text.push_str(" [setup]"),
+            Section::Teardown => text.push_str(" [teardown]"),
+            Section::Steps => {}
+        }
+        if let Some(ms) = step.duration_ms {
+            let took = Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default();
+            text.push_str(&format!(" ({})", human_duration(took)));
+        }
+        let why = message
+            .map(name)
+            .or_else(|| step.because.as_ref().map(|why| name(&words::because(why))));
+        if let Some(why) = why {
+            text.push_str(&format!(": {why}"));
+        }
+        self.say(word, tone, &text);
+    }
+
+    /// What triage found in an iteration, and what comes next.
+    fn iteration(&mut self, report: &IterationReport) {
+        let action = &report.action;
+        if report.failures.is_empty() && action.kind == ActionKind::Stop {
+            return;
+        }
+        let paint = &self.paint;
+        let label = self.label();
+        let mut text = format!(
+            "\n{label}iteration {}: {}\n",
+            report.index,
+            words::totals(report.totals)
+        );
+        for failure in &report.failures {
+            let diagnosis = &failure.diagnosis;
+            let mut verdict = format!("{}-side", words::side(diagnosis.side));
+            if diagnosis.ambiguous {
+                verdict.push_str(", ambiguous");
+            }
+            if let Some(category) = diagnosis.error_category {
+                verdict.push_str(&format!(", {}", words::category(category)));
+            }
+            if diagnosis.flaky {
+                verdict.push_str(", flaky");
+            }
+            let subject = format!("  {}: ", name(&words::subject(failure)));
+            let cause = format!("{} ({verdict})", name(&diagnosis.root_cause));
+            text.push_str(&paint.hanging(&subject, Tone::Bad, &cause, 6));
+            let telling = words::telling_line(failure).unwrap_or_else(|| name(&failure.message));
+            text.push_str(&paint.hanging("      ", Tone::Plain, &telling, 6));
+        }
+        let head = format!("  -> {}: ", words::action(action.kind));
+        text.push_str(&paint.hanging(&head, Tone::Strong, &name(&action.reason), 6));
+        for repair in &action.repairs {
+            let what = format!("     {} on {}: ", name(&repair.id), name(&repair.target));
+            text.push_str(&paint.hanging(&what, Tone::Good, &name(&repair.explanation), 7));
+            text.push_str(&paint.diff(&repair.diff, "       ", DIFF_LINES));
+        }
+        if let Some(hook) = &action.hook {
+            let ended = match (&hook.error, &hook.exit) {
+                (Some(error), _) => name(error),
+                (None, Some(exit)) => words::exit(exit),
+                (None, None) => "did not end".to_owned(),
+            };
+            let head = format!("     {}: ", name(&hook.hook));
+            text.push_str(&paint.hanging(&head, Tone::Strong, &ended, 7));
+        }
+        // The verdict follows at once, with a blank line of its own.
+        if action.kind != ActionKind::Stop {
+            text.push('\n');
+        }
+        self.put(&text);
+    }
+
+    fn label(&self) -> String {
+        self.options
+            .label
+            .as_deref()
+            .map(|label| format!("{}: ", name(label)))
+            .unwrap_or_default()
+    }
+
+    /// One line: a word in its column, then what it is about.
+    fn say(&mut self, word: &str, tone: Tone, text: &str) {
+        let text = format!("{}{text}", self.label());
+        let block = self.paint.hanging(&format!("{word:<7}  "), tone, &text, 9);
+        self.put(&block);
+    }
+
+    /// Writes whole lines, beside the progress view where there is one.
+    fn put(&mut self, text: &str) {
+        if self.error.is_some() {
+            return;
+        }
+        let text = disarmed(text);
+        let out = &mut self.out;
+        let result = match &self.progress {
+            None => out.write_all(text.as_bytes()),
+            // `println` of a progress view loses its text where the view is
+            // hidden; this does not.
+            Some(progress) => progress.suspend(|| {
+                out.write_all(text.as_bytes())?;
+                out.flush()
+            }),
+        };
+        self.error = result.err();
+    }
+}
+
+/// Foreign text as part of a line.
+fn name(text: &str) -> String {
+    line(text, TEXT_MAX)
+}
+
+#[cfg(test)]
+mod tests;

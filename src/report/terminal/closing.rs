@@ -1,0 +1,176 @@
+//! The end of a run on the terminal. The help summary stands last, so that
+//! nobody has to scroll to learn why.
+
+use super::name;
+use super::paint::{Paint, Tone};
+use crate::model::{ExitCode, HelpProblem, HelpSummary, RunReport, Verdict};
+use crate::report::words;
+use crate::text::{human_duration, plural};
+use std::time::Duration;
+
+/// The end of one run.
+pub(super) fn one(paint: &Paint, report: &RunReport, quiet: bool) -> String {
+    let mut out = String::new();
+    if !quiet {
+        out.push('\n');
+    }
+    out.push_str(&verdict(paint, report));
+    out.push_str(&flaky(paint, report));
+    out.push_str(&repaired(paint, report));
+    // Otherwise events have told them already.
+    if quiet {
+        for warning in &report.warnings {
+            out.push_str(&paint.hanging("warning: ", Tone::Warn, &name(warning), 4));
+        }
+    }
+    out.push_str(&where_it_lies(paint, report, ""));
+    if let Some(help) = &report.help_summary {
+        out.push_str(&help_text(paint, help));
+    }
+    out
+}
+
+fn where_it_lies(paint: &Paint, report: &RunReport, indent: &str) -> String {
+    report
+        .report_dir
+        .as_ref()
+        .map(|dir| {
+            let head = paint.tone(Tone::Faint, "report: ");
+            format!("{indent}{head}{}/test_results.md\n", name(dir))
+        })
+        .unwrap_or_default()
+}
+
+/// The end of a call with several plans.
+pub(super) fn several(paint: &Paint, reports: &[RunReport], exit_code: u8, quiet: bool) -> String {
+    let mut out = String::new();
+    if !quiet {
+        out.push('\n');
+    }
+    for report in reports {
+        out.push_str(&verdict(paint, report));
+        out.push_str(&where_it_lies(paint, report, "    "));
+    }
+    let text = format!(
+        "{}, exit code {exit_code}",
+        plural(reports.len() as u64, "plan")
+    );
+    out.push_str(&paint.hanging("", Tone::Strong, &text, 4));
+    for report in reports {
+        if let Some(help) = &report.help_summary {
+            let plan = name(&report.plan.path);
+            out.push_str(&format!("\n{}\n", paint.tone(Tone::Strong, &plan)));
+            out.push_str(&help_text(paint, help));
+        }
+    }
+    out
+}
+
+fn verdict(paint: &Paint, report: &RunReport) -> String {
+    let tone = match report.verdict {
+        Verdict::Passed | Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => {
+            if report.exit_code == ExitCode::Passed.code() {
+                Tone::Good
+            } else {
+                Tone::Warn
+            }
+        }
+        Verdict::CodeFailure
+        | Verdict::NeedsUserHelp
+        | Verdict::InvalidInput
+        | Verdict::Interrupted => Tone::Bad,
+    };
+    let totals = report
+        .iterations
+        .last()
+        .map(|last| words::totals(last.totals))
+        .unwrap_or_else(|| "nothing was executed".to_owned());
+    let mut text = format!(
+        "{}, {totals} ({}, {}), exit code {}",
+        name(&report.plan.name),
+        plural(report.iterations.len() as u64, "iteration"),
+        human_duration(Duration::from_millis(report.duration_ms)),
+        report.exit_code
+    );
+    if report.verdict.is_green() && report.exit_code != ExitCode::Passed.code() {
+        text.push_str(": green, but by a change that was not allowed");
+    }
+    let head = format!("{}: ", words::verdict(report.verdict));
+    paint.hanging(&head, tone, &text, 4)
+}
+
+fn flaky(paint: &Paint, report: &RunReport) -> String {
+    let steps: Vec<String> = report
+        .iterations
+        .last()
+        .into_iter()
+        .flat_map(|last| &last.steps)
+        .filter(|step| step.flaky)
+        .map(|step| format!("{}/{}", name(&step.server), name(&step.id)))
+        .collect();
+    if steps.is_empty() {
+        return String::new();
+    }
+    paint.hanging("flaky: ", Tone::Warn, &steps.join(", "), 4)
+}
+
+fn repaired(paint: &Paint, report: &RunReport) -> String {
+    let mut out = String::new();
+    for iteration in &report.iterations {
+        for repair in &iteration.action.repairs {
+            let (head, tone) = if repair.ineffective {
+                ("tried in vain: ", Tone::Faint)
+            } else {
+                ("repaired: ", Tone::Warn)
+            };
+            let text = format!(
+                "{} on {}: {}",
+                name(&repair.id),
+                name(&repair.target),
+                name(&repair.explanation)
+            );
+            out.push_str(&paint.hanging(head, tone, &text, 4));
+        }
+    }
+    out
+}
+
+fn help_text(paint: &Paint, help: &HelpSummary) -> String {
+    let mut out = String::from("\n");
+    out.push_str(&paint.hanging("help: ", Tone::Bad, &name(&help.title), 6));
+    for problem in &help.problems {
+        out.push('\n');
+        out.push_str(&problem_text(paint, problem));
+    }
+    out
+}
+
+fn problem_text(paint: &Paint, problem: &HelpProblem) -> String {
+    let place = match (problem.server.as_deref(), problem.step.as_deref()) {
+        (Some(server), Some(step)) => format!("{}/{}: ", name(server), name(step)),
+        (Some(one), None) | (None, Some(one)) => format!("{}: ", name(one)),
+        (None, None) => String::new(),
+    };
+    let mut out = paint.hanging(&format!("  {place}"), Tone::Strong, &name(&problem.what), 4);
+    if !problem.evidence.is_empty() {
+        out.push_str(&paint.hanging("  evidence: ", Tone::Faint, &name(&problem.evidence), 12));
+    }
+    for tried in &problem.tried {
+        out.push_str(&paint.hanging("  tried:    ", Tone::Faint, &name(tried), 12));
+    }
+    for (at, next) in problem.next.iter().enumerate() {
+        if let Some(command) = next.strip_prefix("$ ") {
+            // Never wrapped: it is to be copied.
+            let command = paint.tone(Tone::Strong, &name(command));
+            out.push_str(&format!("            $ {command}\n"));
+        } else {
+            let head = if at == 0 {
+                "  next:     "
+            } else {
+                "            "
+            };
+            out.push_str(&paint.hanging(head, Tone::Faint, &name(next), 12));
+        }
+    }
+    out
+}

@@ -1,0 +1,174 @@
+//! Colours, wrapping, and the guard against lines that a CI would obey.
+
+use crate::report::quote::harmless;
+use crate::text::plural;
+use anstyle::{AnsiColor, Style};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use textwrap::{Options, WordSplitter};
+
+/// What a piece of text means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    Plain,
+    Good,
+    Bad,
+    Warn,
+    Strong,
+    Faint,
+}
+
+#[derive(Debug)]
+pub(super) struct Paint {
+    color: bool,
+    /// `None` never wraps.
+    width: Option<usize>,
+}
+
+impl Paint {
+    pub(super) fn new(color: bool, width: Option<u16>) -> Self {
+        // A pseudo-terminal may say 0 columns.
+        let width = width.map(|columns| usize::from(columns.clamp(60, 200)));
+        Self { color, width }
+    }
+
+    pub(super) fn tone(&self, tone: Tone, text: &str) -> String {
+        let style = match tone {
+            Tone::Plain => Style::new(),
+            Tone::Good => AnsiColor::Green.on_default(),
+            Tone::Bad => AnsiColor::Red.on_default().bold(),
+            Tone::Warn => AnsiColor::Yellow.on_default(),
+            Tone::Strong => Style::new().bold(),
+            Tone::Faint => Style::new().dimmed(),
+        };
+        if self.color && !style.is_plain() && !text.trim().is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// `head` in its tone, then `text`, wrapped, its further lines indented by
+    /// `indent` columns. Ends with a line feed.
+    pub(super) fn hanging(&self, head: &str, tone: Tone, text: &str, indent: usize) -> String {
+        let indent = " ".repeat(indent);
+        let lines: Vec<String> = match self.width {
+            None => vec![format!("{head}{text}")],
+            Some(width) => {
+                // Names, paths and messages are copied: they are not cut.
+                let options = Options::new(width)
+                    .initial_indent(head)
+                    .subsequent_indent(&indent)
+                    .break_words(false)
+                    .word_splitter(WordSplitter::NoHyphenation);
+                textwrap::wrap(text, options)
+                    .into_iter()
+                    .map(Cow::into_owned)
+                    .collect()
+            }
+        };
+        let mut out = String::new();
+        for (at, line) in lines.iter().enumerate() {
+            match line.strip_prefix(head) {
+                Some(rest) if at == 0 => {
+                    out.push_str(&self.tone(tone, head));
+                    out.push_str(rest.trim_end());
+                }
+                Some(_) | None => out.push_str(line.trim_end()),
+            }
+            out.push('\n');
+        }
+        out
+    }
+
+    /// The changed lines of a unified diff with their surroundings, at most
+    /// `max` of them.
+    pub(super) fn diff(&self, diff: &str, indent: &str, max: usize) -> String {
+        let clean = harmless(diff);
+        let header = |line: &&str| {
+            !line.starts_with("--- ") && !line.starts_with("+++ ") && !line.starts_with("@@")
+        };
+        let lines: Vec<&str> = clean.lines().filter(header).collect();
+        let mut out = String::new();
+        for line in lines.iter().take(max) {
+            let tone = match line.chars().next() {
+                Some('+') => Tone::Good,
+                Some('-') => Tone::Bad,
+                Some(_) | None => Tone::Faint,
+            };
+            // Writing to a String can't fail.
+            let _ = writeln!(out, "{indent}{}", self.tone(tone, line));
+        }
+        if lines.len() > max {
+            let more = plural((lines.len() - max) as u64, "more line");
+            let _ = writeln!(out, "{indent}{}", self.tone(Tone::Faint, &more));
+        }
+        out
+    }
+}
+
+/// Lines that no CI obeys: GitHub's runner takes a line that begins with `::`
+/// after white space for a command, and `##[` anywhere in one. A server must
+/// not be able to give commands through what is printed about it.
+pub(super) fn disarmed(text: &str) -> Cow<'_, str> {
+    let obeyed = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
+    if !text.lines().any(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for line in text.split_inclusive('\n') {
+        let body = line.trim_start();
+        if body.starts_with("::") {
+            out.push_str(&line[..line.len() - body.len()]);
+            out.push_str("| ");
+            out.push_str(&body.replace("##[", "## ["));
+        } else {
+            out.push_str(&line.replace("##[", "## ["));
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Paint, Tone, disarmed};
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_line_that_a_ci_would_obey_is_disarmed() {
+        assert_eq!(disarmed("a\n  ::add-mask::x\n"), "a\n  | ::add-mask::x\n");
+        assert_eq!(disarmed("a ##[error]b"), "a ## [error]b");
+        assert_eq!(disarmed("a::b\n"), "a::b\n");
+    }
+
+    #[test]
+    fn a_width_of_nothing_is_not_believed() {
+        let paint = Paint::new(false, Some(0));
+        let text = paint.hanging("PASS  ", Tone::Good, &"word ".repeat(20), 6);
+        assert!(text.lines().count() <= 3, "{text}");
+    }
+
+    #[test]
+    fn colour_touches_nothing_but_the_looks() {
+        let plain = Paint::new(false, None).hanging("FAIL  ", Tone::Bad, "a b", 2);
+        let colour = Paint::new(true, None).hanging("FAIL  ", Tone::Bad, "a b", 2);
+        assert_ne!(plain, colour);
+        assert_eq!(crate::text::strip_ansi(&colour), plain);
+    }
+
+    proptest! {
+        #[test]
+        fn wrapping_loses_no_word(words in proptest::collection::vec("[a-z:#\\[]{1,90}", 0..30)) {
+            let text = words.join(" ");
+            let wrapped = Paint::new(false, Some(60)).hanging("HEAD  ", Tone::Plain, &text, 6);
+            let wrapped = disarmed(&wrapped);
+            let letters = |text: &str| -> String {
+                text.chars().filter(|c| c.is_ascii_lowercase()).collect()
+            };
+            prop_assert_eq!(letters(&wrapped), letters(&text));
+            for line in wrapped.lines() {
+                prop_assert!(!line.trim_start().starts_with("::"));
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The progress view of a TTY: a spinner for each server, a bar of the steps.
+
+use super::name;
+use crate::model::{Event, StepState};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Often enough to look alive.
+const TICK: Duration = Duration::from_millis(120);
+
+#[derive(Debug)]
+pub(super) struct Progress {
+    multi: MultiProgress,
+    bar: Option<ProgressBar>,
+    servers: BTreeMap<String, ProgressBar>,
+}
+
+impl Progress {
+    pub(super) fn new(multi: MultiProgress) -> Self {
+        Self {
+            multi,
+            bar: None,
+            servers: BTreeMap::new(),
+        }
+    }
+
+    /// Runs `write` while nothing is drawn.
+    pub(super) fn suspend<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.multi.suspend(write)
+    }
+
+    /// Takes away what this view drew, and nothing that others drew.
+    pub(super) fn clear(mut self) {
+        self.take_all();
+    }
+
+    pub(super) fn event(&mut self, event: &Event) {
+        match event {
+            Event::IterationStarted { steps, .. } => {
+                self.take_all();
+                let bar = ProgressBar::new(*steps as u64)
+                    .with_style(style("  {bar:24} {pos}/{len} steps  {elapsed}"));
+                let bar = self.multi.add(bar);
+                bar.enable_steady_tick(TICK);
+                self.bar = Some(bar);
+            }
+            Event::ServerStarting { server, .. } => self.server(server, "starting"),
+            Event::ServerRestarting { server } => self.server(server, "starting again"),
+            Event::ServerReady { server, .. } => self.server(server, "ready"),
+            Event::ServerFailed { server, .. } => {
+                if let Some(spinner) = self.servers.remove(server) {
+                    self.remove(&spinner);
+                }
+            }
+            Event::StepStarted { step, server } => self.server(server, step),
+            Event::StepFinished { step, .. } => {
+                if let Some(bar) = &self.bar {
+                    bar.inc(1);
+                }
+                match step.state {
+                    StepState::Passed | StepState::Failed => self.server(&step.server, "ready"),
+                    StepState::Blocked | StepState::Quarantined | StepState::Skipped => {}
+                }
+            }
+            Event::HookStarted { hook, .. } => self.server(hook, "running"),
+            Event::Waiting { wait, .. } => {
+                let wait = crate::text::human_duration(*wait);
+                self.server("retry", &format!("waiting {wait}"));
+            }
+            Event::IterationFinished { .. } => self.take_all(),
+            Event::RunStarted { .. }
+            | Event::Noise { .. }
+            | Event::Interrupted
+            | Event::Warning { .. } => {}
+        }
+    }
+
+    fn server(&mut self, server: &str, doing: &str) {
+        let multi = &self.multi;
+        let bar = self.bar.as_ref();
+        let spinner = self.servers.entry(server.to_owned()).or_insert_with(|| {
+            let spinner = ProgressBar::new_spinner()
+                .with_style(style("  {spinner} {prefix}: {wide_msg}"))
+                .with_prefix(name(server));
+            let spinner = match bar {
+                Some(bar) => multi.insert_before(bar, spinner),
+                None => multi.add(spinner),
+            };
+            spinner.enable_steady_tick(TICK);
+            spinner
+        });
+        spinner.set_message(name(doing));
+    }
+
+    fn take_all(&mut self) {
+        for spinner in std::mem::take(&mut self.servers).into_values() {
+            self.remove(&spinner);
+        }
+        if let Some(bar) = self.bar.take() {
+            self.remove(&bar);
+        }
+    }
+
+    fn remove(&self, bar: &ProgressBar) {
+        bar.finish_and_clear();
+        self.multi.remove(bar);
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // The templates are constants, and good ones; another would only look
+    // different.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -1,0 +1,290 @@
+//! The words that all reports share: one name for one thing, everywhere.
+
+use super::quote::line;
+use crate::model::{
+    ActionKind, Because, ErrorCategory, Exit, FailureReport, IterationReport, Outcome, Phase,
+    RunReport, ServerState, Side, Standing, StepState, Totals, Verdict,
+};
+
+/// A verdict as a heading says it.
+pub(super) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Passed => "passed",
+        Verdict::PassedAfterRetry => "passed after retry",
+        Verdict::PassedAfterRepair => "passed after repair",
+        Verdict::CodeFailure => "code failure",
+        Verdict::NeedsUserHelp => "needs your help",
+        Verdict::InvalidInput => "invalid input",
+        Verdict::Interrupted => "interrupted",
+    }
+}
+
+/// A verdict as data says it.
+pub(super) fn verdict_id(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Passed => "passed",
+        Verdict::PassedAfterRetry => "passed_after_retry",
+        Verdict::PassedAfterRepair => "passed_after_repair",
+        Verdict::CodeFailure => "code_failure",
+        Verdict::NeedsUserHelp => "needs_user_help",
+        Verdict::InvalidInput => "invalid_input",
+        Verdict::Interrupted => "interrupted",
+    }
+}
+
+pub(super) fn action(kind: ActionKind) -> &'static str {
+    match kind {
+        ActionKind::RepairMcpPlan => "repair_mcp_plan",
+        ActionKind::Retry => "retry",
+        ActionKind::Confirm => "confirm",
+        ActionKind::FixTests => "fix_tests",
+        ActionKind::RefineCode => "refine_code",
+        ActionKind::Stop => "stop",
+    }
+}
+
+pub(super) fn step_state(state: StepState) -> &'static str {
+    match state {
+        StepState::Passed => "passed",
+        StepState::Failed => "failed",
+        StepState::Blocked => "blocked",
+        StepState::Quarantined => "quarantined",
+        StepState::Skipped => "skipped",
+    }
+}
+
+pub(super) fn server_state(state: ServerState) -> &'static str {
+    match state {
+        ServerState::NotStarted => "not started",
+        ServerState::Ready => "ready",
+        ServerState::Failed => "failed",
+        ServerState::Died => "died",
+    }
+}
+
+pub(super) fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Config => "config",
+        Phase::Spawn => "spawn",
+        Phase::Handshake => "handshake",
+        Phase::List => "list",
+        Phase::Call => "call",
+        Phase::Assert => "assert",
+        Phase::Teardown => "teardown",
+    }
+}
+
+pub(super) fn side(side: Side) -> &'static str {
+    match side {
+        Side::Test => "test",
+        Side::Code => "code",
+    }
+}
+
+pub(super) fn category(category: ErrorCategory) -> &'static str {
+    match category {
+        ErrorCategory::Infrastructure => "INFRASTRUCTURE",
+        ErrorCategory::Assertion => "ASSERTION",
+        ErrorCategory::Locator => "LOCATOR",
+        ErrorCategory::Timeout => "TIMEOUT",
+        ErrorCategory::Other => "OTHER",
+    }
+}
+
+pub(super) fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::PassedBefore => "passed before",
+        Standing::NeverPassed => "never passed",
+    }
+}
+
+/// Why a step did not run, as a clause.
+pub(super) fn because(because: &Because) -> String {
+    match because {
+        Because::NotSelected => "not selected".to_owned(),
+        Because::FailFast => "an earlier step failed, and --fail-fast is set".to_owned(),
+        Because::Deadline => "the deadline was reached".to_owned(),
+        Because::Interrupted => "the run was interrupted".to_owned(),
+        Because::Step(step) => format!("needs a value from {step}, which did not pass"),
+        Because::Server(server) => format!("server {server} was not ready"),
+        Because::Setup(step) => format!("set-up step {step} did not pass"),
+        Because::Plan(reason) => reason.clone(),
+    }
+}
+
+/// `exit code 1`, `signal SIGKILL`.
+pub(super) fn exit(exit: &Exit) -> String {
+    match (exit.code, exit.signal.as_deref()) {
+        (_, Some(signal)) => format!("signal {signal}"),
+        (Some(code), None) => format!("exit code {code}"),
+        (None, None) => "exit status unknown".to_owned(),
+    }
+}
+
+/// `4 steps: 2 passed, 1 failed, 1 blocked`, leaving out what is zero.
+pub(super) fn totals(totals: Totals) -> String {
+    let parts: Vec<String> = [
+        (totals.passed, "passed"),
+        (totals.failed, "failed"),
+        (totals.blocked, "blocked"),
+        (totals.quarantined, "quarantined"),
+        (totals.skipped, "skipped"),
+    ]
+    .into_iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(n, word)| format!("{n} {word}"))
+    .collect();
+    let steps = crate::text::plural(totals.total, "step");
+    if parts.is_empty() {
+        steps
+    } else {
+        format!("{steps}: {}", parts.join(", "))
+    }
+}
+
+/// Which step or server a failure concerns: `files/write`, or `(start files)`
+/// for a server that failed without a step.
+pub(super) fn subject(failure: &FailureReport) -> String {
+    match (failure.server.as_deref(), failure.step.as_deref()) {
+        (Some(server), Some(step)) => format!("{server}/{step}"),
+        (None, Some(step)) => step.to_owned(),
+        (Some(server), None) => server_case(server, failure.phase),
+        (None, None) => "(plan)".to_owned(),
+    }
+}
+
+/// The name under which a server's own failure is reported.
+pub(super) fn server_case(server: &str, phase: Phase) -> String {
+    match phase {
+        Phase::Config | Phase::Spawn | Phase::Handshake | Phase::List => {
+            format!("(start {server})")
+        }
+        Phase::Call | Phase::Assert => format!("(server {server})"),
+        Phase::Teardown => format!("(stop {server})"),
+    }
+}
+
+/// The line of evidence that says most: what the rule matched, else the last
+/// line of stderr, else nothing. A server that answered wrongly may have
+/// printed anything, so there the rule alone has a say.
+pub(super) fn telling_line(failure: &FailureReport) -> Option<String> {
+    const MAX: usize = 300;
+    let matched = failure.diagnosis.evidence.as_ref().map(|e| e.text.as_str());
+    let last = || {
+        let mut lines = failure.stderr_tail.lines().rev();
+        lines
+            .find(|line| !line.trim().is_empty())
+            .filter(|_| !is_wrong_answer(failure))
+    };
+    matched
+        .filter(|text| !text.trim().is_empty())
+        .or_else(last)
+        .map(|text| line(text, MAX))
+}
+
+/// The server answered, and the answer is not what was wanted: a mismatch, a
+/// breach of its schema, or an `isError` result. Everything else is an error
+/// on the way to an answer.
+pub(super) fn is_wrong_answer(failure: &FailureReport) -> bool {
+    match failure.phase {
+        Phase::Assert => true,
+        Phase::Call | Phase::Teardown => {
+            failure.exit.is_none()
+                && (failure.assertion.is_some() || failure.outcome == Some(Outcome::Result))
+        }
+        Phase::Config | Phase::Spawn | Phase::Handshake | Phase::List => false,
+    }
+}
+
+/// A value in one piece, as a person reads it: strings bare, the rest as JSON.
+pub(super) fn value(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null
+        | serde_json::Value::Bool(_)
+        | serde_json::Value::Number(_)
+        | serde_json::Value::Array(_)
+        | serde_json::Value::Object(_) => value.to_string(),
+    }
+}
+
+/// An argv as one line that a shell would read back as the same words.
+pub(super) fn shell_line(argv: &[String]) -> String {
+    let words: Vec<String> = argv.iter().map(|word| shell_word(word)).collect();
+    words.join(" ")
+}
+
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The run is still going on: its last action leads to another iteration.
+///
+/// The loop writes its report after every iteration, and the verdict of such a
+/// report is a provisional one.
+pub(super) fn in_progress(report: &RunReport) -> bool {
+    report.help_summary.is_none()
+        && report.verdict != Verdict::Interrupted
+        && report
+            .iterations
+            .last()
+            .is_some_and(|iteration| match iteration.action.kind {
+                ActionKind::RepairMcpPlan | ActionKind::Retry | ActionKind::Confirm => true,
+                // A hook that did not succeed ends its track, and with it the run.
+                ActionKind::FixTests | ActionKind::RefineCode => iteration
+                    .action
+                    .hook
+                    .as_ref()
+                    .is_none_or(|hook| hook.error.is_none()),
+                ActionKind::Stop => false,
+            })
+}
+
+/// Failures of a step in an iteration.
+pub(super) fn failures_of<'r>(
+    iteration: &'r IterationReport,
+    step: &str,
+) -> impl Iterator<Item = &'r FailureReport> {
+    iteration
+        .failures
+        .iter()
+        .filter(move |failure| failure.step.as_deref() == Some(step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{exit, shell_line, totals};
+    use crate::model::{Exit, Totals};
+
+    #[test]
+    fn an_argv_reads_as_a_shell_would_need_it() {
+        let argv = ["npx", "-y", "a b", "it's", ""].map(str::to_owned);
+        assert_eq!(shell_line(&argv), r"npx -y 'a b' 'it'\''s' ''");
+    }
+
+    #[test]
+    fn a_signal_says_more_than_a_code() {
+        let killed = Exit {
+            code: Some(137),
+            signal: Some("SIGKILL".into()),
+        };
+        assert_eq!(exit(&killed), "signal SIGKILL");
+    }
+
+    #[test]
+    fn totals_leave_out_what_is_zero() {
+        let t = Totals {
+            total: 3,
+            passed: 1,
+            blocked: 2,
+            ..Totals::default()
+        };
+        assert_eq!(totals(t), "3 steps: 1 passed, 2 blocked");
+        assert_eq!(totals(Totals::default()), "0 steps");
+    }
+}

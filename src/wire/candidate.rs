@@ -1,0 +1,268 @@
+//! One process that may become a session, and what is said of it if not.
+//!
+//! Main types: [`Candidate`] and [`Attempt`].
+
+use super::connection::Connection;
+use super::handshake::{DISCOVER, INITIALIZE, Opening, Settled, Trouble};
+use super::listing::ListKind;
+use super::peer::Peer;
+use super::reply::{StartFailure, describe_exit};
+use super::startup::Launch;
+use crate::model::{Era, Outcome, Phase, RequestFacts, RpcError};
+use crate::process::{Capture, Process, spawn};
+use crate::text::human_duration;
+use serde_json::Value;
+use std::io::Write;
+use tokio::time::Instant;
+
+/// A process with its connection.
+pub(super) struct Candidate {
+    pub process: Process,
+    pub connection: Connection,
+    pub notes: Vec<String>,
+}
+
+/// A candidate and what came of its handshake.
+pub(super) struct Attempt {
+    pub candidate: Candidate,
+    pub result: Result<Settled, Trouble>,
+    pub opening: Opening,
+}
+
+impl Candidate {
+    /// Starts the process and connects to it.
+    pub(super) async fn spawn(
+        launch: &Launch,
+        started: Instant,
+    ) -> Result<Self, Box<StartFailure>> {
+        let mut notes = Vec::new();
+        let capture = Capture {
+            redactor: launch.redactor.clone(),
+            sink: open_log(launch, &mut notes),
+            ..Capture::default()
+        };
+        let mut process = match spawn(&launch.command, capture).await {
+            Ok(process) => process,
+            Err(error) => {
+                let text = error.text.clone().or_else(|| error.name.clone());
+                return Err(Box::new(StartFailure {
+                    message: format!(
+                        "could not be started: {}",
+                        text.as_deref().unwrap_or("the system gives no reason")
+                    ),
+                    spawn_error: Some(error),
+                    elapsed: started.elapsed(),
+                    era: launch.era,
+                    notes,
+                    ..blank(Phase::Spawn, Outcome::SpawnError)
+                }));
+            }
+        };
+        let peer = Peer::new(
+            launch.server.clone(),
+            launch.redactor.clone(),
+            launch.recorder.clone(),
+            launch.answers.clone(),
+        );
+        let exit = process.exit_watch();
+        let exit = async move { exit.wait().await };
+        // Both pipes are there: nobody has taken them since the spawn.
+        let connection = match (process.stdout.take(), process.stdin.take()) {
+            (Some(stdout), Some(stdin)) => Connection::open(peer, stdout, stdin, exit),
+            _ => Connection::open(peer, tokio::io::empty(), tokio::io::sink(), exit),
+        };
+        Ok(Self {
+            process,
+            connection,
+            notes,
+        })
+    }
+}
+
+fn open_log(launch: &Launch, notes: &mut Vec<String>) -> Option<Box<dyn Write + Send>> {
+    let path = launch.stderr_log.as_ref()?;
+    let opened = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path);
+    match opened {
+        Ok(file) => Some(Box::new(file)),
+        Err(error) => {
+            notes.push(format!(
+                "its stderr could not be kept in {}: {error}",
+                path.display()
+            ));
+            None
+        }
+    }
+}
+
+impl Attempt {
+    /// Whether the probe may have done the harm: the process was probed, and
+    /// then refused `initialize`, or died and had read something before.
+    pub(super) fn blames_the_probe(&self) -> bool {
+        match (&self.opening, &self.result) {
+            (Opening::Probe { .. }, Err(Trouble::Exited(_))) => {
+                let sent = self.candidate.connection.look(Peer::bytes_written);
+                let unread = self.candidate.process.unread_stdin_bytes();
+                unread.is_none_or(|unread| (unread as u64) < sent)
+            }
+            (Opening::Probe { .. }, Err(Trouble::Refused { method, .. })) => *method == INITIALIZE,
+            (Opening::Probe { .. } | Opening::Only(_), _) => false,
+        }
+    }
+
+    /// What became of it, after "it".
+    pub(super) fn end_in_words(&self) -> String {
+        match &self.result {
+            Ok(_) => "was ready".to_owned(),
+            Err(Trouble::Exited(exit)) => format!("exited {}", describe_exit(exit)),
+            Err(Trouble::TimedOut) => "was silent".to_owned(),
+            Err(Trouble::Refused { method, .. }) => format!("refused `{method}`"),
+            Err(Trouble::Breach(why) | Trouble::Version(why)) => why.clone(),
+        }
+    }
+
+    /// Of two failed attempts the one that says more: anything rather than
+    /// silence, and the one without a probe rather than the other.
+    pub(super) fn more_telling(one: Self, other: Self) -> Self {
+        let rank = |attempt: &Self| {
+            (
+                !matches!(attempt.result, Err(Trouble::TimedOut)),
+                matches!(attempt.opening, Opening::Only(_)),
+            )
+        };
+        if rank(&one) > rank(&other) {
+            one
+        } else {
+            other
+        }
+    }
+
+    /// Stops the process, and says all that is known.
+    pub(super) async fn failure(
+        mut self,
+        launch: &Launch,
+        phase: Phase,
+        settled: Option<&Settled>,
+        started: Instant,
+        mut notes: Vec<String>,
+    ) -> Box<StartFailure> {
+        let elapsed = started.elapsed();
+        let process = &mut self.candidate.process;
+        let stderr = process.stderr();
+        let trouble = match self.result {
+            Err(trouble) => trouble,
+            // Nobody asks for the failure of what did not fail.
+            Ok(_) => Trouble::TimedOut,
+        };
+        let alive = !process.exit_watch().has_exited() && !matches!(trouble, Trouble::Exited(_));
+        if alive {
+            stderr.caught_up().await;
+        } else {
+            stderr.settled().await;
+        }
+        let seen = self.candidate.connection.look(|p| p.observed().clone());
+        process.kill();
+        notes.append(&mut self.candidate.notes);
+
+        let waited_for = match (phase, self.opening) {
+            (Phase::List, _) => ListKind::Tools.method(),
+            (_, Opening::Only(Era::Modern)) => DISCOVER,
+            (_, Opening::Only(Era::Legacy) | Opening::Probe { .. }) => INITIALIZE,
+        };
+        let mut failure = StartFailure {
+            process_alive: alive,
+            stderr: stderr.tail(),
+            showed_life: stderr.bytes() + seen.messages + seen.noise > 0,
+            stdout_noise: seen.noise_sample,
+            noise_count: seen.noise,
+            era: settled.map(|s| s.version.era).or(launch.era),
+            server_info: settled.and_then(|s| {
+                let mut info = s.greeting.server_info.clone();
+                launch.redactor.redact_json(&mut info);
+                (!info.is_null()).then_some(info)
+            }),
+            elapsed,
+            notes,
+            ..blank(phase, Outcome::Ok)
+        };
+        failure.request = Some(RequestFacts {
+            method: waited_for.to_owned(),
+            params: None,
+        });
+        match trouble {
+            Trouble::Exited(exit) => {
+                failure.outcome = Outcome::Eof;
+                failure.message = format!(
+                    "exited during startup {}, before it answered `{waited_for}`",
+                    describe_exit(&exit)
+                );
+                failure.exit = Some(exit);
+            }
+            Trouble::TimedOut => {
+                failure.outcome = Outcome::Timeout;
+                failure.timeout = Some(launch.startup_timeout);
+                failure.protocol_breach = seen.breaches.into_iter().next();
+                failure.message = format!(
+                    "timed out during startup: no answer to `{waited_for}` within {}",
+                    human_duration(launch.startup_timeout)
+                );
+            }
+            Trouble::Refused { method, error } => {
+                let error = redacted(error, launch);
+                failure.outcome = Outcome::Error;
+                failure.request = Some(RequestFacts {
+                    method: method.to_owned(),
+                    params: None,
+                });
+                failure.message = match error.code {
+                    Some(code) => format!("refused `{method}`: {} ({code})", error.message),
+                    None => format!("refused `{method}`: {}", error.message),
+                };
+                failure.rpc_error = Some(error);
+            }
+            Trouble::Breach(why) => {
+                let why = launch.redactor.redact(&why).into_owned();
+                failure.message = format!("broke the protocol during startup: it {why}");
+                failure.protocol_breach = Some(why);
+            }
+            Trouble::Version(why) => {
+                let why = launch.redactor.redact(&why).into_owned();
+                failure.message = format!("protocol version mismatch: it {why}");
+            }
+        }
+        Box::new(failure)
+    }
+}
+
+fn redacted(mut error: RpcError, launch: &Launch) -> RpcError {
+    error.message = launch.redactor.redact(&error.message).into_owned();
+    if let Some(data) = &mut error.data {
+        launch.redactor.redact_json(data);
+    }
+    error
+}
+
+fn blank(phase: Phase, outcome: Outcome) -> StartFailure {
+    StartFailure {
+        phase,
+        outcome,
+        message: String::new(),
+        spawn_error: None,
+        exit: None,
+        process_alive: false,
+        stderr: String::new(),
+        stdout_noise: Vec::new(),
+        noise_count: 0,
+        request: None,
+        rpc_error: None,
+        protocol_breach: None,
+        timeout: None,
+        showed_life: false,
+        era: None,
+        server_info: None::<Value>,
+        elapsed: std::time::Duration::ZERO,
+        notes: Vec::new(),
+    }
+}

@@ -1,0 +1,270 @@
+//! Which era a server speaks, found out on one connection.
+//!
+//! Main function: [`shake`]. As the specification says (2026-07-28, stdio,
+//! "Backward Compatibility"): probe with `server/discover`; an error that is
+//! not a modern one, or silence, means legacy. It must not know of processes:
+//! what is to be done when one dies of the probe is `startup`'s to say.
+
+use super::connection::{Connection, InFlight, reached};
+use super::era::{
+    Greeting, Version, initialize_params, is_modern_error, read_discover, read_initialize,
+    supported_by,
+};
+use super::exchange::{Answer, Outgoing};
+use crate::model::{Era, Exit, RpcError};
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::Instant;
+
+pub(super) const DISCOVER: &str = "server/discover";
+pub(super) const INITIALIZE: &str = "initialize";
+
+/// What a connection settled on.
+#[derive(Debug)]
+pub(super) struct Settled {
+    pub version: &'static Version,
+    pub greeting: Greeting,
+}
+
+/// Why nothing was settled, or a list not read.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    Exited(Exit),
+    TimedOut,
+    Refused {
+        method: &'static str,
+        error: RpcError,
+    },
+    /// A fragment that completes "the server …".
+    Breach(String),
+    /// The same, of a server that speaks no version that jelly does.
+    Version(String),
+}
+
+/// How a connection is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// Probe, and fall back; silence is this long.
+    Probe { silence: Duration },
+    /// Only this era.
+    Only(Era),
+}
+
+/// What follows from one answer.
+enum Next {
+    Settled(Settled),
+    /// Ask again in this version.
+    Again(&'static Version),
+    /// Not a modern server, for this reason; `initialize` may do, in this
+    /// version.
+    NotModern(&'static Version, Trouble),
+    Failed(Trouble),
+}
+
+/// Settles era and version. It takes as long as the server does; a limit is
+/// set from outside, and dropping this is safe.
+pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<Settled, Trouble> {
+    let newest_legacy = Version::newest(Era::Legacy);
+    let (mut probe, mut init, silence) = match opening {
+        Opening::Probe { silence } => {
+            let probe = discover(connection, Version::newest(Era::Modern));
+            (Some(probe), None, Some(Instant::now() + silence))
+        }
+        Opening::Only(Era::Modern) => {
+            let probe = discover(connection, Version::newest(Era::Modern));
+            (Some(probe), None, None)
+        }
+        Opening::Only(Era::Legacy) => (None, Some(initialize(connection, newest_legacy)), None),
+    };
+    let mut silence = silence;
+    // A refusal of `initialize` while the probe is still unanswered.
+    let mut refused: Option<Trouble> = None;
+    let mut discover_tries = vec![Version::newest(Era::Modern).name];
+    let mut init_tries = vec![newest_legacy.name];
+    loop {
+        tokio::select! {
+            answer = answer_to(&mut probe) => {
+                probe = None;
+                match judge_discover(answer, &mut discover_tries) {
+                    Next::Settled(settled) => {
+                        if let Some(init) = init {
+                            init.forget();
+                        }
+                        return Ok(settle(connection, settled));
+                    }
+                    Next::Again(version) => probe = Some(discover(connection, version)),
+                    Next::Failed(trouble) => return Err(trouble),
+                    Next::NotModern(version, why) => {
+                        if let Opening::Only(_) = opening {
+                            return Err(why);
+                        }
+                        if let Some(trouble) = refused {
+                            return Err(trouble);
+                        }
+                        if init.is_none() {
+                            init = Some(initialize(connection, version));
+                        }
+                    }
+                }
+            }
+            answer = answer_to(&mut init) => {
+                init = None;
+                match judge_initialize(answer, &mut init_tries) {
+                    Next::Settled(settled) => {
+                        if let Some(probe) = probe {
+                            probe.forget();
+                        }
+                        let settled = settle(connection, settled);
+                        connection.with_peer(|peer| {
+                            peer.notify("notifications/initialized", Value::Null);
+                        });
+                        return Ok(settled);
+                    }
+                    Next::Again(version) => init = Some(initialize(connection, version)),
+                    Next::Failed(trouble) | Next::NotModern(_, trouble) => {
+                        let gone = matches!(trouble, Trouble::Exited(_));
+                        if probe.is_none() || gone {
+                            return Err(trouble);
+                        }
+                        // A slow modern server may refuse `initialize` and
+                        // still answer the probe.
+                        refused = Some(trouble);
+                        silence = Some(Instant::now() + Duration::from_secs(1));
+                    }
+                }
+            }
+            () = reached(silence) => {
+                silence = None;
+                match refused {
+                    Some(trouble) => return Err(trouble),
+                    None if init.is_none() => {
+                        init = Some(initialize(connection, newest_legacy));
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+}
+
+fn settle(connection: &Connection, settled: Settled) -> Settled {
+    connection.with_peer(|peer| peer.settle(settled.version));
+    settled
+}
+
+fn discover(connection: &Connection, version: &'static Version) -> InFlight {
+    connection.send(Outgoing {
+        method: DISCOVER,
+        params: Value::Null,
+        version: Some(version),
+        progress: false,
+        probe: true,
+    })
+}
+
+fn initialize(connection: &Connection, version: &'static Version) -> InFlight {
+    let params = connection.look(|peer| initialize_params(version, peer.answers()));
+    connection.send(Outgoing {
+        method: INITIALIZE,
+        params,
+        version: None,
+        progress: false,
+        probe: false,
+    })
+}
+
+fn judge_discover(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
+    match answer {
+        Answer::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
+        Answer::Broken(why) => Next::NotModern(Version::newest(Era::Legacy), Trouble::Breach(why)),
+        Answer::Result(result) => match read_discover(&result) {
+            Some((versions, greeting)) => choose(&versions, greeting),
+            None => Next::NotModern(
+                Version::newest(Era::Legacy),
+                Trouble::Breach(format!("answered `{DISCOVER}` without `supportedVersions`")),
+            ),
+        },
+        Answer::Error(error) if is_modern_error(&error) => {
+            let supported = supported_by(&error);
+            match Version::best_of(Era::Modern, &supported) {
+                Some(version) if !tried.contains(&version.name) => {
+                    tried.push(version.name);
+                    Next::Again(version)
+                }
+                _ if supported.is_empty() => Next::Failed(Trouble::Refused {
+                    method: DISCOVER,
+                    error,
+                }),
+                // The specification forbids falling back to `initialize`
+                // here, even if a legacy version is among them.
+                _ => Next::Failed(Trouble::Version(unknown_versions(&supported))),
+            }
+        }
+        Answer::Error(error) => Next::NotModern(
+            Version::newest(Era::Legacy),
+            Trouble::Refused {
+                method: DISCOVER,
+                error,
+            },
+        ),
+    }
+}
+
+fn choose(versions: &[String], greeting: Greeting) -> Next {
+    if let Some(version) = Version::best_of(Era::Modern, versions) {
+        return Next::Settled(Settled { version, greeting });
+    }
+    let mismatch = Trouble::Version(unknown_versions(versions));
+    // A server of both eras may know none of our modern versions, and say
+    // which legacy one it does know.
+    match Version::best_of(Era::Legacy, versions) {
+        Some(version) => Next::NotModern(version, mismatch),
+        None => Next::Failed(mismatch),
+    }
+}
+
+fn judge_initialize(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
+    match answer {
+        Answer::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
+        Answer::Broken(why) => Next::Failed(Trouble::Breach(why)),
+        Answer::Error(error) => {
+            // It should have answered with a version of its own; some refuse
+            // and say which they know.
+            let supported = supported_by(&error);
+            match Version::best_of(Era::Legacy, &supported) {
+                Some(version) if !tried.contains(&version.name) => {
+                    tried.push(version.name);
+                    Next::Again(version)
+                }
+                Some(_) | None => Next::Failed(Trouble::Refused {
+                    method: INITIALIZE,
+                    error,
+                }),
+            }
+        }
+        Answer::Result(result) => match read_initialize(&result) {
+            Err(breach) => Next::Failed(Trouble::Breach(breach)),
+            Ok((name, greeting)) => match Version::find(&name) {
+                Some(version) if version.era == Era::Legacy => {
+                    Next::Settled(Settled { version, greeting })
+                }
+                Some(_) | None => Next::Failed(Trouble::Version(unknown_versions(&[name]))),
+            },
+        },
+    }
+}
+
+fn unknown_versions(versions: &[String]) -> String {
+    format!(
+        "speaks protocol version {}; jelly speaks {}",
+        versions.join(", "),
+        Version::all_names()
+    )
+}
+
+async fn answer_to(request: &mut Option<InFlight>) -> Answer {
+    match request {
+        Some(request) => request.answer().await,
+        None => std::future::pending().await,
+    }
+}

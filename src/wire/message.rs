@@ -1,0 +1,373 @@
+//! A line → what it is: a JSON-RPC message, or what came in its place.
+//!
+//! Main type: [`Line`]. Lenient on purpose: a harness must see what a server
+//! really sent, so what can be understood is understood, with its flaws said.
+//! It must not know which requests are pending.
+
+use crate::model::RpcError;
+use serde_json::{Map, Value};
+
+/// What a line on stdout is.
+#[derive(Debug, PartialEq)]
+pub enum Line {
+    /// Nothing but white space.
+    Blank,
+    /// A `Content-Length: N` header, as of the Language Server Protocol.
+    ContentLength,
+    /// Text that is no message, such as a log line or a banner.
+    Noise,
+    /// Meant as a message, and can't be read as one: why, in a fragment.
+    Malformed {
+        why: String,
+        /// It looks like an answer, so somebody waits for it in vain.
+        answer: bool,
+    },
+    /// One message, or several in a JSON-RPC batch (2025-03-26 allows it).
+    Messages(Vec<Message>),
+}
+
+/// One JSON-RPC message with what is wrong about its form.
+#[derive(Debug, PartialEq)]
+pub struct Message {
+    pub body: Body,
+    /// Breaches of JSON-RPC that leave the message readable, in fragments.
+    pub flaws: Vec<String>,
+    /// Carried the member `jsonrpc` at all; without it, only what matches a
+    /// pending request is taken for a message.
+    pub marked: bool,
+}
+
+/// The kinds of messages.
+#[derive(Debug, PartialEq)]
+pub enum Body {
+    Response {
+        /// As it was sent; null where there was none.
+        id: Value,
+        payload: Payload,
+    },
+    Request {
+        id: Value,
+        method: String,
+        params: Value,
+    },
+    Notification {
+        method: String,
+        params: Value,
+    },
+}
+
+/// What a response carries.
+#[derive(Debug, PartialEq)]
+pub enum Payload {
+    Result(Value),
+    Error(RpcError),
+    /// Neither a result nor an error.
+    Nothing,
+}
+
+/// Reads a line, without its line feed.
+#[must_use]
+pub fn read_line(line: &[u8]) -> Line {
+    // Windows programs like to open a stream with a byte order mark.
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let line = line.trim_ascii();
+    match line.first() {
+        None => return Line::Blank,
+        Some(b'{' | b'[') => {}
+        Some(_) if is_content_length(line) => return Line::ContentLength,
+        Some(b'\xff' | b'\xfe') if has_utf16_mark(line) => {
+            return Line::Malformed {
+                why: "writes UTF-16 where UTF-8 is due".into(),
+                answer: contains(line, b"j\0s\0o\0n\0r\0p\0c"),
+            };
+        }
+        Some(b'"') if line.starts_with(b"\"jsonrpc\"") => {
+            return Line::Malformed {
+                why: "spreads a message over several lines".into(),
+                answer: false,
+            };
+        }
+        Some(_) => return Line::Noise,
+    }
+    let mut flaw = None;
+    let value = match serde_json::from_slice::<Value>(line) {
+        Ok(value) => value,
+        Err(error) => {
+            let lossy = String::from_utf8_lossy(line);
+            let again = match &lossy {
+                std::borrow::Cow::Owned(text) => serde_json::from_str(text).ok(),
+                std::borrow::Cow::Borrowed(_) => None,
+            };
+            match again {
+                Some(value) => {
+                    flaw = Some("holds bytes that are not UTF-8".to_owned());
+                    value
+                }
+                None => return malformed(line, &error),
+            }
+        }
+    };
+    let mut messages = match value {
+        Value::Object(object) => Vec::from_iter(read_object(object)),
+        Value::Array(items) => {
+            let wanted = items.len();
+            let found: Vec<Message> = items
+                .into_iter()
+                .filter_map(|item| match item {
+                    Value::Object(object) => read_object(object),
+                    _ => None,
+                })
+                .collect();
+            if found.len() == wanted {
+                found
+            } else {
+                Vec::new()
+            }
+        }
+        _ => Vec::new(),
+    };
+    let Some(first) = messages.first_mut() else {
+        return Line::Noise;
+    };
+    first.flaws.extend(flaw);
+    Line::Messages(messages)
+}
+
+fn malformed(line: &[u8], error: &serde_json::Error) -> Line {
+    // A log line may well open with a brace or a bracket; only what names
+    // JSON-RPC was meant as a message.
+    if line == b"{" {
+        return Line::Noise;
+    }
+    let named = contains(line, b"\"jsonrpc\"") || contains(line, b"'jsonrpc'");
+    if !named {
+        return Line::Noise;
+    }
+    let answer = [b"result".as_slice(), b"error"]
+        .iter()
+        .any(|word| contains(line, word));
+    Line::Malformed {
+        why: format!("writes a message that can't be read as JSON ({error})"),
+        answer,
+    }
+}
+
+/// None when the object is no JSON-RPC message at all.
+fn read_object(mut object: Map<String, Value>) -> Option<Message> {
+    let mut flaws = Vec::new();
+    let version = object.swap_remove("jsonrpc");
+    let marked = version.is_some();
+    match &version {
+        Some(Value::String(text)) if text == "2.0" => {}
+        Some(other) => flaws.push(format!("says \"jsonrpc\": {other} where \"2.0\" is due")),
+        None => flaws.push("leaves out \"jsonrpc\": \"2.0\"".to_owned()),
+    }
+    let id = object.swap_remove("id");
+    let method = object.swap_remove("method");
+    let result = object.swap_remove("result");
+    let error = object.swap_remove("error");
+
+    if let Some(Value::String(method)) = method {
+        let params = object.swap_remove("params").unwrap_or(Value::Null);
+        if !marked && result.is_some() {
+            return None;
+        }
+        let body = match id {
+            Some(id) => Body::Request { id, method, params },
+            None => Body::Notification { method, params },
+        };
+        return Some(Message {
+            body,
+            flaws,
+            marked,
+        });
+    }
+    let payload = match (result, error) {
+        // JSON-RPC 1.0 had both, one of them null.
+        (Some(result), Some(Value::Null)) => {
+            flaws.push("carries both a result and an error".to_owned());
+            Payload::Result(result)
+        }
+        (None, Some(error)) => Payload::Error(read_error(error, &mut flaws)),
+        (Some(_), Some(error)) => {
+            flaws.push("carries both a result and an error".to_owned());
+            Payload::Error(read_error(error, &mut flaws))
+        }
+        (Some(result), None) => Payload::Result(result),
+        (None, None) if marked && id.is_some() => Payload::Nothing,
+        (None, None) => return None,
+    };
+    if !marked && id.is_none() {
+        return None;
+    }
+    Some(Message {
+        body: Body::Response {
+            id: id.unwrap_or(Value::Null),
+            payload,
+        },
+        flaws,
+        marked,
+    })
+}
+
+fn read_error(error: Value, flaws: &mut Vec<String>) -> RpcError {
+    let Value::Object(mut object) = error else {
+        flaws.push("sends an error that is not an object".to_owned());
+        return RpcError {
+            code: None,
+            message: match error {
+                Value::String(text) => text,
+                other => other.to_string(),
+            },
+            data: None,
+        };
+    };
+    let code = object.get("code").and_then(Value::as_i64);
+    if code.is_none() {
+        flaws.push("sends an error whose code is not an integer".to_owned());
+    }
+    let message = match object.swap_remove("message") {
+        Some(Value::String(text)) => text,
+        other => {
+            flaws.push("sends an error whose message is not a string".to_owned());
+            other.map_or_else(String::new, |value| value.to_string())
+        }
+    };
+    RpcError {
+        code,
+        message,
+        data: object.swap_remove("data"),
+    }
+}
+
+fn is_content_length(line: &[u8]) -> bool {
+    const NAME: &[u8] = b"content-length:";
+    line.len() > NAME.len()
+        && line[..NAME.len()].eq_ignore_ascii_case(NAME)
+        && line[NAME.len()..]
+            .trim_ascii()
+            .iter()
+            .all(u8::is_ascii_digit)
+}
+
+fn has_utf16_mark(line: &[u8]) -> bool {
+    line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff")
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    haystack.windows(needle.len()).any(|w| w == needle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Body, Line, Message, Payload, read_line};
+    use serde_json::{Value, json};
+
+    fn one(line: &str) -> Message {
+        match read_line(line.as_bytes()) {
+            Line::Messages(mut messages) if messages.len() == 1 => messages.remove(0),
+            other => panic!("one message expected of {line}, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_good_response_has_no_flaws() {
+        let message = one(r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#);
+        assert!(message.flaws.is_empty());
+        assert_eq!(
+            message.body,
+            Body::Response {
+                id: json!(7),
+                payload: Payload::Result(json!({"a":1}))
+            }
+        );
+    }
+
+    #[test]
+    fn a_null_result_is_a_result() {
+        let message = one(r#"{"jsonrpc":"2.0","id":7,"result":null}"#);
+        assert_eq!(
+            message.body,
+            Body::Response {
+                id: json!(7),
+                payload: Payload::Result(Value::Null)
+            }
+        );
+    }
+
+    #[test]
+    fn text_and_foreign_json_are_noise() {
+        for line in [
+            "listening on http://127.0.0.1:3000",
+            r#"{"level":"info","msg":"ready"}"#,
+            r#"{"level":30,"error":{"message":"x"}}"#,
+            "[INFO] started",
+            "{",
+            "42",
+            "[]",
+            "[1]",
+        ] {
+            assert_eq!(read_line(line.as_bytes()), Line::Noise, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_not_json_is_told_from_noise() {
+        for (line, is_answer) in [
+            (r#"{"jsonrpc":"2.0","id":3,"result":{"value":NaN}}"#, true),
+            ("{'jsonrpc': '2.0', 'id': 3, 'result': None}", true),
+            (r#"{"jsonrpc":"2.0","method":"x","params":{"#, false),
+        ] {
+            match read_line(line.as_bytes()) {
+                Line::Malformed { answer, .. } => assert_eq!(answer, is_answer, "{line}"),
+                other => panic!("{line}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn lsp_headers_are_recognised_in_any_case() {
+        assert_eq!(read_line(b"Content-Length: 151\r"), Line::ContentLength);
+        assert_eq!(read_line(b"content-length:1"), Line::ContentLength);
+        assert_eq!(read_line(b"Content-Length: many"), Line::Noise);
+    }
+
+    #[test]
+    fn a_batch_is_its_messages() {
+        let line = br#"[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","method":"n"}]"#;
+        assert!(matches!(read_line(line), Line::Messages(m) if m.len() == 2));
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_form_is_said() {
+        let flaws = |line: &str| one(line).flaws.join("; ");
+        assert!(flaws(r#"{"jsonrpc":"1.0","id":1,"result":{}}"#).contains("1.0"));
+        assert!(flaws(r#"{"id":1,"result":{}}"#).contains("leaves out"));
+        assert!(flaws(r#"{"jsonrpc":"2.0","id":1,"error":"boom"}"#).contains("not an object"));
+        assert!(
+            flaws(r#"{"jsonrpc":"2.0","id":1,"error":{"code":"E","message":"m"}}"#)
+                .contains("integer")
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_leave_an_answer_readable() {
+        let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"t\":\"a\xe9b\"}}";
+        let Line::Messages(messages) = read_line(line) else {
+            panic!("unreadable");
+        };
+        assert_eq!(messages[0].flaws, ["holds bytes that are not UTF-8"]);
+    }
+
+    #[test]
+    fn utf16_is_named() {
+        let line: Vec<u8> = [0xff, 0xfe]
+            .into_iter()
+            .chain(r#"{"jsonrpc":"2.0"#.bytes().flat_map(|b| [b, 0]))
+            .collect();
+        assert!(matches!(
+            read_line(&line),
+            Line::Malformed { answer: true, .. }
+        ));
+    }
+}

@@ -1,0 +1,90 @@
+//! What a server did beside answering: noise, breaches, signs of life.
+//!
+//! Main type: [`Observed`]. Bounded, whatever a server does, and redacted.
+
+use crate::text::redact::Redactor;
+use crate::text::truncate;
+
+/// Lines of noise that are kept.
+const NOISE_SAMPLE: usize = 5;
+/// Bytes of such a line that are kept.
+const NOISE_LINE_BYTES: usize = 300;
+/// Different breaches that are kept.
+const BREACHES: usize = 50;
+/// Bytes of a breach's text that are kept.
+const BREACH_BYTES: usize = 600;
+
+/// What was seen on one connection so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// Messages that could be read.
+    pub messages: u64,
+    /// Lines on stdout that are no message.
+    pub noise: u64,
+    /// The first of these lines, redacted and cut.
+    pub noise_sample: Vec<String>,
+    /// Breaches of JSON-RPC or MCP, each text once, as fragments that
+    /// complete "the server …".
+    pub breaches: Vec<String>,
+    /// How many there were, repetitions included.
+    pub breach_count: u64,
+    /// The server said that its list of tools is no longer what it was.
+    pub tools_changed: bool,
+}
+
+impl Observed {
+    pub(super) fn add_noise(&mut self, line: &[u8], redactor: &Redactor) {
+        self.noise += 1;
+        if self.noise_sample.len() < NOISE_SAMPLE {
+            // A secret must not survive by being cut in two, and the room
+            // for redacting need not be that of a huge line.
+            let head = &line[..line.len().min(64 * NOISE_LINE_BYTES)];
+            let text = String::from_utf8_lossy(head);
+            let text = redactor.redact(text.trim_end());
+            self.noise_sample
+                .push(truncate(&text, NOISE_LINE_BYTES).into_owned());
+        }
+    }
+
+    pub(super) fn add_breach(&mut self, text: &str, redactor: &Redactor) -> String {
+        let text = redactor.redact(text);
+        let text = truncate(&text, BREACH_BYTES).into_owned();
+        self.breach_count += 1;
+        if self.breaches.len() < BREACHES && !self.breaches.contains(&text) {
+            self.breaches.push(text.clone());
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Observed;
+    use crate::text::redact::Redactor;
+
+    #[test]
+    fn a_flood_is_counted_and_not_kept() {
+        let mut observed = Observed::default();
+        let redactor = Redactor::new([("K", "swordfish")]);
+        for i in 0..10_000 {
+            observed.add_noise(format!("line {i} swordfish").as_bytes(), &redactor);
+            observed.add_breach(&format!("did {i}"), &redactor);
+        }
+        observed.add_noise(&vec![b'x'; 1_000_000], &redactor);
+        assert_eq!(observed.noise, 10_001);
+        assert_eq!(observed.noise_sample.len(), 5);
+        assert_eq!(observed.noise_sample[0], "line 0 [secret K]");
+        assert_eq!(observed.breach_count, 10_000);
+        assert_eq!(observed.breaches.len(), 50);
+    }
+
+    #[test]
+    fn a_breach_that_repeats_is_kept_once() {
+        let mut observed = Observed::default();
+        for _ in 0..3 {
+            observed.add_breach("did it", &Redactor::none());
+        }
+        assert_eq!(observed.breaches, ["did it"]);
+        assert_eq!(observed.breach_count, 3);
+    }
+}

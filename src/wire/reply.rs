@@ -1,0 +1,96 @@
+//! What comes of a request, and of a start that failed.
+//!
+//! Main types: [`Reply`] and [`StartFailure`]: facts, for others to judge.
+
+use super::exchange::{Answer, Life};
+use crate::model::{Era, Exit, Outcome, Phase, RequestFacts, RpcError, SpawnError};
+use serde_json::Value;
+use std::time::Duration;
+
+/// The end of one request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    pub outcome: ReplyOutcome,
+    /// From the call to the answer, or to giving up.
+    pub elapsed: Duration,
+    /// Breaches of the protocol that were first seen during this request, be
+    /// there an answer or not; fragments that complete "the server …".
+    pub breaches: Vec<String>,
+}
+
+/// How a request ended. Values are as the server sent them, not redacted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReplyOutcome {
+    /// The result, whatever it is; null too.
+    Answered(Value),
+    RpcError(RpcError),
+    /// The limit ran out; the server was told.
+    TimedOut(Life),
+    /// The process ended before it answered. What it had written before was
+    /// read, and its stderr has settled.
+    Exited(Exit),
+    /// A breach of the protocol, so that no answer can come; a redacted
+    /// fragment that completes "the server …".
+    Broken(String),
+}
+
+impl From<Result<Answer, Life>> for ReplyOutcome {
+    fn from(end: Result<Answer, Life>) -> Self {
+        match end {
+            Ok(Answer::Result(result)) => Self::Answered(result),
+            Ok(Answer::Error(error)) => Self::RpcError(error),
+            Ok(Answer::Exited(exit)) => Self::Exited(exit),
+            Ok(Answer::Broken(why)) => Self::Broken(why),
+            Err(life) => Self::TimedOut(life),
+        }
+    }
+}
+
+/// A server that did not become ready. It is stopped already. All texts are
+/// redacted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct StartFailure {
+    /// `Spawn`, `Handshake` or `List`.
+    pub phase: Phase,
+    pub outcome: Outcome,
+    /// A sentence's end, as in `exited during startup with code 1, …`.
+    pub message: String,
+    pub spawn_error: Option<SpawnError>,
+    pub exit: Option<Exit>,
+    /// Whether it lived when the failure was concluded.
+    pub process_alive: bool,
+    /// Head and tail.
+    pub stderr: String,
+    /// The first lines on stdout that are no message.
+    pub stdout_noise: Vec<String>,
+    pub noise_count: u64,
+    /// What was waited for, or refused.
+    pub request: Option<RequestFacts>,
+    pub rpc_error: Option<RpcError>,
+    /// The breach that ended the start, or the first one that was seen before
+    /// time ran out; a fragment that completes "the server …".
+    pub protocol_breach: Option<String>,
+    /// The limit, if it ran out.
+    pub timeout: Option<Duration>,
+    /// The server said something before time ran out, be it on stderr.
+    pub showed_life: bool,
+    /// The era as far as it was found out or pinned.
+    pub era: Option<Era>,
+    /// Name and version, if the server got so far as to say them.
+    pub server_info: Option<Value>,
+    pub elapsed: Duration,
+    /// What a reader should know besides, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// `with code 1`, `by SIGKILL`: how a process ended, after "exited" or
+/// "killed".
+#[must_use]
+pub fn describe_exit(exit: &Exit) -> String {
+    match (exit.code, &exit.signal) {
+        (_, Some(signal)) => format!("by {signal}"),
+        (Some(code), None) => format!("with code {code}"),
+        (None, None) => "with an unknown status".to_owned(),
+    }
+}

@@ -1,0 +1,356 @@
+//! A server that is ready: requests, lists, and the shutdown.
+//!
+//! Main type: [`Session`].
+
+use super::answers::Answers;
+use super::candidate::Candidate;
+use super::connection::{Connection, deadline_after};
+use super::era::{Greeting, Version};
+use super::exchange::Outgoing;
+use super::handshake::Settled;
+use super::listing::{ListKind, list_all};
+use super::observed::Observed;
+use super::reply::{Reply, ReplyOutcome};
+use crate::model::{Era, ToolInfo};
+use crate::process::{ExitWatch, Process, Shutdown, StderrHandle};
+use serde_json::{Map, Value};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// So often a modern server may ask for more before it answers.
+const MAX_ROUND_TRIPS: usize = 10;
+
+/// A connection to one server, from ready to shutdown.
+///
+/// Requests may overlap. Dropping it kills the server's whole tree at once;
+/// [`Session::shutdown`] is the polite way.
+pub struct Session {
+    process: Process,
+    connection: Connection,
+    version: &'static Version,
+    greeting: Greeting,
+    tools: Vec<ToolInfo>,
+    startup: Duration,
+    notes: Vec<String>,
+    request_timeout: Duration,
+    shutdown_timeout: Duration,
+    shy_of_probes: bool,
+}
+
+/// What a session is made of.
+pub(super) struct SessionParts {
+    pub candidate: Candidate,
+    pub settled: Settled,
+    pub tools: Vec<ToolInfo>,
+    pub startup: Duration,
+    pub notes: Vec<String>,
+    pub request_timeout: Duration,
+    pub shutdown_timeout: Duration,
+    pub shy_of_probes: bool,
+}
+
+impl Session {
+    pub(super) fn new(parts: SessionParts) -> Self {
+        Self {
+            process: parts.candidate.process,
+            connection: parts.candidate.connection,
+            version: parts.settled.version,
+            greeting: parts.settled.greeting,
+            tools: parts.tools,
+            startup: parts.startup,
+            notes: parts.notes,
+            request_timeout: parts.request_timeout,
+            shutdown_timeout: parts.shutdown_timeout,
+            shy_of_probes: parts.shy_of_probes,
+        }
+    }
+
+    #[must_use]
+    pub fn era(&self) -> Era {
+        self.version.era
+    }
+
+    /// As on the wire, such as `2025-11-25`.
+    #[must_use]
+    pub fn protocol_version(&self) -> &'static str {
+        self.version.name
+    }
+
+    /// Name and version as the server gives them, not redacted; null where
+    /// it gives none.
+    #[must_use]
+    pub fn server_info(&self) -> &Value {
+        &self.greeting.server_info
+    }
+
+    /// An object, as the server sent it.
+    #[must_use]
+    pub fn capabilities(&self) -> &Value {
+        &self.greeting.capabilities
+    }
+
+    #[must_use]
+    pub fn instructions(&self) -> Option<&str> {
+        self.greeting.instructions.as_deref()
+    }
+
+    /// Whether the server says that it has tools. One that does not was not
+    /// asked for its list.
+    #[must_use]
+    pub fn declares_tools(&self) -> bool {
+        self.greeting.capabilities.get("tools").is_some()
+    }
+
+    /// The tools as listed at the start, in the server's order.
+    #[must_use]
+    pub fn tools(&self) -> &[ToolInfo] {
+        &self.tools
+    }
+
+    /// From the spawn to the last page of the list of tools.
+    #[must_use]
+    pub fn startup(&self) -> Duration {
+        self.startup
+    }
+
+    /// What a reader should know of the start, in sentences.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Its first process died of a request that it did not know, or fell
+    /// silent over it: nothing unknown should be sent to it again.
+    #[must_use]
+    pub fn shy_of_probes(&self) -> bool {
+        self.shy_of_probes
+    }
+
+    /// The launch's limit for a request that has none of its own.
+    #[must_use]
+    pub fn request_timeout(&self) -> Duration {
+        self.request_timeout
+    }
+
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    #[must_use]
+    pub fn exit_watch(&self) -> ExitWatch {
+        self.process.exit_watch()
+    }
+
+    #[must_use]
+    pub fn stderr(&self) -> StderrHandle {
+        self.process.stderr()
+    }
+
+    /// Everything seen beside answers, up to now.
+    #[must_use]
+    pub fn observed(&self) -> Observed {
+        self.connection.look(|peer| peer.observed().clone())
+    }
+
+    /// How many lines on stdout were no message, and the first of them.
+    #[must_use]
+    pub fn noise(&self) -> (u64, Vec<String>) {
+        self.connection.look(|peer| {
+            let seen = peer.observed();
+            (seen.noise, seen.noise_sample.clone())
+        })
+    }
+
+    /// Breaches of the protocol so far, each once, redacted; fragments that
+    /// complete "the server …".
+    #[must_use]
+    pub fn breaches(&self) -> Vec<String> {
+        self.connection
+            .look(|peer| peer.observed().breaches.clone())
+    }
+
+    /// Sends one request and waits for its end, no longer than `timeout`,
+    /// whatever the server does meanwhile.
+    ///
+    /// Null `params` are left out. `tools/call` asks for progress. Dropping
+    /// the future cancels the request.
+    pub async fn request(&self, method: &str, params: Value, timeout: Duration) -> Reply {
+        self.timed(
+            async |deadline| self.ask(method, params, deadline).await,
+            timeout,
+        )
+        .await
+    }
+
+    /// Asks for a list with all its pages. The answer is the first page's
+    /// result with the items of all pages; a list that is malformed is
+    /// `Broken`.
+    pub async fn list(&self, kind: ListKind, params: Value, timeout: Duration) -> Reply {
+        let list =
+            async |deadline| list_all(&self.connection, self.version, kind, params, deadline).await;
+        self.timed(list, timeout).await
+    }
+
+    /// Sends a notification; there is nothing to wait for.
+    pub fn notify(&self, method: &str, params: Value) {
+        self.connection
+            .with_peer(|peer| peer.notify(method, params));
+    }
+
+    /// Closes stdin, waits; SIGTERM to the group, waits; SIGKILL. Waits no
+    /// longer than `at_most` each time, nor than the launch allows.
+    pub async fn shutdown(mut self, at_most: Duration) -> Shutdown {
+        self.connection.close_stdin();
+        self.process
+            .shutdown(self.shutdown_timeout.min(at_most))
+            .await
+    }
+
+    async fn timed(
+        &self,
+        ask: impl AsyncFnOnce(Instant) -> ReplyOutcome,
+        timeout: Duration,
+    ) -> Reply {
+        let stderr = self.process.stderr();
+        let stderr_before = stderr.bytes();
+        let breaches_before = self.connection.look(|p| p.observed().breaches.len());
+        let started = Instant::now();
+        let deadline = deadline_after(started, timeout);
+        let mut outcome = ask(deadline).await;
+        let elapsed = started.elapsed();
+        match &mut outcome {
+            ReplyOutcome::TimedOut(life) => {
+                stderr.caught_up().await;
+                life.stderr_bytes = stderr.bytes().saturating_sub(stderr_before);
+            }
+            ReplyOutcome::Exited(_) => stderr.settled().await,
+            ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) | ReplyOutcome::Broken(_) => {}
+        }
+        let breaches = self.connection.look(|peer| {
+            let all = &peer.observed().breaches;
+            all.get(breaches_before..).unwrap_or_default().to_vec()
+        });
+        Reply {
+            outcome,
+            elapsed,
+            breaches,
+        }
+    }
+
+    async fn ask(&self, method: &str, params: Value, deadline: Instant) -> ReplyOutcome {
+        // Only a modern server may ask back, so only then a copy is needed.
+        let original = match self.version.era {
+            Era::Modern if can_ask_back(method) => Some(params.clone()),
+            Era::Modern | Era::Legacy => None,
+        };
+        let mut params = params;
+        for _ in 0..MAX_ROUND_TRIPS {
+            let request = Outgoing {
+                method,
+                params,
+                version: Some(self.version),
+                progress: method == "tools/call",
+                probe: false,
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            let end = self.connection.send(request).answer_within(left).await;
+            let result = match (ReplyOutcome::from(end), self.version.era) {
+                (ReplyOutcome::Answered(result), Era::Modern) => result,
+                (other, Era::Modern | Era::Legacy) => return other,
+            };
+            match result_type(&result) {
+                ResultType::Complete { flaw } => {
+                    if let Some(flaw) = flaw {
+                        let text = format!("answered `{method}` {flaw}");
+                        self.connection.with_peer(|peer| peer.breach(&text));
+                    }
+                    return ReplyOutcome::Answered(result);
+                }
+                ResultType::Unknown(name) => {
+                    return self.broken(&format!(
+                        "answered `{method}` with the unknown resultType {name}"
+                    ));
+                }
+                ResultType::InputRequired => {}
+            }
+            let Some(original) = &original else {
+                return self.broken(&format!(
+                    "asks for input on `{method}`, where the specification allows none"
+                ));
+            };
+            let answers = self.connection.look(|peer| peer.answers().clone());
+            params = match next_round(original, &result, &answers) {
+                Ok(params) => params,
+                Err(why) => return self.broken(&format!("{why} on `{method}`")),
+            };
+        }
+        self.broken(&format!(
+            "asked for input {MAX_ROUND_TRIPS} times on `{method}`"
+        ))
+    }
+
+    fn broken(&self, text: &str) -> ReplyOutcome {
+        ReplyOutcome::Broken(self.connection.with_peer(|peer| peer.breach(text)))
+    }
+}
+
+/// The requests on which a modern server may ask back (2026-07-28,
+/// multi-round-trip requests, "Supported Requests").
+fn can_ask_back(method: &str) -> bool {
+    matches!(method, "tools/call" | "prompts/get" | "resources/read")
+}
+
+enum ResultType {
+    Complete { flaw: Option<&'static str> },
+    InputRequired,
+    Unknown(String),
+}
+
+fn result_type(result: &Value) -> ResultType {
+    match result.get("resultType") {
+        Some(Value::String(name)) if name == "complete" => ResultType::Complete { flaw: None },
+        Some(Value::String(name)) if name == "input_required" => ResultType::InputRequired,
+        Some(other) => ResultType::Unknown(other.to_string()),
+        // The peer has said already what is wrong with such a result.
+        None if !result.is_object() => ResultType::Complete { flaw: None },
+        None => ResultType::Complete {
+            flaw: Some("without a resultType, which 2026-07-28 requires"),
+        },
+    }
+}
+
+/// The params of the next round: the original ones with the answers that the
+/// server asked for and with its state, or which input it can't have.
+fn next_round(original: &Value, result: &Value, answers: &Answers) -> Result<Value, String> {
+    let state = result.get("requestState");
+    let mut responses = Map::new();
+    if let Some(Value::Object(requests)) = result.get("inputRequests") {
+        for (key, request) in requests {
+            let method = request.get("method").and_then(Value::as_str).unwrap_or("?");
+            let Some(response) = answers.result(method) else {
+                return Err(format!(
+                    "asks for `{method}`, which the client did not offer,"
+                ));
+            };
+            responses.insert(key.clone(), response);
+        }
+    }
+    if state.is_none() && responses.is_empty() {
+        return Err("asks for input and does not say which".to_owned());
+    }
+    let mut params = original.clone();
+    if let Value::Object(params) = &mut params {
+        if !responses.is_empty() {
+            params.insert("inputResponses".to_owned(), Value::Object(responses));
+        }
+        if let Some(state) = state {
+            params.insert("requestState".to_owned(), state.clone());
+        }
+    }
+    Ok(params)
+}
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

@@ -1,0 +1,147 @@
+//! A record of every message, for `--record`.
+//!
+//! Main type: [`Recorder`]. One JSON object per line, all redacted. A record
+//! that can't be written is a warning, and never stops a run.
+
+use crate::text::redact::Redactor;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Which way a message went, seen from jelly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Sent,
+    Received,
+}
+
+/// Writes `wire.jsonl`; clones write to the same file, with one sequence of
+/// numbers over all servers.
+#[derive(Debug, Clone)]
+pub struct Recorder(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    /// None after the first failure: half a record is not resumed.
+    file: Option<File>,
+    seq: u64,
+    failure: Option<io::Error>,
+}
+
+impl Recorder {
+    /// Creates the file, or empties it.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self(Arc::new(Mutex::new(State {
+            file: Some(File::create(path)?),
+            seq: 0,
+            failure: None,
+        }))))
+    }
+
+    /// Records one line of the wire. A line that is JSON stands under
+    /// `message`, any other under `text`.
+    pub fn record(&self, server: &str, direction: Direction, line: &[u8], redactor: &Redactor) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.file.is_none() {
+            return;
+        }
+        state.seq += 1;
+        let (key, content) = redacted(line, redactor);
+        let mut entry = json!({
+            "seq": state.seq,
+            "server": server,
+            "direction": match direction {
+                Direction::Sent => "sent",
+                Direction::Received => "received",
+            },
+        });
+        entry[key] = content;
+        // One write per message, so that a killed run leaves whole lines.
+        let line = format!("{entry}\n");
+        let written = state
+            .file
+            .as_mut()
+            .map_or(Ok(()), |file| file.write_all(line.as_bytes()));
+        if let Err(error) = written {
+            state.file = None;
+            state.failure = Some(error);
+        }
+    }
+
+    /// Why the record is not whole, if it is not.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.failure.as_ref().map(|error| {
+            format!(
+                "the wire record stops after message {}: {error}",
+                state.seq.saturating_sub(1)
+            )
+        })
+    }
+}
+
+fn redacted(line: &[u8], redactor: &Redactor) -> (&'static str, Value) {
+    if let Ok(mut value) = serde_json::from_slice::<Value>(line) {
+        redactor.redact_json(&mut value);
+        // A number can be a secret too, and that shows only in the text.
+        return match redactor.redact(&value.to_string()) {
+            Cow::Borrowed(_) => ("message", value),
+            Cow::Owned(text) => ("text", Value::String(text)),
+        };
+    }
+    let text = String::from_utf8_lossy(line);
+    ("text", Value::String(redactor.redact(&text).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Direction, Recorder};
+    use crate::text::redact::Redactor;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn messages_are_numbered_and_redacted() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("wire.jsonl");
+        let recorder = Recorder::create(&path).unwrap();
+        let redactor = Redactor::new([("KEY", "48151623"), ("WORD", "swordfish")]);
+        recorder.record("a", Direction::Sent, br#"{"x":"swordfish"}"#, &redactor);
+        recorder
+            .clone()
+            .record("b", Direction::Received, b"hello swordfish", &redactor);
+        recorder.record("b", Direction::Received, br#"{"x":48151623}"#, &redactor);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(
+            lines[0],
+            json!({"seq": 1, "server": "a", "direction": "sent",
+                   "message": {"x": "[secret WORD]"}})
+        );
+        assert_eq!(lines[1]["seq"], 2);
+        assert_eq!(lines[1]["direction"], "received");
+        assert_eq!(lines[1]["text"], "hello [secret WORD]");
+        assert!(!text.contains("48151623"));
+        assert_eq!(recorder.warning(), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_a_warning() {
+        let recorder = Recorder::create(std::path::Path::new("/dev/full")).unwrap();
+        recorder.record("a", Direction::Sent, b"{}", &Redactor::none());
+        recorder.record("a", Direction::Sent, b"{}", &Redactor::none());
+        assert!(
+            recorder
+                .warning()
+                .unwrap()
+                .starts_with("the wire record stops after message 0")
+        );
+    }
+}
