@@ -477,7 +477,9 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 
     fn publish(&mut self, report: &RunReport) {
-        if let Err(error) = (self.around.on_iteration)(report) {
+        let repaired = report.repair_diff.as_ref().map(|_| &*self.plan.source.text);
+        let repaired = repaired.map(|text| self.settings.redactor.redact(text));
+        if let Err(error) = (self.around.on_iteration)(report, repaired.as_deref()) {
             // Of two taints the graver is kept.
             self.course.tainted = self.course.tainted.or(Some(Taint::ReportUnwritable));
             self.warn(&format!("a report could not be written: {error}"));
