@@ -6,7 +6,7 @@ use super::facts::{Facts, Promise, issue_kind};
 use super::fingerprint;
 use super::load::{self, RuleError};
 use super::rule::{AdviceText, Rule, RuleSide, Strength};
-use crate::model::{Diagnosis, Evidence, Failure, PlanIssue, Side, Suspect};
+use crate::model::{Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect};
 use crate::text::{one_line, truncate};
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use std::ops::Range;
@@ -400,6 +400,17 @@ fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
             return false;
         }
     }
+    // An answer that fails an expectation is read for the trouble of its
+    // surroundings alone; what it says of its subject was to be compared.
+    if facts.promise == Some(Promise::Expectation)
+        && !rule.patterns.is_empty()
+        && !matches!(
+            rule.error_category,
+            Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
+        )
+    {
+        return false;
+    }
     rule.when.holds(facts)
 }
 
@@ -492,13 +503,21 @@ fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
             (None, None) => evidence("outcome", "stdout was closed, nothing on stderr"),
         });
     }
+    let noise = f.stdout_noise.iter().find(|line| !line.trim().is_empty());
+    if facts.timed_out
+        && facts.starting
+        && line.is_none()
+        && let Some(noise) = noise
+    {
+        return Some(evidence("stdout_noise", noise));
+    }
     if facts.timed_out {
         let limit = f
             .timeout_s
             .map_or(String::new(), |s| format!(" within {s} s"));
         return Some(evidence("timeout_s", &format!("no answer{limit}")));
     }
-    if let Some(noise) = f.stdout_noise.iter().find(|line| !line.trim().is_empty()) {
+    if let Some(noise) = noise {
         return Some(evidence("stdout_noise", noise));
     }
     let says = |field: &'static str, text: &Option<String>| {
