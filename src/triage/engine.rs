@@ -60,7 +60,7 @@ struct Pattern {
 
 /// A rule that holds, with what it matched; the smaller key decides.
 struct Match<'a> {
-    key: (u8, Strength, u8, i32, usize),
+    key: (u8, Strength, u8, i32, usize, bool),
     rule: &'a Rule,
     /// Index of the text and of the pattern, for rules with patterns.
     at: Option<(usize, usize)>,
@@ -258,7 +258,7 @@ impl Engine {
                 keep(
                     &mut best,
                     Match {
-                        key: (*turn, rule.strength, 0, -rule.priority, index),
+                        key: (*turn, rule.strength, 0, -rule.priority, index, false),
                         rule,
                         at: None,
                     },
@@ -325,7 +325,15 @@ impl Engine {
             keep(
                 best,
                 Match {
-                    key: (*turn, what.strength, rank, -what.priority, rule),
+                    key: (
+                        *turn,
+                        what.strength,
+                        rank,
+                        -what.priority,
+                        rule,
+                        // A name of a class says less to a reader than a line.
+                        text.name == "type",
+                    ),
                     rule: what,
                     at: Some((index, *hit)),
                 },
