@@ -40,3 +40,6 @@ pub use seen::{Observation, Policy, Seen, StepFacts};
 pub use settings::{LoopSettings, Surroundings};
 pub use standing::Standings;
 pub use verdict::{Course, Ending, Taint, conclude};
+
+#[cfg(test)]
+mod tests;

@@ -114,10 +114,6 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     async fn iterate(&mut self) -> bool {
         self.course.iterations = self.course.iterations.saturating_add(1);
         let index = self.course.iterations;
-        self.emit(Event::IterationStarted {
-            index,
-            steps: self.plan.all_steps().count(),
-        });
         let began = Instant::now();
         let context = IterationContext {
             index,
@@ -477,8 +473,8 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 
     fn publish(&mut self, report: &RunReport) {
-        let repaired = report.repair_diff.as_ref().map(|_| &*self.plan.source.text);
-        let repaired = repaired.map(|text| self.settings.redactor.redact(text));
+        let text = &self.plan.source.text;
+        let repaired = (*text != self.original.text).then(|| self.settings.redactor.redact(text));
         if let Err(error) = (self.around.on_iteration)(report, repaired.as_deref()) {
             // Of two taints the graver is kept.
             self.course.tainted = self.course.tainted.or(Some(Taint::ReportUnwritable));

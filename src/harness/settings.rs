@@ -84,8 +84,8 @@ pub struct Surroundings<'a, E, H> {
     pub diagnose: &'a dyn Fn(&Failure) -> Diagnosis,
     pub fs: &'a dyn FsFacts,
     pub events: EventSink,
-    /// Gets the report so far, and the text of the plan where it was repaired,
-    /// after every iteration, and the final one in the
-    /// end. A failure to write it is remembered: such a run is never green.
+    /// Gets the report so far after every iteration, and the final one in the
+    /// end; with it the text of the plan where repairs have changed it. A
+    /// failure to write it is remembered: such a run is never green.
     pub on_iteration: &'a mut dyn FnMut(&RunReport, Option<&str>) -> Result<(), String>,
 }

@@ -1,0 +1,8 @@
+//! The loop, tested: rule by rule, and over thousands of random histories.
+
+mod asks;
+mod blame;
+mod runs;
+mod stage;
+mod support;
+mod verdicts;
