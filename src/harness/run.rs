@@ -299,6 +299,8 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             });
             let until = (Instant::now() + backoff).min(self.deadline);
             let interrupted = tokio::select! {
+                // In order, since a choice by chance would be seen in reports.
+                biased;
                 signal = self.around.executor.interrupted() => Some(signal),
                 () = tokio::time::sleep_until(until) => None,
             };
@@ -428,8 +430,9 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             limit,
         };
         let signal = tokio::select! {
-            report = self.around.hooks.run(&call) => return Some(report),
+            biased;
             signal = self.around.executor.interrupted() => signal,
+            report = self.around.hooks.run(&call) => return Some(report),
         };
         self.interrupt(signal);
         None
