@@ -109,7 +109,7 @@ impl Invalid {
                 .map(|p| {
                     problem(
                         p.message.clone(),
-                        error.source().at(p.location),
+                        error.source.at(p.location),
                         p.hints.clone(),
                     )
                 })

@@ -1,6 +1,7 @@
 //! What was typed → what is meant → one function per command → exit code.
 
 mod args;
+mod check;
 mod executor;
 mod interrupt;
 mod invalid;
@@ -9,7 +10,7 @@ mod settings;
 
 use crate::model::ExitCode;
 use crate::process::{self, Role, WorkerEnd};
-use args::{Cli, Command};
+use args::{Cli, Command, Format};
 use clap::{CommandFactory, Parser};
 use settings::World;
 use std::io::{self, Write};
@@ -68,7 +69,13 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
                 }
             }
         }
-        Command::Mock(args) => crate::mock::run(*args).into(),
+        Command::Check(args) => {
+            let color = World::look().is_ok_and(|w| w.color(cli.color, w.stderr_is_terminal));
+            let json = args.format == Format::Json;
+            let (mut out, mut err) = (io::stdout(), io::stderr());
+            check::check(&args.plans, color, json, &mut out, &mut err).into()
+        }
+        Command::Mock(args) => crate::mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "jelly", &mut script);

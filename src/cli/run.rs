@@ -10,8 +10,8 @@ use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings};
 use crate::model::{Event, EventSink, ExitCode, RunReport, Signal, Verdict};
 use crate::plan::Plan;
 use crate::report::{
-    Extras, ReportDir, ReportError, Results, RunDir, TerminalOptions, TerminalReporter,
-    annotations, job_summary, results_json, run_id, run_json,
+    Extras, ReportDir, Results, RunDir, TerminalOptions, TerminalReporter, annotations,
+    job_summary, results_json, run_id, run_json,
 };
 use crate::text::redact::{Redactor, looks_secret};
 use crate::triage::Engine;
@@ -338,26 +338,28 @@ impl Call {
             project_dir: project,
             redactor,
         };
-        let engine = Engine::builtin();
         let outcome = crate::harness::run(
             plan,
             &settings,
             Surroundings {
                 executor: &mut executor,
                 hooks: &mut command_hooks,
-                diagnose: &|failure| engine.diagnose(failure),
+                diagnose: &|failure| Engine::builtin().diagnose(failure),
                 fs: &RealFs,
                 events: events.clone(),
                 on_iteration: &mut |report, repaired| {
-                    written(
-                        report_dir.write(
-                            report,
-                            Extras {
-                                repaired_plan: repaired,
-                            },
-                        ),
-                        &events,
-                    )
+                    let extras = Extras {
+                        repaired_plan: repaired,
+                    };
+                    report_dir
+                        .write(report, extras)
+                        .map_err(|error| format!("failed to {}", chain(&error)))?;
+                    if let Err(error) = self.run_dir.point_latest() {
+                        // The reports are there; only the link is not.
+                        let message = format!("failed to {}", chain(&error));
+                        events(Event::Warning { message });
+                    }
+                    Ok(())
                 },
             },
         )
@@ -491,21 +493,6 @@ fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
         .filter(|name| looks_secret(name));
     let names: Vec<String> = plan.secret_names().into_iter().chain(named).collect();
     Redactor::new(names.iter().filter_map(|name| Some((name, env.get(name)?))))
-}
-
-/// A link that could not be set is a warning; a report that could not be
-/// written is a failure.
-fn written(result: Result<(), ReportError>, events: &EventSink) -> Result<(), String> {
-    match result {
-        Ok(()) => Ok(()),
-        Err(error @ ReportError::LatestTaken { .. }) => {
-            events(Event::Warning {
-                message: format!("failed to {}", chain(&error)),
-            });
-            Ok(())
-        }
-        Err(error) => Err(format!("failed to {}", chain(&error))),
-    }
 }
 
 /// An error with its causes.

@@ -516,10 +516,7 @@ fn mismatched(board: &Board, step: &Step, result: &Value, mismatches: Vec<Mismat
     if let Some(first) = mismatches.into_iter().next() {
         let mut message = first.message;
         if others > 0 {
-            message.push_str(&format!(
-                " (and {} more)",
-                plural(others as u64, "mismatch").replace("mismatchs", "mismatches")
-            ));
+            message.push_str(&format!(" (and {} more)", plural(others, "mismatch")));
         }
         failure.message = Some(message);
         let at = if first.at == Location::default() {

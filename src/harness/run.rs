@@ -477,8 +477,9 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
 
     fn publish(&mut self, report: &RunReport) {
         let text = &self.plan.source.text;
-        let repaired = (*text != self.original.text).then_some(&**text);
-        if let Err(error) = (self.around.on_iteration)(report, repaired) {
+        let repaired =
+            (*text != self.original.text).then(|| self.settings.redactor.redact(text));
+        if let Err(error) = (self.around.on_iteration)(report, repaired.as_deref()) {
             // Of two taints the graver is kept.
             self.course.tainted = self.course.tainted.or(Some(Taint::ReportUnwritable));
             self.warn(&format!("a report could not be written: {error}"));

@@ -3,6 +3,7 @@
 
 mod edit;
 mod load;
+mod scope;
 mod source;
 mod syntax;
 mod template;
@@ -11,11 +12,9 @@ mod uses;
 
 pub use edit::{EditError, PlanEdit, apply, diff};
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
+pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, PlanSource, ReadError};
-pub use template::{
-    Part, Scope, Template, TemplateError, Unresolved, each_reference, has_reference, is_name,
-    resolve_json,
-};
+pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
     BudgetOverrides, Capture, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect, ListKind,
     Location, Operator, Plan, Predicate, Request, Segment, Server, Step, Transport,

@@ -23,12 +23,8 @@ pub(super) fn watch_by_pidfd(_pid: Pid, _news: ExitNews) -> bool {
     false
 }
 
-/// There is no wait with a time limit, so it is asked again and again.
 pub(super) fn block_until_dead(pid: Pid, limit: Duration) {
-    let until = Instant::now() + limit;
-    while unix::peek_exit(pid).is_none() && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    unix::ask_until_dead(pid, Instant::now() + limit);
 }
 
 pub(super) fn family(_leader: Pid, _known: &[Proc]) -> Vec<Proc> {

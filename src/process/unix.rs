@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 /// The processes that a guard answers for, and those whose guard is gone
@@ -54,19 +54,17 @@ pub(super) fn release(pid: Pid) {
 }
 
 pub(super) fn reap_stragglers() {
-    children().stragglers.retain(|pid| !reap(*pid));
+    let Children {
+        guarded,
+        stragglers,
+    } = &mut *children();
+    // One that was reaped elsewhere may have left its pid to a guarded one.
+    stragglers.retain(|pid| !guarded.contains(pid) && !reap(*pid));
 }
 
-/// Reaps a child unless a guard or the list of stragglers answers for it.
-pub(super) fn reap_stranger(pid: Pid) {
-    let children = children();
-    if !children.guarded.contains(&pid) && !children.stragglers.contains(&pid) {
-        reap(pid);
-    }
-}
-
-/// Whether the process is no (longer a) child of ours that could be reaped.
-fn reap(pid: Pid) -> bool {
+/// Reaps a child if it is dead; false while it is not. True as well for what
+/// is no child of ours.
+pub(super) fn reap(pid: Pid) -> bool {
     match wait_for(pid, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
         Ok(None) => false,
         Ok(Some(_)) | Err(_) => true,
@@ -92,6 +90,15 @@ pub(super) fn await_exit_for(pid: Pid, limit: Duration) -> Option<Exit> {
         platform::block_until_dead(pid, limit);
         peek_exit(pid)
     })
+}
+
+/// Blocks until a child is dead, or the time is over. For want of a wait with
+/// a time limit, it is asked again and again.
+pub(super) fn ask_until_dead(pid: Pid, until: Instant) {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    while matches!(wait_for(pid, options), Ok(None)) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn wait_for(pid: Pid, options: WaitIdOptions) -> rustix::io::Result<Option<WaitIdStatus>> {

@@ -74,12 +74,16 @@ pub fn one_line(text: &str, max: usize) -> String {
     truncate(&line, max).into_owned()
 }
 
-/// `3 steps`, `1 step`, `2 retries`.
+/// `3 steps`, `1 step`, `2 retries`, `0 mismatches`.
 #[must_use]
-pub fn plural(n: impl Into<u64>, noun: &str) -> String {
-    let n = n.into();
+pub fn plural(n: impl TryInto<u64>, noun: &str) -> String {
+    // Nothing that is counted here comes near the end of u64.
+    let n = n.try_into().unwrap_or(u64::MAX);
     if n == 1 {
         return format!("{n} {noun}");
+    }
+    if noun.ends_with(['s', 'x']) || noun.ends_with("ch") || noun.ends_with("sh") {
+        return format!("{n} {noun}es");
     }
     match noun.strip_suffix('y') {
         Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{n} {stem}ies"),
@@ -137,6 +141,7 @@ mod tests {
         assert_eq!(plural(0u32, "step"), "0 steps");
         assert_eq!(plural(2u32, "retry"), "2 retries");
         assert_eq!(plural(2u32, "day"), "2 days");
+        assert_eq!(plural(3usize, "mismatch"), "3 mismatches");
     }
 
     #[test]

@@ -40,23 +40,29 @@ enum Piece<'a> {
     },
 }
 
+/// `${…}` is a variable of a plan and stays as it is.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('{') {
-        pieces.push(Piece::Plain(before));
-        let Some((inside, behind)) = after.split_once('}') else {
-            pieces.push(Piece::Plain(&rest[before.len()..]));
-            return pieces;
+    let mut plain = 0;
+    let mut from = 0;
+    while let Some(open) = text[from..].find('{').map(|at| from + at) {
+        let Some(close) = text[open..].find('}').map(|at| open + at) else {
+            break;
         };
+        from = close + 1;
+        if text[..open].ends_with('$') {
+            continue;
+        }
+        pieces.push(Piece::Plain(&text[plain..open]));
+        let inside = &text[open + 1..close];
         let (name, otherwise) = match inside.split_once('|') {
             Some((name, otherwise)) => (name, Some(otherwise)),
             None => (inside, None),
         };
         pieces.push(Piece::Placeholder { name, otherwise });
-        rest = behind;
+        plain = from;
     }
-    pieces.push(Piece::Plain(rest));
+    pieces.push(Piece::Plain(&text[plain..]));
     pieces
 }
 
@@ -275,10 +281,9 @@ mod tests {
             Some("in the folder")
         );
         assert_eq!(fill("$ ls {path}", &values), None);
-        assert_eq!(
-            fill("an open { brace", &values).as_deref(),
-            Some("an open { brace")
-        );
+        for plain in ["an open { brace", "write ${name} in the plan"] {
+            assert_eq!(fill(plain, &values).as_deref(), Some(plain));
+        }
     }
 
     #[test]

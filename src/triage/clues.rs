@@ -150,7 +150,15 @@ fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
         list.with_roots(Field::Report, "message", message, 1);
     }
     if let Some(text) = &f.text {
-        list.with_roots(Field::Report, "text", text, 2);
+        match pytest_says(text) {
+            Some(said) => {
+                for root in root_lines(&said) {
+                    list.whole(Field::Report, "text", Cow::Owned(root), 0);
+                }
+                list.whole(Field::Report, "text", Cow::Owned(said), 2);
+            }
+            None => list.with_roots(Field::Report, "text", text, 2),
+        }
     }
     let start = list.texts.len();
     if let Some(text) = &f.system_err {
@@ -162,6 +170,18 @@ fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     for text in &mut list.texts[start..] {
         text.reserve = true;
     }
+}
+
+/// What pytest itself says in its report of a failure: the lines marked with
+/// `E`. The others quote source code, of libraries too, which is full of words
+/// that mean something elsewhere.
+fn pytest_says(text: &str) -> Option<String> {
+    let said: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("E  "))
+        .map(str::trim)
+        .collect();
+    (!said.is_empty()).then(|| said.join("\n"))
 }
 
 /// What kind of line names a cause; the order is how much it says.
@@ -302,7 +322,7 @@ fn calls_itself_error(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{root_lines, telling_line, trace_line};
+    use super::{pytest_says, root_lines, telling_line, trace_line};
 
     #[test]
     fn the_innermost_cause_comes_first() {
@@ -341,6 +361,14 @@ mod tests {
             telling_line(&chained).as_deref(),
             Some("Error: connect ECONNREFUSED 127.0.0.1:1")
         );
+    }
+
+    #[test]
+    fn source_code_in_a_pytest_report_is_not_read() {
+        let text =
+            ">       if err != ECONNREFUSED:\nE       ValueError: no b\n\nx.py:1: ValueError";
+        assert_eq!(pytest_says(text).as_deref(), Some("ValueError: no b"));
+        assert_eq!(pytest_says("Error: plain"), None);
     }
 
     #[test]

@@ -9,23 +9,29 @@ use super::rule::{AdviceText, Rule, RuleSide, Strength};
 use crate::model::{Diagnosis, Evidence, Failure, PlanIssue, Side, Suspect};
 use crate::text::{one_line, truncate};
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 /// Bytes of the evidence that a diagnosis quotes.
 const EVIDENCE: usize = 300;
 
+/// The turn of the built-in rules.
+const BUILTIN_TURN: u8 = 1;
+/// Patterns in one set of the engine, about. Larger sets need fewer passes
+/// over a text, and build larger states for each of its letters: with all
+/// patterns in one set, the first passes cost fifty times the later ones.
+const SET: usize = 32;
+
 /// Classifies failures by its rules.
 ///
-/// Building one costs the reading of the rule files and the compilation of
-/// one set of patterns; [`Engine::builtin`] does so once, when the first
-/// failure is diagnosed.
+/// Building one costs the reading of the rule files; [`Engine::builtin`] does
+/// so once, when the first failure is diagnosed. Patterns are compiled in
+/// sets, each when the first text comes that its rules may read.
 pub struct Engine {
     rules: Vec<Ranked>,
-    set: RegexSet,
-    /// Of each pattern of the set: its rule, and whether it is a veto.
-    owners: Vec<Owner>,
-    /// The same patterns one by one, compiled when one has decided.
-    single: Vec<OnceLock<Option<Regex>>>,
+    sets: Vec<PatternSet>,
+    /// One for each pattern of the rules, in their order.
+    patterns: Vec<Pattern>,
 }
 
 struct Ranked {
@@ -34,10 +40,22 @@ struct Ranked {
     turn: u8,
 }
 
-#[derive(Clone, Copy)]
-struct Owner {
+/// The patterns of a few neighbouring rules, matched in one pass.
+struct PatternSet {
+    rules: Range<usize>,
+    patterns: Range<usize>,
+    compiled: OnceLock<Option<RegexSet>>,
+}
+
+struct Pattern {
     rule: usize,
+    /// Whether a match keeps its rule from applying.
     veto: bool,
+    text: String,
+    /// What the set holds of it; see [`loosened`].
+    loose: String,
+    /// Compiled by itself when it has to be confirmed or quoted.
+    single: OnceLock<Option<Regex>>,
 }
 
 /// A rule that holds, with what it matched; the smaller key decides.
@@ -48,17 +66,54 @@ struct Match<'a> {
     at: Option<(usize, usize)>,
 }
 
+/// The pattern with its bounded gaps (`.{0,40}`) unbounded. It matches all that
+/// the pattern matches and more, and the automaton of the set stays small: a
+/// bounded gap costs a state for each of its lengths. Hits of such patterns
+/// are confirmed one by one.
+fn loosened(pattern: &str) -> String {
+    static GAP: LazyLock<Regex> = LazyLock::new(|| {
+        #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
+        Regex::new(r"\{([01]),\d+\}").expect("the pattern of gaps compiles")
+    });
+    let loose = GAP.replace_all(
+        pattern.as_bytes(),
+        |gap: &regex::bytes::Captures<'_>| {
+            if &gap[1] == b"0" { "*" } else { "+" }
+        },
+    );
+    String::from_utf8_lossy(&loose).into_owned()
+}
+
 fn builder(pattern: &str) -> RegexBuilder {
     let mut builder = RegexBuilder::new(pattern);
     builder.unicode(false).multi_line(true);
     builder
 }
 
+impl Pattern {
+    fn regex(&self) -> Option<&Regex> {
+        self.single
+            .get_or_init(|| builder(&self.text).build().ok())
+            .as_ref()
+    }
+
+    /// Whether a hit of the set is one of the pattern itself.
+    fn confirmed(&self, text: &str) -> bool {
+        self.loose == self.text
+            || self
+                .regex()
+                .is_some_and(|regex| regex.is_match(text.as_bytes()))
+    }
+}
+
 impl Engine {
     /// The engine with the rules inside the binary.
     pub fn builtin() -> &'static Self {
         static BUILTIN: LazyLock<Engine> = LazyLock::new(|| {
-            // The files are part of the program and its tests load them.
+            #[expect(
+                clippy::expect_used,
+                reason = "the files are part of the program, and its tests load them"
+            )]
             Engine::with_rules(Vec::new(), Vec::new()).expect("the built-in rules are valid")
         });
         &BUILTIN
@@ -76,42 +131,55 @@ impl Engine {
         };
         add(0, before);
         for (domain, yaml) in load::BUILTIN {
-            add(1, load::parse_rules(domain, yaml)?);
+            add(BUILTIN_TURN, load::parse_rules(domain, yaml)?);
         }
         add(2, after);
         Self::new(rules)
     }
 
     fn new(rules: Vec<Ranked>) -> Result<Self, RuleError> {
-        let mut owners = Vec::new();
-        let mut patterns: Vec<&str> = Vec::new();
-        for (index, Ranked { rule, .. }) in rules.iter().enumerate() {
+        let mut patterns: Vec<Pattern> = Vec::new();
+        let mut sets: Vec<PatternSet> = Vec::new();
+        for (index, Ranked { rule, turn }) in rules.iter().enumerate() {
+            let invalid = |problem: String| RuleError::Invalid {
+                rule: rule.id.clone(),
+                problem,
+            };
             if rules[..index].iter().any(|other| other.rule.id == rule.id) {
-                return Err(RuleError::Invalid {
-                    rule: rule.id.clone(),
-                    problem: "this id occurs twice".into(),
-                });
+                return Err(invalid("this id occurs twice".into()));
             }
+            let first = patterns.len();
             for (list, veto) in [(&rule.patterns, false), (&rule.unless, true)] {
-                for pattern in list {
-                    owners.push(Owner { rule: index, veto });
-                    patterns.push(pattern);
+                for text in list {
+                    // The built-in ones are compiled by the tests.
+                    if *turn != BUILTIN_TURN {
+                        builder(text).build().map_err(|e| invalid(e.to_string()))?;
+                    }
+                    patterns.push(Pattern {
+                        rule: index,
+                        veto,
+                        text: text.clone(),
+                        loose: loosened(text),
+                        single: OnceLock::new(),
+                    });
                 }
             }
+            match sets.last_mut() {
+                Some(set) if set.patterns.len() < SET => {
+                    set.patterns.end = patterns.len();
+                    set.rules.end = index + 1;
+                }
+                Some(_) | None => sets.push(PatternSet {
+                    rules: index..index + 1,
+                    patterns: first..patterns.len(),
+                    compiled: OnceLock::new(),
+                }),
+            }
         }
-        let set = RegexSetBuilder::new(&patterns)
-            .unicode(false)
-            .multi_line(true)
-            .size_limit(64 << 20)
-            .dfa_size_limit(16 << 20)
-            .build()
-            .map_err(|error| blame(&rules, &patterns, &owners, &error))?;
-        let single = patterns.iter().map(|_| OnceLock::new()).collect();
         Ok(Self {
-            set,
-            owners,
-            single,
             rules,
+            sets,
+            patterns,
         })
     }
 
@@ -179,9 +247,14 @@ impl Engine {
     }
 
     fn strongest<'a>(&'a self, facts: &Facts<'_>, texts: &[Text<'_>]) -> Option<Match<'a>> {
+        let applying: Vec<bool> = self
+            .rules
+            .iter()
+            .map(|ranked| applies(&ranked.rule, facts))
+            .collect();
         let mut best: Option<Match<'a>> = None;
         for (index, Ranked { rule, turn }) in self.rules.iter().enumerate() {
-            if rule.patterns.is_empty() && applies(rule, facts) {
+            if rule.patterns.is_empty() && applying[index] {
                 keep(
                     &mut best,
                     Match {
@@ -192,77 +265,79 @@ impl Engine {
                 );
             }
         }
-        let (first, reserve): (Vec<usize>, Vec<usize>) =
-            (0..texts.len()).partition(|i| !texts[*i].reserve);
-        for (round, indices) in [first, reserve].into_iter().enumerate() {
-            if round == 1 && best_is_good(&best) {
+        for (index, text) in texts.iter().enumerate() {
+            // Texts in reserve come last.
+            if text.reserve && best.as_ref().is_some_and(says_enough) {
                 break;
             }
-            for i in indices {
-                for candidate in self.matches(facts, texts, i) {
-                    keep(&mut best, candidate);
-                }
+            for set in &self.sets {
+                self.read(set, &applying, text, index, &mut best);
             }
         }
         best
     }
 
-    /// The rules with a pattern that matches one text.
-    fn matches<'a>(
+    /// Keeps the strongest of the rules in `set` that match a text.
+    fn read<'a>(
         &'a self,
-        facts: &Facts<'_>,
-        texts: &[Text<'_>],
+        set: &PatternSet,
+        applying: &[bool],
+        text: &Text<'_>,
         index: usize,
-    ) -> Vec<Match<'a>> {
-        let text = &texts[index];
-        let matched = self.set.matches(text.text.as_bytes());
-        let mut vetoed: Vec<usize> = Vec::new();
-        let mut hits: Vec<(usize, usize)> = Vec::new();
-        for pattern in matched {
-            let owner = self.owners[pattern];
-            if owner.veto {
-                vetoed.push(owner.rule);
-            } else if hits.last().is_none_or(|(rule, _)| *rule != owner.rule) {
-                hits.push((owner.rule, pattern));
-            }
+        best: &mut Option<Match<'a>>,
+    ) {
+        let readers =
+            |rule: usize| applying[rule] && self.rules[rule].rule.fields.contains(&text.field);
+        if !set.rules.clone().any(readers) {
+            return;
         }
-        hits.into_iter()
-            .filter(|(rule, _)| !vetoed.contains(rule))
-            .map(|(rule, pattern)| (rule, &self.rules[rule], pattern))
-            .filter(|(_, ranked, _)| {
-                ranked.rule.fields.contains(&text.field) && applies(&ranked.rule, facts)
-            })
-            .map(|(index_of_rule, Ranked { rule, turn }, pattern)| {
-                let rank = match rule.strength {
-                    Strength::Signature | Strength::Hint => text.rank,
-                    Strength::Fact | Strength::Fallback => 0,
-                };
+        let Some(compiled) = set.compiled.get_or_init(|| {
+            let patterns = &self.patterns[set.patterns.clone()];
+            RegexSetBuilder::new(patterns.iter().map(|pattern| &pattern.loose))
+                .unicode(false)
+                .multi_line(true)
+                .build()
+                .ok()
+        }) else {
+            return;
+        };
+        let hits: Vec<usize> = compiled
+            .matches(text.text.as_bytes())
+            .into_iter()
+            .map(|hit| set.patterns.start + hit)
+            .filter(|hit| readers(self.patterns[*hit].rule))
+            .filter(|hit| self.patterns[*hit].confirmed(&text.text))
+            .collect();
+        for hit in &hits {
+            let Pattern { rule, veto, .. } = self.patterns[*hit];
+            let vetoed = || {
+                hits.iter()
+                    .any(|other| self.patterns[*other].veto && self.patterns[*other].rule == rule)
+            };
+            if veto || vetoed() {
+                continue;
+            }
+            let Ranked { rule: what, turn } = &self.rules[rule];
+            let rank = match what.strength {
+                Strength::Signature | Strength::Hint => text.rank,
+                Strength::Fact | Strength::Fallback => 0,
+            };
+            keep(
+                best,
                 Match {
-                    key: (*turn, rule.strength, rank, -rule.priority, index_of_rule),
-                    rule,
-                    at: Some((index, pattern)),
-                }
-            })
-            .collect()
-    }
-
-    fn regex(&self, pattern: usize) -> Option<&Regex> {
-        self.single[pattern]
-            .get_or_init(|| {
-                let owner = self.owners[pattern];
-                let first = self.owners.iter().position(|o| o.rule == owner.rule)?;
-                let rule = &self.rules[owner.rule].rule;
-                let text = rule.patterns.get(pattern - first)?;
-                builder(text).build().ok()
-            })
-            .as_ref()
+                    key: (*turn, what.strength, rank, -what.priority, rule),
+                    rule: what,
+                    at: Some((index, *hit)),
+                },
+            );
+        }
     }
 
     /// The lines that the pattern matched, and its named groups as values.
     fn quote(&self, text: &Text<'_>, pattern: usize, values: &mut Values) -> Evidence {
         let whole = text.text.as_ref();
-        let Some((regex, groups)) = self
-            .regex(pattern)
+        let Some((regex, groups)) = self.patterns[pattern]
+            .regex()
             .and_then(|regex| Some((regex, regex.captures(whole.as_bytes())?)))
         else {
             return evidence(text.name, whole);
@@ -306,9 +381,11 @@ fn keep<'a>(best: &mut Option<Match<'a>>, candidate: Match<'a>) {
     }
 }
 
-fn best_is_good(best: &Option<Match<'_>>) -> bool {
-    best.as_ref()
-        .is_some_and(|best| best.rule.strength != Strength::Fallback)
+fn says_enough(best: &Match<'_>) -> bool {
+    match best.rule.strength {
+        Strength::Fact | Strength::Signature | Strength::Hint => true,
+        Strength::Fallback => false,
+    }
 }
 
 /// Whether a rule may speak of this failure at all. What a server that died
@@ -504,15 +581,6 @@ fn unknown() -> &'static Rule {
     &UNKNOWN
 }
 
-fn blame(rules: &[Ranked], patterns: &[&str], owners: &[Owner], error: &regex::Error) -> RuleError {
-    let culprit = patterns
-        .iter()
-        .position(|pattern| builder(pattern).build().is_err());
-    RuleError::Invalid {
-        rule: culprit.map_or_else(
-            || "(all of them)".into(),
-            |at| rules[owners[at].rule].rule.id.clone(),
-        ),
-        problem: error.to_string(),
-    }
-}
+#[cfg(test)]
+#[path = "engine_tests.rs"]
+mod tests;

@@ -50,7 +50,7 @@ pub(super) fn of_facts(
         }
         (Some(_) | None, Some(_) | None) => {
             if let Some(evidence) = evidence {
-                parts.push(template(&evidence.text).into_owned());
+                parts.push(template(&evidence.text));
             }
         }
     }

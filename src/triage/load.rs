@@ -19,6 +19,7 @@ pub(super) const BUILTIN: &[(&str, &str)] = &[
     ("runtimes", include_str!("rules/runtimes.yaml")),
     ("domain", include_str!("rules/domain.yaml")),
     ("assertion", include_str!("rules/assertion.yaml")),
+    ("report", include_str!("rules/report.yaml")),
     ("timeout", include_str!("rules/timeout.yaml")),
 ];
 

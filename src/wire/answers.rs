@@ -39,11 +39,9 @@ impl Answers {
     pub fn capabilities(&self) -> Value {
         let mut capabilities = Map::new();
         for method in self.by_method.keys() {
-            match method.split_once('/') {
-                Some((area @ ("roots" | "sampling" | "elicitation"), _)) => {
-                    capabilities.insert(area.to_owned(), json!({}));
-                }
-                Some(_) | None => {}
+            if let Some((area @ ("roots" | "sampling" | "elicitation"), _)) = method.split_once('/')
+            {
+                capabilities.insert(area.to_owned(), json!({}));
             }
         }
         Value::Object(capabilities)

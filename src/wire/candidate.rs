@@ -98,29 +98,28 @@ fn open_log(launch: &Launch, notes: &mut Vec<String>) -> Option<Box<dyn Write + 
 }
 
 impl Attempt {
-    /// Whether the probe may be what killed the process: it was probed, it
-    /// is dead, and it took something from its stdin before.
-    pub(super) fn died_of_the_probe(&self) -> bool {
-        let probed = matches!(self.opening, Opening::Probe { .. });
-        let died = matches!(self.result, Err(Trouble::Exited(_)));
-        if !(probed && died) {
-            return false;
-        }
-        let sent = self
-            .candidate
-            .connection
-            .with_peer(|peer| peer.bytes_written());
-        match self.candidate.process.unread_stdin_bytes() {
-            Some(unread) => (unread as u64) < sent,
-            None => true,
+    /// Whether the probe may have done the harm: the process was probed, and
+    /// then refused `initialize`, or died and had read something before.
+    pub(super) fn blames_the_probe(&self) -> bool {
+        match (&self.opening, &self.result) {
+            (Opening::Probe { .. }, Err(Trouble::Exited(_))) => {
+                let sent = self.candidate.connection.look(Peer::bytes_written);
+                let unread = self.candidate.process.unread_stdin_bytes();
+                unread.is_none_or(|unread| (unread as u64) < sent)
+            }
+            (Opening::Probe { .. }, Err(Trouble::Refused { method, .. })) => *method == INITIALIZE,
+            (Opening::Probe { .. } | Opening::Only(_), _) => false,
         }
     }
 
-    /// ` with code 1`, for a process that exited.
-    pub(super) fn exit_in_words(&self) -> String {
+    /// What became of it, after "it".
+    pub(super) fn end_in_words(&self) -> String {
         match &self.result {
-            Err(Trouble::Exited(exit)) => format!(" {}", describe_exit(exit)),
-            Err(_) | Ok(_) => String::new(),
+            Ok(_) => "was ready".to_owned(),
+            Err(Trouble::Exited(exit)) => format!("exited {}", describe_exit(exit)),
+            Err(Trouble::TimedOut) => "was silent".to_owned(),
+            Err(Trouble::Refused { method, .. }) => format!("refused `{method}`"),
+            Err(Trouble::Breach(why) | Trouble::Version(why)) => why.clone(),
         }
     }
 
@@ -163,10 +162,7 @@ impl Attempt {
         } else {
             stderr.settled().await;
         }
-        let seen = self
-            .candidate
-            .connection
-            .with_peer(|p| p.observed().clone());
+        let seen = self.candidate.connection.look(|p| p.observed().clone());
         process.kill();
         notes.append(&mut self.candidate.notes);
 
@@ -181,7 +177,6 @@ impl Attempt {
             showed_life: stderr.bytes() + seen.messages + seen.noise > 0,
             stdout_noise: seen.noise_sample,
             noise_count: seen.noise,
-            protocol_breach: seen.breaches.into_iter().next(),
             era: settled.map(|s| s.version.era).or(launch.era),
             server_info: settled.and_then(|s| {
                 let mut info = s.greeting.server_info.clone();
@@ -208,6 +203,7 @@ impl Attempt {
             Trouble::TimedOut => {
                 failure.outcome = Outcome::Timeout;
                 failure.timeout = Some(launch.startup_timeout);
+                failure.protocol_breach = seen.breaches.into_iter().next();
                 failure.message = format!(
                     "timed out during startup: no answer to `{waited_for}` within {}",
                     human_duration(launch.startup_timeout)

@@ -5,11 +5,13 @@
 //! server is heard while it is idle, and can't be blocked by us. It must not
 //! know of eras, nor of how the process was started.
 
+use super::exchange::{Answer, End, Life, Outgoing};
 use super::frame::LineSplitter;
-use super::peer::{Answer, End, Life, Outgoing, Peer};
+use super::peer::Peer;
 use crate::model::Exit;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -41,13 +43,17 @@ pub struct Connection {
 struct Shared {
     peer: Mutex<Peer>,
     wake: Notify,
-    closing: std::sync::atomic::AtomicBool,
+    closing: AtomicBool,
 }
 
 impl Shared {
     fn peer(&self) -> MutexGuard<'_, Peer> {
         // The peer holds no invariant that a panic elsewhere could break.
         self.peer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
     }
 }
 
@@ -63,18 +69,23 @@ impl Connection {
         let shared = Arc::new(Shared {
             peer: Mutex::new(peer),
             wake: Notify::new(),
-            closing: std::sync::atomic::AtomicBool::new(false),
+            closing: AtomicBool::new(false),
         });
         let task = drive(Arc::clone(&shared), reader, writer, exit);
         let driver = tokio::spawn(task).abort_handle();
         Self { shared, driver }
     }
 
-    /// Looks at or changes the peer; what this queues is sent.
+    /// Changes the peer; what this queues is sent.
     pub fn with_peer<T>(&self, f: impl FnOnce(&mut Peer) -> T) -> T {
         let result = f(&mut self.shared.peer());
         self.shared.wake.notify_one();
         result
+    }
+
+    /// Looks at the peer without changing it.
+    pub fn look<T>(&self, f: impl FnOnce(&Peer) -> T) -> T {
+        f(&self.shared.peer())
     }
 
     /// Hears what goes on here, without being part of it.
@@ -98,9 +109,7 @@ impl Connection {
     /// Closes the server's stdin as soon as all is written. Its stdout is
     /// still read.
     pub fn close_stdin(&self) {
-        self.shared
-            .closing
-            .store(true, std::sync::atomic::Ordering::Relaxed);
+        self.shared.closing.store(true, Ordering::Relaxed);
         self.shared.wake.notify_one();
     }
 }
@@ -222,19 +231,36 @@ where
         }
         None => {
             finish_line(&shared, &mut splitter);
+            let mut exit = pin!(exit_of(&mut exit, &mut output, &shared));
             match timeout(CLOSED_GRACE, &mut exit).await {
                 Ok(exit) => exit,
                 Err(_) => {
-                    let why = "closed its stdout and lives on";
-                    let why = shared.peer().breach(why);
+                    let why = shared.peer().breach("closed its stdout and lives on");
                     shared.peer().finish(End::Closed(why));
-                    // Its stdin stays open: closing it is the shutdown's.
                     exit.await
                 }
             }
         }
     };
     shared.peer().finish(End::Exited(exit));
+}
+
+/// The exit of a server that is not heard any more. Its stdin stays open
+/// until the shutdown closes it.
+async fn exit_of<W, X>(exit: &mut X, output: &mut Output<W>, shared: &Shared) -> Exit
+where
+    W: AsyncWrite + Unpin,
+    X: Future<Output = Exit> + Unpin,
+{
+    loop {
+        if shared.is_closing() {
+            output.writer = None;
+        }
+        tokio::select! {
+            exit = &mut *exit => return exit,
+            () = shared.wake.notified() => {}
+        }
+    }
 }
 
 fn feed(shared: &Shared, splitter: &mut LineSplitter) {
@@ -286,8 +312,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
                 self.lost = Some(Instant::now() + CLOSED_GRACE);
             }
             self.bytes.clear();
-        } else if self.bytes.is_empty() && shared.closing.load(std::sync::atomic::Ordering::Relaxed)
-        {
+        } else if self.bytes.is_empty() && shared.closing.load(Ordering::Relaxed) {
             self.writer = None;
         }
     }
@@ -312,6 +337,13 @@ impl<W: AsyncWrite + Unpin> Output<W> {
     }
 }
 
+/// When a limit runs out; one that is too large to add up never does in
+/// practice.
+pub(super) fn deadline_after(from: Instant, limit: Duration) -> Instant {
+    from.checked_add(limit)
+        .unwrap_or_else(|| from + Duration::from_secs(365 * 86_400))
+}
+
 /// At the moment, if there is one; else never.
 pub(super) async fn reached(moment: Option<Instant>) {
     match moment {
@@ -319,3 +351,7 @@ pub(super) async fn reached(moment: Option<Instant>) {
         None => std::future::pending().await,
     }
 }
+
+#[cfg(test)]
+#[path = "connection_tests.rs"]
+mod tests;

@@ -10,7 +10,7 @@ use super::era::{
     Greeting, Version, initialize_params, is_modern_error, read_discover, read_initialize,
     supported_by,
 };
-use super::peer::{Answer, Outgoing};
+use super::exchange::{Answer, Outgoing};
 use crate::model::{Era, Exit, RpcError};
 use serde_json::Value;
 use std::time::Duration;
@@ -163,7 +163,7 @@ fn discover(connection: &Connection, version: &'static Version) -> InFlight {
 }
 
 fn initialize(connection: &Connection, version: &'static Version) -> InFlight {
-    let params = connection.with_peer(|peer| initialize_params(version, peer.answers()));
+    let params = connection.look(|peer| initialize_params(version, peer.answers()));
     connection.send(Outgoing {
         method: INITIALIZE,
         params,

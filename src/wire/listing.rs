@@ -5,7 +5,7 @@
 
 use super::connection::Connection;
 use super::era::Version;
-use super::peer::{Life, Outgoing};
+use super::exchange::{Life, Outgoing};
 use super::reply::ReplyOutcome;
 use crate::model::ToolInfo;
 use crate::text::json_type;

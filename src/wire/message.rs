@@ -147,7 +147,7 @@ fn malformed(line: &[u8], error: &serde_json::Error) -> Line {
         .iter()
         .any(|word| contains(line, word));
     Line::Malformed {
-        why: format!("writes a message that is not valid JSON ({error})"),
+        why: format!("writes a message that can't be read as JSON ({error})"),
         answer,
     }
 }

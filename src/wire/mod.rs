@@ -17,6 +17,7 @@ mod answers;
 mod candidate;
 mod connection;
 mod era;
+mod exchange;
 mod frame;
 mod handshake;
 mod listing;
@@ -28,13 +29,17 @@ mod session;
 mod startup;
 mod transcript;
 
+#[cfg(test)]
+mod fixture;
+
 pub use answers::Answers;
 pub use connection::{Connection, Ear, InFlight};
 pub use era::{Greeting, VERSIONS, Version};
+pub use exchange::{Answer, End, Life, Outgoing};
 pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
 pub use listing::ListKind;
 pub use observed::Observed;
-pub use peer::{Answer, End, Life, Outgoing, Peer};
+pub use peer::Peer;
 pub use reply::{Reply, ReplyOutcome, StartFailure, describe_exit};
 pub use session::Session;
 pub use startup::{Launch, start};

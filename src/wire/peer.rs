@@ -7,11 +7,12 @@
 
 use super::answers::Answers;
 use super::era::{Version, dress};
+use super::exchange::{Answer, End, Life, Outgoing};
 use super::frame::Frame;
 use super::message::{Body, Line, Message, Payload, read_line};
 use super::observed::Observed;
 use super::transcript::{Direction, Recorder};
-use crate::model::{Era, Exit, RpcError};
+use crate::model::Era;
 use crate::text::redact::Redactor;
 use crate::text::truncate;
 use serde_json::{Value, json};
@@ -24,73 +25,6 @@ const OUTBOX_BYTES: usize = 16 * 1024 * 1024;
 /// What LSP's framing is called in a breach.
 const CONTENT_LENGTH: &str =
     "speaks LSP-style Content-Length framing instead of newline-delimited JSON";
-
-/// How a request ended, but for its time limit, which the asker holds.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
-    Result(Value),
-    Error(RpcError),
-    /// The process ended first.
-    Exited(Exit),
-    /// A breach of the protocol leaves no hope for an answer; a fragment that
-    /// completes "the server …".
-    Broken(String),
-}
-
-/// Why a connection takes no more requests.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
-    Exited(Exit),
-    /// The stream is gone and the process is not; a fragment as of a breach.
-    Closed(String),
-}
-
-impl End {
-    fn answer(&self) -> Answer {
-        match self {
-            Self::Exited(exit) => Answer::Exited(exit.clone()),
-            Self::Closed(why) => Answer::Broken(why.clone()),
-        }
-    }
-}
-
-/// A request as it is to be sent.
-#[derive(Debug)]
-pub struct Outgoing<'a> {
-    pub method: &'a str,
-    /// Null for none.
-    pub params: Value,
-    /// What the request is dressed for; none to send it as it is.
-    pub version: Option<&'static Version>,
-    /// Ask for progress notifications.
-    pub progress: bool,
-    /// The probe for the era: blame for an answer that names nobody goes to
-    /// it first, since old servers stumble over it.
-    pub probe: bool,
-}
-
-/// Signs of life during a request that was given up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Life {
-    /// Progress notifications for it.
-    pub progress: u64,
-    /// Messages of any kind.
-    pub messages: u64,
-    /// Lines of noise on stdout.
-    pub noise: u64,
-    /// Bytes on stderr.
-    pub stderr_bytes: u64,
-    /// The server did not even take the request from its stdin.
-    pub unread: bool,
-}
-
-impl Life {
-    /// Whether the server did anything at all.
-    #[must_use]
-    pub fn any(&self) -> bool {
-        self.progress + self.messages + self.noise + self.stderr_bytes > 0
-    }
-}
 
 #[derive(Debug)]
 struct Pending {
@@ -229,10 +163,7 @@ impl Peer {
         let pending = self.forget(id)?;
         // MCP forbids cancelling `initialize`.
         if pending.method != "initialize" && self.end.is_none() {
-            let mut params = json!({ "requestId": id, "reason": reason });
-            if let Some(version) = self.version.filter(|v| v.era == Era::Modern) {
-                dress(&mut params, version, &self.answers, None);
-            }
+            let params = json!({ "requestId": id, "reason": reason });
             self.notify("notifications/cancelled", params);
         }
         Some(Life {
@@ -309,7 +240,7 @@ impl Peer {
             Line::Blank if std::mem::take(&mut self.in_header) => {
                 if self.observed.messages == 0 {
                     let text = self.breach(CONTENT_LENGTH);
-                    self.break_all(&text);
+                    self.finish(End::Closed(text));
                 }
             }
             Line::Blank => {}
@@ -444,6 +375,16 @@ impl Peer {
 
     fn take_request(&mut self, id: &Value, method: &str) {
         let shown = truncate(method, 100).into_owned();
+        let own = |p: &Pending| Some(p.id) == whole(id) && p.method == method;
+        if self.pending.iter().any(own) {
+            // A terminal between us echoes, and the answer still comes; a
+            // program like `cat` does nothing else. Answering would go round
+            // in circles.
+            self.breach(&format!(
+                "sent our own request `{shown}` back, as an echo does"
+            ));
+            return;
+        }
         if self.version.is_some_and(|v| v.era == Era::Modern) {
             // 2026-07-28 has no requests from the server, and forbids the
             // client to write responses; stdio, "Receiving Messages".
@@ -517,12 +458,6 @@ impl Peer {
         }
     }
 
-    fn break_all(&mut self, text: &str) {
-        for pending in self.pending.drain(..) {
-            let _ = pending.reply.send(Answer::Broken(text.to_owned()));
-        }
-    }
-
     fn settle_pending(&mut self, index: usize, answer: Answer) {
         let pending = self.pending.swap_remove(index);
         // An asker that went away has given the request up already.
@@ -543,3 +478,7 @@ fn whole(id: &Value) -> Option<u64> {
         number
     })
 }
+
+#[cfg(test)]
+#[path = "peer_tests.rs"]
+mod tests;

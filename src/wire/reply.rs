@@ -2,7 +2,7 @@
 //!
 //! Main types: [`Reply`] and [`StartFailure`]: facts, for others to judge.
 
-use super::peer::{Answer, Life};
+use super::exchange::{Answer, Life};
 use crate::model::{Era, Exit, Outcome, Phase, RequestFacts, RpcError, SpawnError};
 use serde_json::Value;
 use std::time::Duration;
@@ -68,8 +68,8 @@ pub struct StartFailure {
     /// What was waited for, or refused.
     pub request: Option<RequestFacts>,
     pub rpc_error: Option<RpcError>,
-    /// The breach that ended the start, or else the first one that was seen;
-    /// a fragment that completes "the server …".
+    /// The breach that ended the start, or the first one that was seen before
+    /// time ran out; a fragment that completes "the server …".
     pub protocol_breach: Option<String>,
     /// The limit, if it ran out.
     pub timeout: Option<Duration>,

@@ -4,12 +4,12 @@
 
 use super::answers::Answers;
 use super::candidate::Candidate;
-use super::connection::Connection;
+use super::connection::{Connection, deadline_after};
 use super::era::{Greeting, Version};
+use super::exchange::Outgoing;
 use super::handshake::Settled;
 use super::listing::{ListKind, list_all};
 use super::observed::Observed;
-use super::peer::Outgoing;
 use super::reply::{Reply, ReplyOutcome};
 use crate::model::{Era, ToolInfo};
 use crate::process::{ExitWatch, Process, Shutdown, StderrHandle};
@@ -150,13 +150,13 @@ impl Session {
     /// Everything seen beside answers, up to now.
     #[must_use]
     pub fn observed(&self) -> Observed {
-        self.connection.with_peer(|peer| peer.observed().clone())
+        self.connection.look(|peer| peer.observed().clone())
     }
 
     /// How many lines on stdout were no message, and the first of them.
     #[must_use]
     pub fn noise(&self) -> (u64, Vec<String>) {
-        self.connection.with_peer(|peer| {
+        self.connection.look(|peer| {
             let seen = peer.observed();
             (seen.noise, seen.noise_sample.clone())
         })
@@ -167,7 +167,7 @@ impl Session {
     #[must_use]
     pub fn breaches(&self) -> Vec<String> {
         self.connection
-            .with_peer(|peer| peer.observed().breaches.clone())
+            .look(|peer| peer.observed().breaches.clone())
     }
 
     /// Sends one request and waits for its end, no longer than `timeout`,
@@ -214,12 +214,9 @@ impl Session {
     ) -> Reply {
         let stderr = self.process.stderr();
         let stderr_before = stderr.bytes();
-        let breaches_before = self.connection.with_peer(|p| p.observed().breaches.len());
+        let breaches_before = self.connection.look(|p| p.observed().breaches.len());
         let started = Instant::now();
-        // A limit too large to add up is none.
-        let deadline = started
-            .checked_add(timeout)
-            .unwrap_or_else(|| started + Duration::from_secs(86_400 * 365));
+        let deadline = deadline_after(started, timeout);
         let mut outcome = ask(deadline).await;
         let elapsed = started.elapsed();
         match &mut outcome {
@@ -230,7 +227,7 @@ impl Session {
             ReplyOutcome::Exited(_) => stderr.settled().await,
             ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) | ReplyOutcome::Broken(_) => {}
         }
-        let breaches = self.connection.with_peer(|peer| {
+        let breaches = self.connection.look(|peer| {
             let all = &peer.observed().breaches;
             all.get(breaches_before..).unwrap_or_default().to_vec()
         });
@@ -282,7 +279,7 @@ impl Session {
                     "asks for input on `{method}`, where the specification allows none"
                 ));
             };
-            let answers = self.connection.with_peer(|peer| peer.answers().clone());
+            let answers = self.connection.look(|peer| peer.answers().clone());
             params = match next_round(original, &result, &answers) {
                 Ok(params) => params,
                 Err(why) => return self.broken(&format!("{why} on `{method}`")),
@@ -355,43 +352,5 @@ fn next_round(original: &Value, result: &Value, answers: &Answers) -> Result<Val
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{ResultType, next_round, result_type};
-    use crate::wire::Answers;
-    use serde_json::json;
-
-    #[test]
-    fn a_server_that_asks_for_what_was_offered_gets_it_with_its_state() {
-        let answers = Answers::default().with("roots/list", json!({"roots": []}));
-        let result = json!({
-            "resultType": "input_required",
-            "inputRequests": {"r": {"method": "roots/list"}},
-            "requestState": "s",
-        });
-        let params = next_round(&json!({"name": "t"}), &result, &answers).unwrap();
-        assert_eq!(
-            params,
-            json!({"name": "t", "inputResponses": {"r": {"roots": []}}, "requestState": "s"})
-        );
-    }
-
-    #[test]
-    fn a_server_that_asks_for_what_was_not_offered_is_in_breach() {
-        let result = json!({"inputRequests": {"r": {"method": "elicitation/create"}}});
-        let why = next_round(&json!({}), &result, &Answers::default()).unwrap_err();
-        assert!(why.contains("`elicitation/create`"), "{why}");
-        assert!(next_round(&json!({}), &json!({}), &Answers::default()).is_err());
-    }
-
-    #[test]
-    fn an_absent_result_type_is_complete_and_an_unknown_one_is_not() {
-        assert!(matches!(
-            result_type(&json!({})),
-            ResultType::Complete { flaw: Some(_) }
-        ));
-        assert!(matches!(
-            result_type(&json!({"resultType": "later"})),
-            ResultType::Unknown(_)
-        ));
-    }
-}
+#[path = "session_tests.rs"]
+mod tests;

@@ -7,7 +7,7 @@
 
 use super::answers::Answers;
 use super::candidate::{Attempt, Candidate};
-use super::connection::reached;
+use super::connection::{deadline_after, reached};
 use super::handshake::{Opening, Settled, Trouble, shake};
 use super::listing::{ListKind, list_all, read_tools};
 use super::peer::Peer;
@@ -30,6 +30,10 @@ const LISTS: usize = 3;
 
 /// No answer to the probe for this long means a legacy server.
 const SILENCE: Duration = Duration::from_secs(1);
+
+/// What is noted of a server that stays mute.
+const SILENT: &str = "it was silent for half of the start-up time-out, so a second process was \
+                      started beside it and sent `initialize` without the probe";
 
 /// What to start, and within which limits.
 #[derive(Debug, Clone)]
@@ -81,7 +85,7 @@ impl Launch {
 /// All that is known of why it is not ready; it is stopped by then.
 pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
     let started = Instant::now();
-    let deadline = started + launch.startup_timeout;
+    let deadline = deadline_after(started, launch.startup_timeout);
     let (candidate, settled, opening, mut notes) = match launch.era {
         Some(era) => pinned(launch, era, started, deadline).await?,
         None => detected(launch, started, deadline).await?,
@@ -167,7 +171,7 @@ async fn detected(
     // The worse of two failures waits here for the other attempt.
     let mut failed: Option<Attempt> = None;
     let mut notes = Vec::new();
-    let mut doubt_at = Some(started + launch.startup_timeout / 2);
+    let mut doubt_at = Some(deadline_after(started, launch.startup_timeout / 2));
     loop {
         let ended = tokio::select! {
             ended = running(&mut first) => {
@@ -183,11 +187,9 @@ async fn detected(
                 if first.is_some() && second.is_none() && ear.messages() == 0 {
                     // Should it not start, the first one goes on alone.
                     second = fresh(launch, started, deadline).await.ok();
-                    notes.push(
-                        "it was silent for half of the start-up time-out, so a second process \
-                         was started side by side and sent `initialize` alone"
-                            .to_owned(),
-                    );
+                    if second.is_some() {
+                        notes.push(SILENT.to_owned());
+                    }
                 }
                 continue;
             }
@@ -195,17 +197,16 @@ async fn detected(
         if ended.result.is_ok() {
             return conclude(launch, ended, started, notes).await;
         }
-        if ended.died_of_the_probe() && second.is_none() && failed.is_none() {
-            if let Ok(again) = fresh(launch, started, deadline).await {
-                second = Some(again);
-                doubt_at = None;
-                notes.push(format!(
-                    "its first process exited after the `server/discover` probe{}; a fresh one \
-                     was started without the probe",
-                    ended.exit_in_words()
-                ));
-                continue;
-            }
+        let in_doubt = second.is_none() && failed.is_none() && ended.blames_the_probe();
+        if in_doubt && let Ok(again) = fresh(launch, started, deadline).await {
+            second = Some(again);
+            doubt_at = None;
+            notes.push(format!(
+                "its first process {} after the `server/discover` probe; a fresh one was \
+                 started without the probe",
+                ended.end_in_words()
+            ));
+            continue;
         }
         let ended = match failed.take() {
             Some(other) => Attempt::more_telling(other, ended),
@@ -262,7 +263,7 @@ async fn list_tools(
             ReplyOutcome::Exited(exit) => return Err(Trouble::Exited(exit)),
             ReplyOutcome::Broken(why) => return Err(Trouble::Breach(why)),
         };
-        let stale = connection.with_peer(|peer| peer.observed().tools_changed);
+        let stale = connection.look(|peer| peer.observed().tools_changed);
         if stale && left > 0 {
             continue;
         }
@@ -275,3 +276,7 @@ async fn list_tools(
         return Ok(tools);
     }
 }
+
+#[cfg(test)]
+#[path = "startup_tests.rs"]
+mod tests;

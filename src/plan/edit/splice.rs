@@ -3,6 +3,7 @@
 use super::EditError;
 use super::emit::{self, Context};
 use crate::plan::DocPath;
+use crate::plan::source::Format;
 use crate::plan::syntax::{Entry, Node, Style};
 use serde_json::Value;
 use std::ops::Range;
@@ -67,6 +68,15 @@ impl<'t> Text<'t> {
         self.slice(self.line_start(at)..at)
             .bytes()
             .all(|b| b == b' ' || b == b'\t')
+    }
+
+    /// Whether an item in brackets shares its lines only with its comma and a
+    /// comment.
+    fn owns_lines(self, item: &Node<'_>) -> bool {
+        let site = item.site.range();
+        let rest = self.slice(site.end..self.line_end(site.end)).trim_start();
+        let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+        self.begins_line(site.start) && (rest.is_empty() || rest.starts_with('#'))
     }
 
     /// The dash of the block list item whose content begins at `content`.
@@ -258,15 +268,32 @@ impl Splices {
         place: Place,
     ) {
         if node.style == Style::Flow {
-            self.remove_in_brackets(node, items, removed);
+            self.remove_in_brackets(text, node, items, removed, place.context.format);
         } else {
             self.remove_lines(text, node, items, removed, place);
         }
     }
 
-    fn remove_in_brackets(&mut self, node: &Node<'_>, items: &[Node<'_>], removed: &[bool]) {
+    fn remove_in_brackets(
+        &mut self,
+        text: Text<'_>,
+        node: &Node<'_>,
+        items: &[Node<'_>],
+        removed: &[bool],
+        format: Format,
+    ) {
         if removed.iter().all(|gone| *gone) {
             return self.replace(node.span.range(), "[]");
+        }
+        let gone = || items.iter().zip(removed).filter(|(_, gone)| **gone);
+        // YAML forgives the comma that is then left at the end; so an item on
+        // a line of its own takes its own comment along, and no other's.
+        if format == Format::Yaml && gone().all(|(item, _)| text.owns_lines(item)) {
+            for (item, _) in gone() {
+                let site = item.site.range();
+                self.replace(text.line_start(site.start)..text.next_line(site.end), "");
+            }
+            return;
         }
         let mut kept_before = None;
         for (index, item) in items.iter().enumerate() {

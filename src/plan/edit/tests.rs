@@ -263,6 +263,19 @@ fn items_in_brackets_go_with_their_commas() {
 }
 
 #[test]
+fn an_item_on_its_own_line_takes_its_own_comment_along() {
+    let before = "a: [\n  x, # one\n  y, # two\n  z # three\n]\n";
+    assert_eq!(
+        edited(before, &[remove("a.1")]),
+        "a: [\n  x, # one\n  z # three\n]\n"
+    );
+    assert_eq!(
+        edited(before, &[remove("a.0"), remove("a.2")]),
+        "a: [\n  y, # two\n]\n"
+    );
+}
+
+#[test]
 fn json_stays_json() {
     let before = "{\n  \"a\": {\n    \"b\": \"x\"\n  },\n  \"c\": [\n    1,\n    2\n  ]\n}\n";
     let after = apply(

@@ -124,6 +124,7 @@ impl<'t> Reader<'t> {
                 });
             }
         }
+        expects.shrink_to_fit();
         expects
     }
 
@@ -279,6 +280,8 @@ impl<'t> Reader<'t> {
                 });
             }
         }
+        // Most are one; a long plan has many.
+        predicates.shrink_to_fit();
         predicates
     }
 

@@ -11,6 +11,8 @@ mod reader;
 mod references;
 mod server;
 mod step;
+#[cfg(test)]
+mod tests;
 
 pub use plan::{check, load, load_with};
 pub use problem::{PlanError, Problem};

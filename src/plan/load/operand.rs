@@ -255,7 +255,7 @@ impl<'t> Reader<'t> {
                     self.problem(node.span, path, "nothing can be one of no types");
                 }
                 for (index, item) in items.iter().enumerate() {
-                    self.one_of(item, path.index(index), "type", &TYPES)?;
+                    self.type_name(item, path.index(index))?;
                 }
             }
             // `type: null` means the type, not nothing.
@@ -265,10 +265,28 @@ impl<'t> Reader<'t> {
                 return None;
             }
             Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) | Data::Map(_) => {
-                self.one_of(node, path, "type", &TYPES)?;
+                self.type_name(node, path)?;
             }
         }
         Some(())
+    }
+
+    fn type_name(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
+        // JSON's names, where other languages have theirs.
+        let meant = match node.as_str() {
+            Some("str" | "text") => "string",
+            Some("int") => "integer",
+            Some("float" | "double") => "number",
+            Some("bool") => "boolean",
+            Some("list" | "sequence") => "array",
+            Some("dict" | "map" | "mapping") => "object",
+            Some("nil" | "none" | "None") => "null",
+            Some(_) | None => return self.one_of(node, path, "type", &TYPES),
+        };
+        let message = format!("unknown type `{}`", self.written(node));
+        self.problem(node.span, path, message)
+            .hint(format!("did you mean `{meant}`?"));
+        None
     }
 
     fn length(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {

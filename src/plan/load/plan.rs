@@ -82,7 +82,9 @@ struct Parts {
     budgets: BudgetOverrides,
     hooks: Hooks,
     servers: IndexMap<String, Server>,
+    setup: Vec<Step>,
     steps: Vec<Step>,
+    teardown: Vec<Step>,
 }
 
 fn read(
@@ -98,15 +100,6 @@ fn read(
         let stem = source.path.file_stem().unwrap_or_default();
         stem.to_string_lossy().into_owned()
     });
-    let mut lists = [Vec::new(), Vec::new(), Vec::new()];
-    for step in parts.steps {
-        match step.section {
-            Section::Setup => lists[0].push(step),
-            Section::Steps => lists[1].push(step),
-            Section::Teardown => lists[2].push(step),
-        }
-    }
-    let [setup, steps, teardown] = lists;
     Ok(Plan {
         source,
         name,
@@ -114,9 +107,9 @@ fn read(
         budgets: parts.budgets,
         hooks: parts.hooks,
         servers: parts.servers,
-        setup,
-        steps,
-        teardown,
+        setup: parts.setup,
+        steps: parts.steps,
+        teardown: parts.teardown,
     })
 }
 
@@ -189,11 +182,16 @@ impl<'t> Reader<'t> {
                     self.problem(node.span, path.key("servers"), "a plan needs a server");
                 }
             }
-            None => {
-                self.missing(root, path, "servers");
-            }
+            None => self.missing(
+                root,
+                path,
+                "servers",
+                "as in `servers: { mine: { command: ./server } }`",
+            ),
         }
         self.duplicate_ids(&raw);
+        let steps = raw.iter().filter(|raw| raw.section == Section::Steps);
+        parts.steps.reserve_exact(steps.count());
         for (position, (raw, id)) in raw.iter().zip(&ids).enumerate() {
             let list = path.key(section_key(raw.section));
             let path = list.index(raw.index);
@@ -201,7 +199,11 @@ impl<'t> Reader<'t> {
                 self.unknown_server(raw.node, path);
             }
             if let Some(step) = self.step(*raw, id, position, path) {
-                parts.steps.push(step);
+                match raw.section {
+                    Section::Setup => parts.setup.push(step),
+                    Section::Steps => parts.steps.push(step),
+                    Section::Teardown => parts.teardown.push(step),
+                }
             }
         }
         match entry(entries, "steps") {
@@ -215,20 +217,19 @@ impl<'t> Reader<'t> {
                 }
             }
             Some(_) => {}
-            None => self.missing(root, path, "steps"),
+            None => self.missing(root, path, "steps", "as in `steps: [ { list: tools } ]`"),
         }
     }
 
-    fn missing(&mut self, root: &Node<'t>, path: Path<'_>, key: &str) {
+    fn missing(&mut self, root: &Node<'t>, path: Path<'_>, key: &str, hint: &str) {
         let start = root.span.start as usize;
-        self.problem_at(start..start, path, format!("`{key}` is missing"));
+        self.problem_at(start..start, path, format!("`{key}` is missing"))
+            .hint(hint);
     }
 
     fn version(&mut self, entries: &[Entry<'t>], root: &Node<'t>, path: Path<'_>) {
         let Some(node) = get(entries, "version") else {
-            let start = root.span.start as usize;
-            self.problem_at(start..start, path, "`version` is missing")
-                .hint("write `version: 1`");
+            self.missing(root, path, "version", "write `version: 1`");
             return;
         };
         let is_one = match &node.data {

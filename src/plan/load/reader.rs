@@ -59,6 +59,7 @@ impl<'p> Path<'p> {
             next = path.parent;
         }
         segments.reverse();
+        segments.shrink_to_fit();
         DocPath(segments)
     }
 }

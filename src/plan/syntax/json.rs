@@ -5,7 +5,7 @@
 
 use super::MAX_DEPTH;
 use super::node::{Data, Entry, Node, Style, Trouble};
-use super::yaml::find_duplicates;
+use super::whole::find_duplicates;
 use serde_json::Number;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -48,13 +48,14 @@ fn syntax_error(text: &str, start: usize, error: &serde_json::Error) -> Trouble 
     let message = message
         .rsplit_once(" at line ")
         .map_or(message.as_str(), |(message, _)| message);
-    let trouble = Trouble::new(at..end, message);
-    if message.starts_with("trailing comma") {
-        trouble.hint("JSON allows no comma before a closing bracket")
+    let after_comma = text[start..at].trim_end().ends_with(',');
+    if after_comma && text[at..].starts_with(['}', ']']) {
+        Trouble::new(at..end, "trailing comma")
+            .hint("JSON allows no comma before a closing bracket")
     } else if text[at..].starts_with(['/', '#']) {
-        trouble.hint("JSON has no comments; YAML plans may have them")
+        Trouble::new(at..end, message).hint("JSON has no comments; YAML plans may have them")
     } else {
-        trouble
+        Trouble::new(at..end, message)
     }
 }
 

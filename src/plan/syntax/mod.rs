@@ -7,6 +7,9 @@
 mod json;
 mod node;
 mod scalar;
+#[cfg(test)]
+mod tests;
+mod whole;
 mod yaml;
 
 pub(super) use json::parse as parse_json;

@@ -6,6 +6,7 @@
 use super::MAX_DEPTH;
 use super::node::{Data, Entry, Node, Span, Style, Trouble};
 use super::scalar::{Plain, plain};
+use super::whole::{find_duplicates, mark_referred};
 use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle, Tag};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -108,6 +109,9 @@ fn explain(text: &str, at: usize, error: &granit_parser::ScanError) -> Trouble {
             "check the indentation of this line and the one before; \
              a value that contains `: ` needs quotes",
         ),
+        ErrorKind::InvalidQuotedScalarIndent => {
+            trouble.hint("a quote that was opened before this line may never be closed")
+        }
         _ => trouble,
     }
 }
@@ -298,7 +302,11 @@ impl<'t> Builder<'t> {
         self.last_end = self.last_end.max(end);
         open.node.span.end = end as u32;
         open.node.site = open.node.span;
+        if let Data::List(items) = &mut open.node.data {
+            items.shrink_to_fit();
+        }
         if let Data::Map(entries) = &mut open.node.data {
+            entries.shrink_to_fit();
             // Keys of the map itself win over merged ones, whatever the order.
             for merged in open.merges {
                 if !entries.iter().any(|entry| entry.key == merged.key) {
@@ -491,63 +499,4 @@ fn block_end(text: &str, range: &Range<usize>) -> usize {
         at += line.len();
     }
     end
-}
-
-fn mark_referred(node: &mut Node<'_>, referred: &HashSet<u32>) {
-    node.referred = referred.contains(&node.span.start);
-    match &mut node.data {
-        Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) => {}
-        Data::List(items) => items
-            .iter_mut()
-            .for_each(|item| mark_referred(item, referred)),
-        Data::Map(entries) => entries
-            .iter_mut()
-            .for_each(|entry| mark_referred(&mut entry.value, referred)),
-    }
-}
-
-/// Keys that stand twice in a map. Copies that came through an alias are
-/// reported once, where they were written.
-pub(super) fn find_duplicates(node: &mut Node<'_>, troubles: &mut Vec<Trouble>) {
-    if node.aliased {
-        return;
-    }
-    match &mut node.data {
-        Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) => {}
-        Data::List(items) => {
-            for item in items {
-                find_duplicates(item, troubles);
-            }
-        }
-        Data::Map(entries) => {
-            let mut first: HashMap<&str, Span> = HashMap::new();
-            let small = entries.len() < 16;
-            for (at, entry) in entries.iter().enumerate() {
-                let known = if small {
-                    entries[..at]
-                        .iter()
-                        .find(|earlier| earlier.key == entry.key)
-                        .map(|earlier| earlier.key_span)
-                } else {
-                    match first.get(entry.key.as_ref()) {
-                        Some(span) => Some(*span),
-                        None => {
-                            first.insert(&entry.key, entry.key_span);
-                            None
-                        }
-                    }
-                };
-                if let Some(known) = known
-                    && !entry.merged
-                {
-                    troubles.push(Trouble::duplicate_key(&entry.key, entry.key_span, known));
-                }
-            }
-            for entry in entries {
-                if !entry.merged {
-                    find_duplicates(&mut entry.value, troubles);
-                }
-            }
-        }
-    }
 }

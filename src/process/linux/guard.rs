@@ -10,14 +10,22 @@ use super::super::supervise::{Role, WorkerEnd};
 use super::super::unix;
 use super::tree;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use std::ffi::CStr;
 use std::fs;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// As a shell would report it: the worker dies of what its supervisor died of.
 const DIED_WITH_SUPERVISOR: i32 = 128 + libc::SIGKILL;
+
+/// Not the name of the program: see where it is used.
+const WORKER_NAME: &CStr = c"mcp-run-worker";
+
+/// The worker's end of the pipe to the supervisor; open as long as it runs.
+static LIFELINE: AtomicI32 = AtomicI32::new(-1);
 
 /// Held during every spawn, and for ever by the thread that ends the worker,
 /// so that no child is born after the last look for children.
@@ -134,6 +142,15 @@ fn become_worker(lifeline: OwnedFd, signals: &Signals) -> io::Result<Role> {
     unsafe {
         libc::signal(libc::SIGTTOU, libc::SIG_IGN);
     }
+    // A signal by name, as from killall, is for the supervisor, who passes it
+    // on; it would come twice if the worker had the same name.
+    LIFELINE.store(lifeline.as_raw_fd(), Ordering::Relaxed);
+    // SAFETY: the name is a C string; the function takes nothing and may be
+    // called from any thread at any time.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, WORKER_NAME.as_ptr());
+        libc::atexit(leave);
+    }
     // The thread inherits a mask in which the signals are blocked: they are
     // for the main thread.
     std::thread::Builder::new()
@@ -154,13 +171,35 @@ fn hang_on(lifeline: OwnedFd) {
             Ok(0) | Err(_) => break,
         }
     }
-    // Kills also a child that is just being started, so that whoever holds
-    // the gate lets go of it.
+    // Who holds the gate lets go of it at the latest when the child that it
+    // is just starting is killed.
+    let closed = SPAWN_GATE.try_lock();
     tree::kill_own_children(&[]);
-    let _closed = spawn_gate();
+    let _closed = closed.unwrap_or_else(|_| spawn_gate());
     tree::kill_own_children(&[]);
     // SAFETY: ends the process; nothing of it is used after.
     unsafe { libc::_exit(DIED_WITH_SUPERVISOR) }
+}
+
+/// Runs when the worker exits by itself. It may do so just because a server
+/// of its was killed by the thread above, which must not be cut short then.
+extern "C" fn leave() {
+    tree::kill_own_children(&[]);
+    let mut lifeline = libc::pollfd {
+        fd: LIFELINE.load(Ordering::Relaxed),
+        events: 0,
+        revents: 0,
+    };
+    // SAFETY: one initialised entry, and its number is given as one; POLLHUP
+    // is told without being asked for. No thread-locals are used, which may be
+    // gone by now.
+    unsafe {
+        if libc::poll(&raw mut lifeline, 1, 0) > 0 {
+            loop {
+                libc::pause();
+            }
+        }
+    }
 }
 
 /// What the supervisor does: pass signals on, reap, and clean up at the end.
@@ -203,7 +242,7 @@ fn to_byte(number: i32) -> u8 {
 /// Reaps whoever is dead; the worker's status if it was among them.
 fn reap_all(worker: Pid) -> Option<WaitStatus> {
     let mut end = None;
-    while let Ok(Some((pid, status))) = rustix::process::waitpid(None, WaitOptions::NOHANG) {
+    while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
         if pid == worker {
             end = Some(status);
         }

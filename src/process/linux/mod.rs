@@ -52,11 +52,11 @@ fn awaitable(pidfd: OwnedFd) -> Option<AsyncFd<OwnedFd>> {
 /// Blocks until a child is dead, or the time is over.
 pub(super) fn block_until_dead(pid: Pid, limit: Duration) {
     let until = Instant::now() + limit;
-    let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else {
-        while unix::peek_exit(pid).is_none() && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        return;
+    let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(pidfd) => pidfd,
+        // Somebody else has reaped it.
+        Err(Errno::SRCH) => return,
+        Err(_) => return unix::ask_until_dead(pid, until),
     };
     loop {
         let left = until.saturating_duration_since(Instant::now());

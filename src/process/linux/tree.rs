@@ -19,6 +19,10 @@ const SWEEP_TAKES: Duration = Duration::from_secs(1);
 /// was forked since the last one.
 const ROUNDS: usize = 4;
 
+/// How many looks in a row must find nobody: the kernel's list may miss one
+/// while another leaves it.
+const CALM_LOOKS: u32 = 2;
+
 /// One process, told apart from a later one with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct Proc {
@@ -196,45 +200,63 @@ pub(in super::super) async fn all_gone(procs: &[Proc]) {
 /// Reaps those that are our children by now.
 pub(in super::super) fn reap(procs: &[Proc]) {
     for proc in procs {
-        unix::reap_stranger(proc.pid);
+        reap_unguarded(proc.pid);
+    }
+}
+
+/// Reaps a dead child, unless its guard will.
+fn reap_unguarded(pid: Pid) {
+    if !unix::registered().contains(&pid) {
+        unix::reap(pid);
     }
 }
 
 /// Kills and reaps all children of this process but those in `keep`, and,
 /// where they come to us as the subreaper, their children in turn. Returns how
-/// many were alive.
+/// many were alive. Bounded, should one of them hang in the kernel.
 pub(in super::super) fn kill_own_children(keep: &[u32]) -> usize {
-    let keep = |pid: Pid| keep.contains(&pid.as_raw_nonzero().get().unsigned_abs());
     let until = Instant::now() + SWEEP_TAKES;
-    let mut killed = HashSet::new();
-    loop {
-        let us = rustix::process::getpid();
-        let children: Vec<Pid> = children_of(us).into_iter().filter(|p| !keep(*p)).collect();
-        if children.is_empty() {
-            return killed.len();
+    let mut killed: Vec<Proc> = Vec::new();
+    let mut calm = 0;
+    while calm < CALM_LOOKS && Instant::now() < until {
+        let alive = living_children(keep);
+        calm = if alive.is_empty() { calm + 1 } else { 0 };
+        for proc in &alive {
+            proc.kill();
         }
-        for pid in &children {
-            let Some(stat) = Stat::of(*pid) else {
-                continue;
-            };
-            // Another thread of ours may have reaped it since it was listed.
-            if stat.parent == us.as_raw_nonzero().get() && !stat.dead {
-                let proc = Proc {
-                    pid: *pid,
-                    start: stat.start,
-                };
-                proc.kill();
-                killed.insert(*pid);
-            }
+        for proc in &alive {
+            block_until_dead(proc.pid, until.saturating_duration_since(Instant::now()));
+            reap_unguarded(proc.pid);
         }
-        for pid in children {
-            block_until_dead(pid, until.saturating_duration_since(Instant::now()));
-            unix::reap_stranger(pid);
+        let new = alive.into_iter().filter(|proc| !killed.contains(proc));
+        killed.extend(new.collect::<Vec<_>>());
+    }
+    killed.len()
+}
+
+/// The children of this process that run; those that do not are reaped.
+fn living_children(keep: &[u32]) -> Vec<Proc> {
+    let us = rustix::process::getpid();
+    let mut alive = Vec::new();
+    for pid in children_of(us) {
+        if keep.contains(&pid.as_raw_nonzero().get().unsigned_abs()) {
+            continue;
         }
-        if Instant::now() >= until {
-            return killed.len();
+        // Another thread of ours may have reaped it since it was listed.
+        let Some(stat) = Stat::of(pid).filter(|stat| stat.parent == us.as_raw_nonzero().get())
+        else {
+            continue;
+        };
+        if stat.dead {
+            reap_unguarded(pid);
+        } else {
+            alive.push(Proc {
+                pid,
+                start: stat.start,
+            });
         }
     }
+    alive
 }
 
 #[cfg(test)]

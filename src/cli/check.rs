@@ -1,0 +1,259 @@
+//! `jelly check`: validates plans, and starts nothing.
+
+use crate::model::ExitCode;
+use crate::plan::{self, PlanSource};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Validates all plans and reports everything that is wrong in all of them:
+/// what is good on `out`, what is not on `err`; with `json`, one document on
+/// `out`. Exit code 2 for any problem, and for no plan at all.
+///
+/// A report that can't be written is exit code 2 as well: nothing says that
+/// the plans are good.
+pub fn check(
+    paths: &[PathBuf],
+    color: bool,
+    json: bool,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> ExitCode {
+    let plans = distinct(paths)
+        .map(|path| (path, examine(path)))
+        .collect::<Vec<_>>();
+    let good = !plans.is_empty() && plans.iter().all(|(_, result)| result.is_ok());
+    let written = if json {
+        write_json(&plans, out)
+    } else {
+        write_text(&plans, color, out, err)
+    };
+    match written {
+        Ok(()) if good => ExitCode::Passed,
+        Ok(()) | Err(_) => ExitCode::InvalidInput,
+    }
+}
+
+/// The paths without those that are given twice.
+fn distinct(paths: &[PathBuf]) -> impl Iterator<Item = &Path> {
+    let mut seen = HashSet::new();
+    paths
+        .iter()
+        .map(PathBuf::as_path)
+        .filter(move |path| seen.insert(path.to_path_buf()))
+}
+
+/// Why a plan is not good.
+enum Refusal {
+    Unreadable(plan::ReadError),
+    Wrong(Box<plan::PlanError>),
+}
+
+/// What a good plan holds.
+struct Good {
+    name: String,
+    servers: usize,
+    steps: usize,
+}
+
+fn examine(path: &Path) -> Result<Good, Refusal> {
+    let source = PlanSource::read(path).map_err(Refusal::Unreadable)?;
+    let plan = plan::check(source).map_err(|error| Refusal::Wrong(Box::new(error)))?;
+    Ok(Good {
+        servers: plan.servers.len(),
+        steps: plan.all_steps().count(),
+        name: plan.name,
+    })
+}
+
+type Examined<'p> = (&'p Path, Result<Good, Refusal>);
+
+fn write_text(
+    plans: &[Examined<'_>],
+    color: bool,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<()> {
+    let (mut problems, mut bad) = (0, 0);
+    for (path, result) in plans {
+        match result {
+            Ok(good) => {
+                let servers = crate::text::plural(good.servers, "server");
+                let steps = crate::text::plural(good.steps, "step");
+                writeln!(out, "ok {} ({servers}, {steps})", path.display())?;
+            }
+            Err(Refusal::Unreadable(error)) => {
+                (problems, bad) = (problems + 1, bad + 1);
+                writeln!(err, "error: {error}\n")?;
+            }
+            Err(Refusal::Wrong(error)) => {
+                (problems, bad) = (problems + error.problems().len(), bad + 1);
+                writeln!(err, "{}", error.render(color))?;
+            }
+        }
+    }
+    if plans.is_empty() {
+        writeln!(err, "error: there is no plan to check")?;
+    } else if bad > 0 {
+        let problems = crate::text::plural(problems, "problem");
+        let plans = crate::text::plural(bad, "plan");
+        writeln!(err, "{problems} in {plans}")?;
+    }
+    out.flush()?;
+    err.flush()
+}
+
+fn write_json(plans: &[Examined<'_>], out: &mut dyn Write) -> io::Result<()> {
+    let entries: Vec<Value> = plans
+        .iter()
+        .map(|(path, result)| {
+            let path = path.display().to_string();
+            match result {
+                Ok(good) => json!({
+                    "path": path,
+                    "ok": true,
+                    "name": good.name,
+                    "servers": good.servers,
+                    "steps": good.steps,
+                    "problems": [],
+                }),
+                Err(Refusal::Unreadable(error)) => json!({
+                    "path": path,
+                    "ok": false,
+                    "problems": [{"message": error.to_string(), "hints": []}],
+                }),
+                Err(Refusal::Wrong(error)) => {
+                    let problems: Vec<Value> = error.problems().iter().map(problem).collect();
+                    json!({"path": path, "ok": false, "problems": problems})
+                }
+            }
+        })
+        .collect();
+    let ok = !plans.is_empty() && plans.iter().all(|(_, result)| result.is_ok());
+    let exit_code = if ok {
+        ExitCode::Passed
+    } else {
+        ExitCode::InvalidInput
+    };
+    let document = json!({
+        "schema_version": crate::model::SCHEMA_VERSION,
+        "exit_code": exit_code.code(),
+        "plans": entries,
+    });
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)?;
+    out.flush()
+}
+
+fn problem(problem: &plan::Problem) -> Value {
+    json!({
+        "line": problem.location.line,
+        "column": problem.location.column,
+        "field": problem.field.to_string(),
+        "message": problem.message,
+        "hints": problem.hints,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::model::ExitCode;
+    use serde_json::Value;
+    use std::path::PathBuf;
+
+    const GOOD: &str = "version: 1\nservers:\n  m: { command: x }\nsteps:\n  - tool: t\n";
+
+    struct Folder(tempfile::TempDir);
+
+    impl Folder {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+            let path = self.0.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        }
+    }
+
+    fn run(paths: &[PathBuf], json: bool) -> (ExitCode, String, String) {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let code = check(paths, false, json, &mut out, &mut err);
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (code, text(out), text(err))
+    }
+
+    #[test]
+    fn good_plans_are_listed_and_exit_zero() {
+        let folder = Folder::new();
+        let plan = folder.file("a.yaml", GOOD);
+        let (code, out, err) = run(std::slice::from_ref(&plan), false);
+        assert_eq!(code, ExitCode::Passed);
+        assert_eq!(out, format!("ok {} (1 server, 1 step)\n", plan.display()));
+        assert_eq!(err, "");
+    }
+
+    #[test]
+    fn everything_wrong_in_all_plans_is_said_at_once() {
+        let folder = Folder::new();
+        let paths = [
+            folder.file(
+                "a.yaml",
+                GOOD.replace("tool", "tol").replace("command", "comand"),
+            ),
+            folder.file("b.yaml", b"\xff"),
+            folder.0.path().join("none.yaml"),
+            folder.file("c.yaml", GOOD),
+            folder.file("d.yaml", GOOD.replace("- tool", "- server: n\n    tool")),
+            folder.file(
+                "e.yaml",
+                "version: 1\nservers:\n  m: { command: x }\nsteps: []\n",
+            ),
+        ];
+        let (code, out, err) = run(&paths, false);
+        assert_eq!(code, ExitCode::InvalidInput);
+        assert_eq!(out.lines().count(), 1);
+        for said in [
+            "a.yaml:3:8",
+            "did you mean `command`?",
+            "a.yaml:5:5",
+            "did you mean `tool`?",
+            "b.yaml: not UTF-8",
+            "none.yaml: there is no such file",
+            "no server is called `n`",
+            "there are no steps",
+        ] {
+            assert!(err.contains(said), "{said} in\n{err}");
+        }
+        assert!(err.ends_with("problems in 5 plans\n"), "{err}");
+    }
+
+    #[test]
+    fn nothing_to_check_is_invalid_input() {
+        let (code, _, err) = run(&[], false);
+        assert_eq!(code, ExitCode::InvalidInput);
+        assert!(err.contains("no plan"));
+    }
+
+    #[test]
+    fn json_says_where_each_problem_is() {
+        let folder = Folder::new();
+        let paths = [
+            folder.file("a.yaml", GOOD),
+            folder.file("b.yaml", GOOD.replace("tool: t", "tool: t\n    tags: x")),
+        ];
+        let (code, out, err) = run(&paths, true);
+        assert_eq!((code, err.as_str()), (ExitCode::InvalidInput, ""));
+        let document: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(document["exit_code"], 2);
+        assert_eq!(document["plans"][0]["ok"], true);
+        let problem = &document["plans"][1]["problems"][0];
+        assert_eq!(
+            (&problem["line"], &problem["column"], &problem["field"]),
+            (&6.into(), &11.into(), &"steps[0].tags".into())
+        );
+    }
+}

@@ -1,0 +1,484 @@
+//! The built-in rules against their own examples, and what holds for every
+//! diagnosis.
+
+use super::Engine;
+use crate::model::{
+    Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, RequestFacts, RpcError, Side,
+    SpawnError, ToolResult,
+};
+use crate::triage::facts::Facts;
+use crate::triage::rule::{Example, Field, Rule};
+use proptest::prelude::*;
+
+fn failure(phase: Option<Phase>) -> Failure {
+    Failure {
+        phase,
+        ..Failure::default()
+    }
+}
+
+/// The failures in which a text may stand, one a field of the rule, so far as
+/// the rule's typed conditions allow it.
+fn failures(rule: &Rule, example: &Example) -> Vec<Failure> {
+    let text = match example {
+        Example::Failure(failure) => return vec![(**failure).clone()],
+        Example::Text(text) => text.clone(),
+    };
+    let mut all = Vec::new();
+    for field in &rule.fields {
+        let died = Failure {
+            outcome: Some(Outcome::Eof),
+            exit: Some(Exit {
+                code: Some(1),
+                signal: None,
+            }),
+            argv: vec!["server".into(), "arg".into()],
+            ..failure(Some(Phase::Handshake))
+        };
+        all.push(match field {
+            Field::Stderr => Failure {
+                stderr: Some(text.clone()),
+                ..died
+            },
+            Field::Stdout => Failure {
+                stdout_noise: text.lines().map(str::to_owned).collect(),
+                ..died
+            },
+            Field::Answer => Failure {
+                outcome: Some(Outcome::Result),
+                tool_result: Some(ToolResult {
+                    is_error: true,
+                    text: text.clone(),
+                    structured_content: None,
+                }),
+                request: Some(RequestFacts {
+                    method: "tools/call".into(),
+                    params: None,
+                }),
+                ..failure(Some(Phase::Call))
+            },
+            Field::Message => Failure {
+                message: Some(text.clone()),
+                ..failure(Some(Phase::Handshake))
+            },
+            Field::Spawn => Failure {
+                spawn_error: Some(SpawnError {
+                    text: Some(text.clone()),
+                    ..SpawnError::default()
+                }),
+                ..failure(Some(Phase::Spawn))
+            },
+            Field::Report => Failure {
+                element: Some("error".into()),
+                message: Some(text.clone()),
+                ..failure(None)
+            },
+            Field::Log => Failure {
+                element: Some("error".into()),
+                system_err: Some(text.clone()),
+                ..failure(None)
+            },
+        });
+    }
+    all.retain(|failure| rule.when.holds(&Facts::of(failure)));
+    all
+}
+
+#[test]
+fn every_pattern_compiles() {
+    let engine = Engine::builtin();
+    for pattern in &engine.patterns {
+        assert!(pattern.regex().is_some(), "{}", pattern.text);
+        assert!(super::builder(&pattern.loose).build().is_ok());
+    }
+}
+
+#[test]
+fn an_own_rule_is_asked_before_or_after_the_others() {
+    let own = |strength: &str| {
+        crate::triage::parse_rules(
+            "own",
+            &format!(
+                "[{{id: own/x, root_cause: connection_refused, error_category: INFRASTRUCTURE, \
+                 retryable: true, side: test, strength: {strength}, patterns: ['refused|frob'], \
+                 advice: {{what: w, why: y, fix: [f]}}}}]"
+            ),
+        )
+        .unwrap()
+    };
+    let says = |engine: &Engine, text: &str| {
+        engine
+            .diagnose(&Failure {
+                tool_result: Some(ToolResult {
+                    is_error: true,
+                    text: text.into(),
+                    ..ToolResult::default()
+                }),
+                ..failure(Some(Phase::Call))
+            })
+            .rule
+    };
+    let before = Engine::with_rules(own("hint"), Vec::new()).unwrap();
+    assert_eq!(says(&before, "connection refused"), "own/x");
+    let after = Engine::with_rules(Vec::new(), own("hint")).unwrap();
+    assert_eq!(says(&after, "connection refused"), "network/refused");
+    assert!(Engine::with_rules(own("hint"), own("hint")).is_err());
+}
+
+#[test]
+fn a_rule_that_contradicts_itself_is_refused() {
+    let rule = |fields: &str| {
+        crate::triage::parse_rules(
+            "own",
+            &format!(
+                "[{{id: own/x, root_cause: x, side: test, {fields}, \
+                 advice: {{what: w, why: y, fix: [f]}}}}]"
+            ),
+        )
+    };
+    assert!(rule("strength: hint, patterns: [a]").is_ok());
+    for wrong in [
+        "strength: hint",
+        "strength: fact",
+        "strength: hint, patterns: [a], retryable: true",
+        "strength: hint, patterns: [a], retryable: true, error_category: ASSERTION",
+        "strength: hint, patterns: [a], colour: red",
+    ] {
+        assert!(rule(wrong).is_err(), "{wrong}");
+    }
+    assert!(
+        Engine::with_rules(rule("strength: hint, patterns: ['(']").unwrap(), Vec::new()).is_err()
+    );
+}
+
+#[test]
+fn every_rule_has_examples_and_lookalikes() {
+    for rule in Engine::builtin().rules() {
+        assert!(rule.examples.len() >= 2, "{} needs examples", rule.id);
+        assert!(rule.lookalikes.len() >= 2, "{} needs look-alikes", rule.id);
+    }
+}
+
+#[test]
+fn examples_are_diagnosed_by_their_rule() {
+    let engine = Engine::builtin();
+    let mut wrong = Vec::new();
+    for rule in engine.rules() {
+        for example in &rule.examples {
+            let failures = failures(rule, example);
+            if failures.is_empty() {
+                wrong.push(format!("{}: no field can hold {example:?}", rule.id));
+            }
+            for failure in failures {
+                let diagnosis = engine.diagnose(&failure);
+                if diagnosis.rule != rule.id {
+                    wrong.push(format!(
+                        "{}: {} took {}",
+                        rule.id,
+                        diagnosis.rule,
+                        serde_json::to_string(&failure).unwrap()
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn lookalikes_are_not_diagnosed_by_the_rule() {
+    let engine = Engine::builtin();
+    let mut wrong = Vec::new();
+    for rule in engine.rules() {
+        for example in &rule.lookalikes {
+            for failure in failures(rule, example) {
+                let diagnosis = engine.diagnose(&failure);
+                if diagnosis.rule == rule.id {
+                    wrong.push(format!(
+                        "{} took {}",
+                        rule.id,
+                        serde_json::to_string(&failure).unwrap()
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_failure_without_facts_is_unknown_and_test_side() {
+    let diagnosis = Engine::builtin().diagnose(&Failure::default());
+    assert_eq!(diagnosis.root_cause, "unknown");
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Test, true));
+    assert_eq!(
+        (diagnosis.error_category, diagnosis.retryable),
+        (None, None)
+    );
+    assert_eq!(diagnosis.evidence, None);
+}
+
+#[test]
+fn a_traceback_at_startup_is_a_suspicion_and_no_verdict() {
+    let diagnosis = Engine::builtin().diagnose(&Failure {
+        outcome: Some(Outcome::Eof),
+        exit: Some(Exit {
+            code: Some(1),
+            signal: None,
+        }),
+        stderr: Some(
+            "Traceback (most recent call last):\n  File \"s.py\", line 4\nNameError: name 'Strng' is not defined"
+                .into(),
+        ),
+        ..failure(Some(Phase::Handshake))
+    });
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Test, true));
+    assert_eq!(diagnosis.suspect, Some(crate::model::Suspect::Code));
+    assert_eq!(
+        diagnosis.evidence.unwrap().text,
+        "NameError: name 'Strng' is not defined"
+    );
+}
+
+#[test]
+fn a_server_that_exits_after_the_handshake_is_test_side_when_it_never_became_ready() {
+    let died = Failure {
+        outcome: Some(Outcome::Eof),
+        exit: Some(Exit {
+            code: Some(1),
+            signal: None,
+        }),
+        ..failure(Some(Phase::List))
+    };
+    assert_eq!(Engine::builtin().diagnose(&died).side, Side::Code);
+    let live = Failure {
+        message: Some("exited during startup (exit code 1)".into()),
+        ..died
+    };
+    assert_eq!(Engine::builtin().diagnose(&live).side, Side::Test);
+}
+
+#[test]
+fn deaths_without_a_word_say_that_there_is_no_evidence() {
+    let diagnosis = Engine::builtin().diagnose(&Failure {
+        outcome: Some(Outcome::Eof),
+        exit: Some(Exit {
+            code: Some(1),
+            signal: None,
+        }),
+        request: Some(RequestFacts::default()),
+        ..failure(Some(Phase::Call))
+    });
+    assert_eq!(diagnosis.side, Side::Code);
+    assert_eq!(
+        diagnosis.evidence.unwrap().text,
+        "exit code 1, nothing on stderr"
+    );
+}
+
+#[test]
+fn the_repair_of_a_wrong_name_depends_on_what_else_there_is() {
+    let issue = |candidates: &[&str]| {
+        Engine::builtin()
+            .diagnose(&Failure {
+                issue: Some(crate::model::PlanIssue::UnknownTool {
+                    name: "read".into(),
+                    candidates: candidates.iter().map(|c| (*c).to_owned()).collect(),
+                }),
+                ..failure(Some(Phase::Call))
+            })
+            .repair
+    };
+    assert_eq!(issue(&["read_file"]).as_deref(), Some("rename_tool"));
+    assert_eq!(issue(&[]).as_deref(), Some("quarantine_step"));
+    assert_eq!(issue(&["a", "b"]).as_deref(), Some("quarantine_step"));
+}
+
+#[test]
+fn the_same_cause_in_two_steps_shares_one_fingerprint() {
+    let refused = |step: &str, port: u16| {
+        Engine::builtin().diagnose(&Failure {
+            step: Some(step.into()),
+            outcome: Some(Outcome::Result),
+            tool_result: Some(ToolResult {
+                is_error: true,
+                text: format!("connect ECONNREFUSED 127.0.0.1:{port}"),
+                structured_content: None,
+            }),
+            ..failure(Some(Phase::Call))
+        })
+    };
+    let (a, b) = (refused("a", 41001), refused("b", 52002));
+    assert_eq!(a.fingerprint, b.fingerprint);
+    assert_ne!(a.test_fingerprint, b.test_fingerprint);
+    assert_eq!(a.test_fingerprint, refused("a", 60000).test_fingerprint);
+}
+
+#[test]
+fn wrong_differently_is_another_fingerprint() {
+    let mismatch = |actual: &str| {
+        Engine::builtin().diagnose(&Failure {
+            step: Some("s".into()),
+            outcome: Some(Outcome::Result),
+            assertion: Some(Assertion {
+                kind: "equals".into(),
+                target: Some(AssertionTarget::Text),
+                expected: "8 ms".into(),
+                actual: actual.into(),
+                ..Assertion::default()
+            }),
+            tool_result: Some(ToolResult {
+                text: actual.into(),
+                ..ToolResult::default()
+            }),
+            ..failure(Some(Phase::Assert))
+        })
+    };
+    assert_ne!(
+        mismatch("7 ms").test_fingerprint,
+        mismatch("6 ms").test_fingerprint
+    );
+    assert_eq!(
+        mismatch("7 ms").test_fingerprint,
+        mismatch("7 ms").test_fingerprint
+    );
+}
+
+const WORDS: &[&str] = &[
+    "timeout",
+    "Connection refused",
+    "ECONNREFUSED 127.0.0.1:1",
+    "no such file or directory",
+    "Unknown tool: x",
+    "Error: ",
+    "\n",
+    "Traceback (most recent call last):\n  File \"a\"\nKeyError: 'A_B'",
+    "HTTP 503",
+    "permission denied",
+    "é‘’\u{0}",
+    "{\"jsonrpc\":\"2.0\"",
+    "panicked at src/main.rs:1:1:\nboom",
+    "ok",
+];
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::collection::vec(prop::sample::select(WORDS), 0..6).prop_map(|words| words.concat()),
+        "\\PC{0,60}",
+    ]
+}
+
+fn phase() -> impl Strategy<Value = Option<Phase>> {
+    prop::sample::select(vec![
+        None,
+        Some(Phase::Config),
+        Some(Phase::Spawn),
+        Some(Phase::Handshake),
+        Some(Phase::List),
+        Some(Phase::Call),
+        Some(Phase::Assert),
+        Some(Phase::Teardown),
+    ])
+}
+
+fn any_failure() -> impl Strategy<Value = Failure> {
+    let outcome = prop::sample::select(vec![
+        None,
+        Some(Outcome::SpawnError),
+        Some(Outcome::Eof),
+        Some(Outcome::Timeout),
+        Some(Outcome::Error),
+        Some(Outcome::Result),
+        Some(Outcome::Ok),
+    ]);
+    let exit = prop::option::of((prop::option::of(-1i32..256), any::<bool>()).prop_map(
+        |(code, killed)| Exit {
+            code,
+            signal: killed.then(|| "SIGSEGV".to_owned()),
+        },
+    ));
+    let rpc = prop::option::of((prop::option::of(-32800i64..1), text()).prop_map(
+        |(code, message)| RpcError {
+            code,
+            message,
+            data: None,
+        },
+    ));
+    let result =
+        prop::option::of(
+            (any::<bool>(), text()).prop_map(|(is_error, text)| ToolResult {
+                is_error,
+                text,
+                structured_content: None,
+            }),
+        );
+    (
+        phase(),
+        outcome,
+        exit,
+        prop::option::of(text()),
+        rpc,
+        result,
+        prop::option::of(text()),
+        prop::option::of(text()),
+        any::<bool>(),
+    )
+        .prop_map(
+            |(phase, outcome, exit, stderr, rpc_error, tool_result, message, text, requested)| {
+                Failure {
+                    phase,
+                    outcome,
+                    exit,
+                    stderr,
+                    rpc_error,
+                    tool_result,
+                    message,
+                    text,
+                    request: requested.then(RequestFacts::default),
+                    ..Failure::default()
+                }
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn every_diagnosis_is_whole_and_reproducible(failure in any_failure()) {
+        let engine = Engine::builtin();
+        let diagnosis = engine.diagnose(&failure);
+        prop_assert_eq!(diagnosis.error_category.is_some(), diagnosis.retryable.is_some());
+        prop_assert!(!diagnosis.rule.is_empty() && !diagnosis.advice.what.is_empty());
+        prop_assert!(!(diagnosis.ambiguous && diagnosis.side == Side::Code));
+        prop_assert_eq!(diagnosis, engine.diagnose(&failure));
+    }
+
+    #[test]
+    fn a_server_that_never_became_ready_is_never_code(failure in any_failure()) {
+        prop_assume!(matches!(
+            failure.phase,
+            Some(Phase::Config | Phase::Spawn | Phase::Handshake)
+        ));
+        prop_assert_eq!(Engine::builtin().diagnose(&failure).side, Side::Test);
+    }
+
+    #[test]
+    fn compared_values_are_no_evidence(expected in text(), actual in text()) {
+        // The answer begins with data, so that as a whole it states no error.
+        let failure = Failure {
+            phase: Some(Phase::Assert),
+            outcome: Some(Outcome::Result),
+            tool_result: Some(ToolResult { text: format!("value: {actual}"), ..ToolResult::default() }),
+            assertion: Some(Assertion {
+                kind: "equals".into(),
+                expected: expected.into(),
+                actual: actual.into(),
+                ..Assertion::default()
+            }),
+            ..Failure::default()
+        };
+        let diagnosis = Engine::builtin().diagnose(&failure);
+        prop_assert_eq!(diagnosis.root_cause.as_str(), "assertion_mismatch");
+    }
+}

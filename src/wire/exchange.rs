@@ -1,0 +1,73 @@
+//! What passes between a [`super::Peer`] and whoever asks through it.
+
+use super::era::Version;
+use crate::model::{Exit, RpcError};
+use serde_json::Value;
+
+/// How a request ended, but for its time limit, which the asker holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    Result(Value),
+    Error(RpcError),
+    /// The process ended first.
+    Exited(Exit),
+    /// A breach of the protocol leaves no hope for an answer; a fragment that
+    /// completes "the server …".
+    Broken(String),
+}
+
+/// Why a connection takes no more requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    Exited(Exit),
+    /// The stream is gone, or of no use, and the process is not; a fragment
+    /// as of a breach.
+    Closed(String),
+}
+
+impl End {
+    pub(super) fn answer(&self) -> Answer {
+        match self {
+            Self::Exited(exit) => Answer::Exited(exit.clone()),
+            Self::Closed(why) => Answer::Broken(why.clone()),
+        }
+    }
+}
+
+/// A request as it is to be sent.
+#[derive(Debug)]
+pub struct Outgoing<'a> {
+    pub method: &'a str,
+    /// Null for none.
+    pub params: Value,
+    /// What the request is dressed for; none to send it as it is.
+    pub version: Option<&'static Version>,
+    /// Ask for progress notifications.
+    pub progress: bool,
+    /// The probe for the era: blame for an answer that names nobody goes to
+    /// it first, since old servers stumble over it.
+    pub probe: bool,
+}
+
+/// Signs of life during a request that was given up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Life {
+    /// Progress notifications for it.
+    pub progress: u64,
+    /// Messages of any kind.
+    pub messages: u64,
+    /// Lines of noise on stdout.
+    pub noise: u64,
+    /// Bytes on stderr.
+    pub stderr_bytes: u64,
+    /// The server did not even take the request from its stdin.
+    pub unread: bool,
+}
+
+impl Life {
+    /// Whether the server did anything at all.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.progress + self.messages + self.noise + self.stderr_bytes > 0
+    }
+}
