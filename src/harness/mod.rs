@@ -23,6 +23,8 @@ mod real_fs;
 mod reason;
 mod revision;
 mod run;
+mod run_hook;
+mod run_report;
 mod seen;
 mod settings;
 mod standing;
