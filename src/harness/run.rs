@@ -3,19 +3,16 @@
 
 use super::apply;
 use super::assemble;
-use super::bundle;
 use super::decide::{Action, Decision, LoopState};
 use super::executor::{Executor, IterationContext};
-use super::help::{self, HelpContext};
-use super::hooks::{Hook, HookCall, HookRunner, succeeded};
+use super::hooks::{Hook, HookRunner};
 use super::revision::step_facts;
 use super::seen::{Observation, Policy, Seen, StepFacts};
 use super::settings::{LoopSettings, Surroundings};
 use super::standing::Standings;
-use super::verdict::{Course, Ending, Taint, conclude};
+use super::verdict::{Course, Ending};
 use crate::model::{
-    ActionKind, Event, HelpSummary, HookReport, IterationRecord, IterationReport, PlanReport,
-    RepairReport, RunReport, SCHEMA_VERSION, Signal,
+    ActionKind, Event, IterationRecord, IterationReport, RepairReport, RunReport, Signal,
 };
 use crate::plan::{Plan, PlanSource};
 use crate::repair::{Facts, Proposal, propose};
@@ -49,23 +46,23 @@ pub async fn run<'a, E: Executor, H: HookRunner>(
 }
 
 /// A run in progress.
-struct Run<'a, E, H> {
-    settings: &'a LoopSettings,
-    around: Surroundings<'a, E, H>,
-    started: Instant,
-    deadline: Instant,
+pub(super) struct Run<'a, E, H> {
+    pub(super) settings: &'a LoopSettings,
+    pub(super) around: Surroundings<'a, E, H>,
+    pub(super) started: Instant,
+    pub(super) deadline: Instant,
     /// As repaired so far.
-    plan: Plan,
+    pub(super) plan: Plan,
     /// As its owner wrote it last.
-    original: PlanSource,
-    state: LoopState,
-    iterations: Vec<IterationReport>,
-    attempts: BTreeMap<String, u32>,
-    quarantined: BTreeSet<String>,
-    new_ports_for: BTreeSet<String>,
-    course: Course,
-    last: Standings,
-    warnings: Vec<String>,
+    pub(super) original: PlanSource,
+    pub(super) state: LoopState,
+    pub(super) iterations: Vec<IterationReport>,
+    pub(super) attempts: BTreeMap<String, u32>,
+    pub(super) quarantined: BTreeSet<String>,
+    pub(super) new_ports_for: BTreeSet<String>,
+    pub(super) course: Course,
+    pub(super) last: Standings,
+    pub(super) warnings: Vec<String>,
 }
 
 impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
@@ -106,7 +103,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         }
     }
 
-    fn emit(&self, event: Event) {
+    pub(super) fn emit(&self, event: Event) {
         (self.around.events)(event);
     }
 
@@ -200,7 +197,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
 
     /// Decides, and applies the repairs that were decided on. A repair that
     /// can't be applied after all is taken back, and the question asked again.
-    fn decide(&mut self, pass: &mut Pass) -> (Decision, Option<Applied>) {
+    pub(super) fn decide(&mut self, pass: &mut Pass) -> (Decision, Option<Applied>) {
         loop {
             let observation = Observation {
                 index: self.course.iterations,
@@ -263,7 +260,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 
     /// Makes applied repairs part of the run.
-    fn adopt(&mut self, applied: Applied) -> Vec<RepairReport> {
+    pub(super) fn adopt(&mut self, applied: Applied) -> Vec<RepairReport> {
         self.plan = applied.plan;
         for proposal in applied.proposals {
             self.course.repaired = true;
@@ -291,7 +288,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 
     /// Waits as long as the retry says; says whether the run goes on.
-    async fn wait(&mut self, decision: &Decision) -> bool {
+    pub(super) async fn wait(&mut self, decision: &Decision) -> bool {
         if let Some(backoff) = decision.backoff {
             self.emit(Event::Waiting {
                 reason: ActionKind::Retry,
@@ -299,6 +296,8 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             });
             let until = (Instant::now() + backoff).min(self.deadline);
             let interrupted = tokio::select! {
+                // In order, since a choice by chance would be seen in reports.
+                biased;
                 signal = self.around.executor.interrupted() => Some(signal),
                 () = tokio::time::sleep_until(until) => None,
             };
@@ -311,7 +310,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 
     /// Whether there is time for another iteration; says so where there isn't.
-    fn in_time(&mut self) -> bool {
+    pub(super) fn in_time(&mut self) -> bool {
         if Instant::now() < self.deadline {
             return true;
         }
@@ -319,20 +318,20 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         false
     }
 
-    fn interrupt(&mut self, signal: Signal) {
+    pub(super) fn interrupt(&mut self, signal: Signal) {
         self.course.interrupted = Some(signal);
         self.emit(Event::Interrupted);
         self.amend("then a signal ended the run");
     }
 
     /// Adds to the reason of the last iteration's action what came of it.
-    fn amend(&mut self, what: &str) {
+    pub(super) fn amend(&mut self, what: &str) {
         if let Some(last) = self.iterations.last_mut() {
             last.action.reason = format!("{}; {what}", last.action.reason);
         }
     }
 
-    fn warn(&mut self, message: &str) {
+    pub(super) fn warn(&mut self, message: &str) {
         let message = self.settings.redactor.redact(message).into_owned();
         self.emit(Event::Warning {
             message: message.clone(),
@@ -539,16 +538,16 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
 }
 
 /// One iteration's material, kept for as long as it may be decided on anew.
-struct Pass {
+pub(super) struct Pass {
     /// The state before it.
-    before: LoopState,
-    record: IterationRecord,
-    steps: BTreeMap<String, StepFacts>,
-    seen: Vec<Seen>,
+    pub(super) before: LoopState,
+    pub(super) record: IterationRecord,
+    pub(super) steps: BTreeMap<String, StepFacts>,
+    pub(super) seen: Vec<Seen>,
 }
 
 /// Repairs that were applied to a copy of the plan.
-struct Applied {
+pub(super) struct Applied {
     plan: Plan,
     reports: Vec<RepairReport>,
     proposals: Vec<Proposal>,
@@ -557,8 +556,6 @@ struct Applied {
 /// More than any run takes, and little enough to be added to a clock.
 const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-const TAMPERED: &str = "the hook refine_code changed the plan file: the run stops, since the plan is what the code is measured by";
-
-fn millis(duration: Duration) -> u64 {
+pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
