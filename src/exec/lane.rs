@@ -159,10 +159,16 @@ impl Lane {
         (self.settings.events)(event);
     }
 
+    /// What of a failure an event may say.
+    fn shown(&self, failure: &Failure) -> Option<String> {
+        let message = failure.message.as_deref()?;
+        Some(self.settings.redactor.redact(message).into_owned())
+    }
+
     fn server_failed(&self, failure: Failure) {
         self.emit(Event::ServerFailed {
             server: self.server.name.clone(),
-            message: failure.message.clone().unwrap_or_default(),
+            message: self.shown(&failure).unwrap_or_default(),
         });
         self.board.fail_server(self.place, failure);
     }
@@ -277,7 +283,7 @@ impl Lane {
             flaky: false,
         };
         self.emit(Event::StepFinished {
-            message: end.failure.as_ref().and_then(|f| f.message.clone()),
+            message: end.failure.as_ref().and_then(|f| self.shown(f)),
             step: Box::new(report.clone()),
         });
         if let Some(failure) = end.failure {

@@ -159,7 +159,10 @@ fn end_homeless_steps(board: &Rc<Board>, settings: &Rc<ExecSettings>) {
         let mut report = blank_step(step, end.state);
         report.because = end.because;
         (settings.events)(Event::StepFinished {
-            message: end.failure.as_ref().and_then(|f| f.message.clone()),
+            message: end.failure.as_ref().and_then(|failure| {
+                let message = failure.message.as_deref()?;
+                Some(settings.redactor.redact(message).into_owned())
+            }),
             step: Box::new(report.clone()),
         });
         if let Some(failure) = end.failure {
