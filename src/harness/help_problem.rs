@@ -235,11 +235,20 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         ));
         next.push("if the plan is right, mend the server".to_owned());
     }
-    // Of the readings enough is said above.
+    let outlives = diagnosis.excused.as_deref() == Some("not_repeatable");
+    if outlives {
+        next.push(
+            "give the server a state of its own in each iteration, as a path below ${tmp}"
+                .to_owned(),
+        );
+    }
+    // To mend the server is no advice for what is not its fault, and of two
+    // readings enough is said above.
     let advice = diagnosis.advice.fix.iter();
+    let readings_said = doubtful || outlives;
     next.extend(
         advice
-            .filter(|line| !doubtful || line.starts_with("$ "))
+            .filter(|line| !readings_said || line.starts_with("$ "))
             .cloned(),
     );
     let started_by_us = match failure.phase {
