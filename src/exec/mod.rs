@@ -8,6 +8,7 @@
 
 mod board;
 mod judge;
+mod keep;
 mod lane;
 mod launch;
 mod operators;

@@ -1,6 +1,7 @@
 //! One iteration: fresh servers, a fresh `${tmp}`, every lane side by side.
 
 use super::board::{Board, Stop};
+use super::keep::keep;
 use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
 use super::settings::ExecSettings;
@@ -315,6 +316,7 @@ fn tidy(record: &mut IterationRecord, scope: &Scope, settings: &ExecSettings) {
         // of fields that are added later too.
         if let Ok(mut value) = serde_json::to_value(&*failure) {
             each_text(&mut value, &clean);
+            keep(&mut value);
             if let Ok(cleaned) = serde_json::from_value(value) {
                 *failure = cleaned;
             }
