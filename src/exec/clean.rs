@@ -15,6 +15,8 @@ use std::borrow::Cow;
 const KEPT: usize = 16 * 1024;
 /// How much of a text a message quotes.
 const QUOTED: usize = 300;
+/// Fields of a failure whose names below are not ours.
+const OF_OTHERS: [&str; 4] = ["limits", "server_info", "tools_listed", "env_delta"];
 /// A quotation is cleaned before it is cut, so that no secret survives by
 /// being cut in two; of a huge text this much is looked at.
 const LOOKED_AT: usize = 64 * 1024;
@@ -130,9 +132,17 @@ impl Cleaner {
         let mut issue = failure.issue.take();
         let target = failure.assertion.as_mut().and_then(|a| a.target.take());
         // One walk over the failure as data reaches every text in it, those
-        // of fields that are added later too.
+        // of fields that are added later too. The names of its fields and of
+        // their fields are ours, whatever a secret says.
         let cleaned = serde_json::to_value(&*failure).and_then(|mut value| {
-            self.json(&mut value);
+            for (name, field) in value.as_object_mut().into_iter().flatten() {
+                match field {
+                    Value::Object(inner) if !OF_OTHERS.contains(&name.as_str()) => {
+                        inner.values_mut().for_each(|value| self.json(value));
+                    }
+                    other => self.json(other),
+                }
+            }
             serde_json::from_value(value)
         });
         *failure = match cleaned {
@@ -315,20 +325,20 @@ mod tests {
 
     #[test]
     fn a_secret_that_is_a_word_of_ours_costs_no_fact() {
-        for word in ["assert", "text", "unknown_tool", "equals"] {
+        for word in ["assert", "text", "unknown_tool", "equals", "message", "e", "name"] {
             let failure = Failure {
                 issue: Some(PlanIssue::UnknownTool {
                     name: word.to_owned(),
                     candidates: Vec::new(),
                 }),
-                message: Some(format!("said {word}")),
+                message: Some(format!("a {word}")),
                 ..mismatch(json!(word))
             };
             let clean = cleaned(word, failure);
             assert_eq!(clean.phase, Some(Phase::Assert), "{word}");
             let target = clean.assertion.as_ref().and_then(|a| a.target);
             assert_eq!(target, Some(AssertionTarget::Text));
-            assert_eq!(clean.message.as_deref(), Some("said [secret KEY]"));
+            assert_eq!(clean.message.as_deref(), Some("a [secret KEY]"));
             assert_eq!(
                 clean.issue,
                 Some(PlanIssue::UnknownTool {
@@ -355,7 +365,7 @@ mod tests {
                 cleaned("s", mismatch(one)),
             ];
             assert_eq!(same[0], same[1]);
-            assert_ne!(same[0], cleaned("s", mismatch(other)));
+            assert_ne!(same[0], cleaned("#", mismatch(other)));
             assert!(same[0].assertion.as_ref().unwrap().actual.to_string().len() < KEPT + 200);
         }
     }
@@ -376,7 +386,7 @@ mod tests {
             }),
             ..mismatch(json!(huge))
         };
-        let clean = cleaned("s", failure);
+        let clean = cleaned("#", failure);
         assert!(serde_json::to_string(&clean).unwrap().len() < 7 * KEPT);
         let params = clean.request.unwrap().params.unwrap();
         assert_eq!(

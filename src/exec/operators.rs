@@ -28,7 +28,7 @@ pub enum OperandError {
         takes: &'static str,
         got: &'static str,
     },
-    #[error("there is no snapshot `{name}` to compare with: {why}")]
+    #[error("the snapshot `{name}` can't be compared with: {why}")]
     Snapshot { name: String, why: String },
     #[error("{0}")]
     Unresolved(#[from] crate::plan::Unresolved),

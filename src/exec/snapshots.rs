@@ -33,7 +33,7 @@ pub fn stored(plan: &Path, name: &str) -> Result<String, OperandError> {
     read.map_err(|error| OperandError::Snapshot {
         name: name.to_owned(),
         why: match error.kind() {
-            io::ErrorKind::NotFound => format!("{} does not exist", path.display()),
+            io::ErrorKind::NotFound => format!("nothing is stored in {} yet", path.display()),
             _ => format!("{} can't be read: {error}", path.display()),
         },
     })
@@ -97,7 +97,7 @@ mod tests {
             panic!("there is none");
         };
         assert_eq!(name, "n");
-        assert!(why.ends_with("snapshots/p/n.snap does not exist"), "{why}");
+        assert!(why.ends_with("snapshots/p/n.snap yet"), "{why}");
         let path = path_of(&plan, "n");
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, "hello\n").unwrap();
