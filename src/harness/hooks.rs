@@ -2,8 +2,9 @@
 
 use crate::model::{Exit, HookReport, Track};
 use crate::process::{Capture, CommandSpec, ExitBoundReader, Process, spawn};
-use crate::text::redact::Redactor;
+use crate::text::redact::{Redactor, StreamRedactor};
 use crate::text::{human_duration, truncate_middle};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -11,8 +12,6 @@ use tokio::time::Instant;
 
 /// How much of a hook's stdout and of its stderr a report keeps, in bytes.
 const KEPT: usize = 16 * 1024;
-/// How much of its stdout is held in memory at most.
-const HELD: usize = 1024 * 1024;
 /// What a hook that ran out of time is given to end, twice.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -134,7 +133,7 @@ impl CommandHooks {
                 let _ = stdin.shutdown().await;
             }
         };
-        let mut output = Output::default();
+        let mut output = Output::new(&self.redactor);
         let drain = async {
             if let Some(stdout) = process.stdout.take() {
                 output.drain(ExitBoundReader::new(stdout, &watch)).await;
@@ -176,8 +175,7 @@ impl CommandHooks {
         let stderr = process.stderr();
         stderr.settled().await;
         report.stderr = truncate_middle(&stderr.tail(), KEPT).into_owned();
-        let stdout = String::from_utf8_lossy(&output.bytes).into_owned();
-        report.stdout = truncate_middle(&self.redactor.redact(&stdout), KEPT).into_owned();
+        report.stdout = output.text();
     }
 }
 
@@ -189,18 +187,179 @@ fn ended_with(exit: &Exit) -> String {
     }
 }
 
-/// What a hook prints, up to a bound.
-#[derive(Debug, Default)]
+/// The head and the tail of what a hook prints, redacted as it comes, so that
+/// no cut can part a secret from what gives it away.
 struct Output {
-    bytes: Vec<u8>,
+    redactor: StreamRedactor,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    left_out: usize,
 }
 
 impl Output {
+    fn new(redactor: &Redactor) -> Self {
+        Self {
+            redactor: redactor.stream(),
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            left_out: 0,
+        }
+    }
+
     async fn drain(&mut self, mut from: impl tokio::io::AsyncRead + Unpin) {
         let mut chunk = [0_u8; 8192];
         while let Ok(n @ 1..) = from.read(&mut chunk).await {
-            let room = HELD.saturating_sub(self.bytes.len()).min(n);
-            self.bytes.extend_from_slice(&chunk[..room]);
+            let clean = self.redactor.push(&chunk[..n]);
+            self.keep(&clean);
         }
+        let rest = self.redactor.finish();
+        self.keep(&rest);
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = (KEPT / 2).saturating_sub(self.head.len()).min(bytes.len());
+        let (head, tail) = bytes.split_at(room);
+        self.head.extend_from_slice(head);
+        self.tail.extend(tail);
+        let excess = self.tail.len().saturating_sub(KEPT / 2);
+        self.tail.drain(..excess);
+        self.left_out += excess;
+    }
+
+    fn text(&self) -> String {
+        let head = String::from_utf8_lossy(&self.head);
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        let tail = String::from_utf8_lossy(&tail);
+        match self.left_out {
+            0 => format!("{head}{tail}"),
+            n => format!("{head}\n[{n} bytes left out]\n{tail}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CommandHooks, Hook, HookCall, HookRunner, succeeded};
+    use crate::model::HookReport;
+    use crate::text::redact::Redactor;
+    use std::path::Path;
+    use std::time::Duration;
+    use tokio::time::Instant;
+
+    fn call(dir: &Path, script: &str, bundle: &[u8], limit: Duration) -> HookReport {
+        let argv = ["sh", "-c", script].map(str::to_owned);
+        let mut hooks = CommandHooks {
+            project_dir: dir.to_owned(),
+            redactor: Redactor::new([("TOKEN", "s3cr3t-value")]),
+        };
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+            .block_on(async {
+                hooks
+                    .run(&HookCall {
+                        hook: Hook::FixTests,
+                        argv: &argv,
+                        bundle,
+                        until: Instant::now() + limit,
+                        limit,
+                    })
+                    .await
+            })
+    }
+
+    const LONG: Duration = Duration::from_secs(30);
+
+    #[test]
+    fn a_hook_reads_the_bundle_in_the_project_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let report = call(
+            dir.path(),
+            "cat > got; echo out; echo s3cr3t-value >&2",
+            b"{\"a\":1}\n",
+            LONG,
+        );
+        assert!(succeeded(&report), "{report:?}");
+        let got = std::fs::read_to_string(dir.path().join("got")).unwrap();
+        assert_eq!(got, "{\"a\":1}\n");
+        assert_eq!(report.stdout, "out\n");
+        assert!(!report.stderr.is_empty() && !report.stderr.contains("s3cr3t"));
+        assert_eq!(report.hook, "fix_tests");
+    }
+
+    #[test]
+    fn a_hook_that_reads_nothing_of_a_large_bundle_is_none_the_worse() {
+        let dir = tempfile::tempdir().unwrap();
+        let report = call(dir.path(), "exit 0", &vec![b'x'; 4 << 20], LONG);
+        assert!(succeeded(&report), "{report:?}");
+    }
+
+    #[test]
+    fn a_large_output_is_kept_in_part() {
+        let dir = tempfile::tempdir().unwrap();
+        let report = call(
+            dir.path(),
+            "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo last",
+            b"",
+            LONG,
+        );
+        assert!(succeeded(&report), "{report:?}");
+        assert!(report.stdout.starts_with("first") && report.stdout.ends_with("last\n"));
+        assert!(report.stdout.len() < 20_000);
+    }
+
+    #[test]
+    fn another_exit_code_is_no_success_and_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let report = call(dir.path(), "exit 3", b"", LONG);
+        assert!(!succeeded(&report));
+        assert_eq!(report.error.as_deref(), Some("ended with exit code 3"));
+        let report = call(dir.path(), "kill -9 $$", b"", LONG);
+        assert!(!succeeded(&report));
+        assert_eq!(report.error.as_deref(), Some("was ended by SIGKILL"));
+    }
+
+    #[test]
+    fn a_hook_that_takes_too_long_is_stopped_with_all_it_started() {
+        let dir = tempfile::tempdir().unwrap();
+        let began = std::time::Instant::now();
+        let report = call(
+            dir.path(),
+            "sleep 300 & echo $! > pid; wait",
+            b"",
+            Duration::from_millis(300),
+        );
+        assert!(!succeeded(&report));
+        assert!(report.error.unwrap().contains("ran longer than"));
+        assert!(began.elapsed() < Duration::from_secs(20));
+        let pid = std::fs::read_to_string(dir.path().join("pid")).unwrap();
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+        // Gone, or dead and waiting to be reaped by whoever adopted it.
+        assert!(stat.map_or(true, |s| s.contains(") Z ")));
+    }
+
+    #[test]
+    fn a_hook_that_can_not_be_started_says_why() {
+        let dir = tempfile::tempdir().unwrap();
+        let argv = ["./no-such-hook".to_owned()];
+        let mut hooks = CommandHooks {
+            project_dir: dir.path().to_owned(),
+            redactor: Redactor::none(),
+        };
+        let report = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+            .block_on(hooks.run(&HookCall {
+                hook: Hook::RefineCode,
+                argv: &argv,
+                bundle: b"",
+                until: Instant::now() + LONG,
+                limit: LONG,
+            }));
+        assert!(!succeeded(&report));
+        assert!(report.error.unwrap().starts_with("could not be started"));
+        assert_eq!(report.exit, None);
     }
 }

@@ -23,6 +23,8 @@ mod real_fs;
 mod reason;
 mod revision;
 mod run;
+mod run_hook;
+mod run_report;
 mod seen;
 mod settings;
 mod standing;
@@ -37,7 +39,7 @@ pub use real_fs::RealFs;
 pub use revision::step_facts;
 pub use run::{Outcome, run};
 pub use seen::{Observation, Policy, Seen, StepFacts};
-pub use settings::{LoopSettings, Surroundings};
+pub use settings::{LoopSettings, ReportSink, Surroundings};
 pub use standing::Standings;
 pub use verdict::{Course, Ending, Taint, conclude};
 

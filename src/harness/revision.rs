@@ -9,7 +9,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// The facts of every step, by id.
 ///
 /// Places in the file don't count, since an edit elsewhere shifts them; nor do
-/// the limits of start-up and shutdown, since no answer depends on them.
+/// time limits, since what a server answers does not depend on how long one
+/// would have waited.
 #[must_use]
 pub fn step_facts(plan: &Plan) -> BTreeMap<String, StepFacts> {
     let mut known: BTreeMap<String, StepFacts> = BTreeMap::new();
@@ -46,8 +47,6 @@ fn hash_step(step: &Step, server: Option<&Server>, hasher: &mut DefaultHasher) {
     for (name, capture) in &step.capture {
         (name, &capture.raw).hash(hasher);
     }
-    let timeout = step.timeout.or(server.map(|s| s.request_timeout));
-    timeout.hash(hasher);
     hash_expectations(step, hasher);
     if let Some(server) = server {
         hash_server(server, hasher);
@@ -103,5 +102,104 @@ fn hash_server(server: &Server, hasher: &mut DefaultHasher) {
                 (name, &value.raw).hash(hasher);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::step_facts;
+    use crate::plan::{PlanSource, load};
+    use std::collections::BTreeSet;
+
+    const PLAN: &str = r#"version: 1
+vars: { v: 1 }
+servers:
+  one: { command: srv, args: [x] }
+  two: { command: srv, env: { K: v } }
+steps:
+  - { id: a, server: one, tool: t, args: { n: 1 }, capture: { got: "$.x" } }
+  - { id: b, server: two, tool: t, args: { n: "${got}" }, expect: { text: { contains: hi } } }
+  - { id: c, server: two, tool: t, expect: { json: [ { path: "$.y", equals: 1 } ] } }
+"#;
+
+    /// Ids of the steps that rest on something else after the change.
+    fn changed(from: &str, to: &str) -> Vec<String> {
+        let facts = |text: &str| {
+            step_facts(
+                &load(PlanSource {
+                    path: "plan.yaml".into(),
+                    text: text.into(),
+                })
+                .unwrap(),
+            )
+        };
+        let text = PLAN.replace(from, to);
+        assert_ne!(text, PLAN);
+        let (before, after) = (facts(PLAN), facts(&text));
+        before
+            .keys()
+            .filter(|id| before[*id].revision != after[*id].revision)
+            .cloned()
+            .collect()
+    }
+
+    #[test]
+    fn a_step_rests_on_itself_its_server_and_what_it_captures_from() {
+        let cases: [(&str, &str, &[&str]); 11] = [
+            ("args: { n: 1 }", "args: { n: 2 }", &["a", "b"]),
+            ("args: [x]", "args: [y]", &["a", "b"]),
+            ("K: v", "K: w", &["b", "c"]),
+            ("contains: hi", "contains: ho", &["b"]),
+            ("contains: hi", "equals: hi", &["b"]),
+            ("equals: 1", "equals: 2", &["c"]),
+            ("path: \"$.y\"", "path: \"$.z\"", &["c"]),
+            ("v: 1 }", "v: 2 }", &["a", "b", "c"]),
+            (
+                "id: c, server: two, tool: t",
+                "id: c, server: two, tool: u",
+                &["c"],
+            ),
+            (
+                "capture: { got: \"$.x\" }",
+                "capture: { got: \"$.y\" }",
+                &["a", "b"],
+            ),
+            ("id: c, server: two", "id: c, server: one", &["c"]),
+        ];
+        for (from, to, steps) in cases {
+            assert_eq!(changed(from, to), steps, "{from} -> {to}");
+        }
+    }
+
+    #[test]
+    fn places_in_the_file_and_time_limits_change_nothing() {
+        let cases = [
+            ("version: 1\n", "version: 1\n# a comment\n"),
+            (
+                "args: [x]",
+                "args: [x], startup_timeout: 9s, request_timeout: 9s",
+            ),
+            ("id: c, server", "id: c, timeout: 9s, server"),
+        ];
+        for (from, to) in cases {
+            assert!(changed(from, to).is_empty(), "{from} -> {to}");
+        }
+    }
+
+    #[test]
+    fn the_steps_and_servers_of_captures_are_known() {
+        let plan = load(PlanSource {
+            path: "plan.yaml".into(),
+            text: PLAN.into(),
+        })
+        .unwrap();
+        let facts = step_facts(&plan);
+        let set = |names: &[&str]| -> BTreeSet<String> {
+            names.iter().map(|n| (*n).to_owned()).collect()
+        };
+        assert_eq!(facts["b"].steps, set(&["a", "b"]));
+        assert_eq!(facts["b"].servers, set(&["one", "two"]));
+        assert_eq!(facts["c"].steps, set(&["c"]));
+        assert_eq!(facts["c"].servers, set(&["two"]));
     }
 }

@@ -3,19 +3,16 @@
 
 use super::apply;
 use super::assemble;
-use super::bundle;
 use super::decide::{Action, Decision, LoopState};
 use super::executor::{Executor, IterationContext};
-use super::help::{self, HelpContext};
-use super::hooks::{Hook, HookCall, HookRunner, succeeded};
+use super::hooks::{Hook, HookRunner};
 use super::revision::step_facts;
 use super::seen::{Observation, Policy, Seen, StepFacts};
 use super::settings::{LoopSettings, Surroundings};
 use super::standing::Standings;
-use super::verdict::{Course, Ending, Taint, conclude};
+use super::verdict::{Course, Ending};
 use crate::model::{
-    ActionKind, Event, HelpSummary, HookReport, IterationRecord, IterationReport, PlanReport,
-    RepairReport, RunReport, SCHEMA_VERSION, Signal,
+    ActionKind, Event, IterationRecord, IterationReport, RepairReport, RunReport, Signal,
 };
 use crate::plan::{Plan, PlanSource};
 use crate::repair::{Facts, Proposal, propose};
@@ -49,23 +46,23 @@ pub async fn run<'a, E: Executor, H: HookRunner>(
 }
 
 /// A run in progress.
-struct Run<'a, E, H> {
-    settings: &'a LoopSettings,
-    around: Surroundings<'a, E, H>,
-    started: Instant,
-    deadline: Instant,
+pub(super) struct Run<'a, E, H> {
+    pub(super) settings: &'a LoopSettings,
+    pub(super) around: Surroundings<'a, E, H>,
+    pub(super) started: Instant,
+    pub(super) deadline: Instant,
     /// As repaired so far.
-    plan: Plan,
+    pub(super) plan: Plan,
     /// As its owner wrote it last.
-    original: PlanSource,
-    state: LoopState,
-    iterations: Vec<IterationReport>,
-    attempts: BTreeMap<String, u32>,
-    quarantined: BTreeSet<String>,
-    new_ports_for: BTreeSet<String>,
-    course: Course,
-    last: Standings,
-    warnings: Vec<String>,
+    pub(super) original: PlanSource,
+    pub(super) state: LoopState,
+    pub(super) iterations: Vec<IterationReport>,
+    pub(super) attempts: BTreeMap<String, u32>,
+    pub(super) quarantined: BTreeSet<String>,
+    pub(super) new_ports_for: BTreeSet<String>,
+    pub(super) course: Course,
+    pub(super) last: Standings,
+    pub(super) warnings: Vec<String>,
 }
 
 impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
@@ -106,7 +103,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         }
     }
 
-    fn emit(&self, event: Event) {
+    pub(super) fn emit(&self, event: Event) {
         (self.around.events)(event);
     }
 
@@ -200,7 +197,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
 
     /// Decides, and applies the repairs that were decided on. A repair that
     /// can't be applied after all is taken back, and the question asked again.
-    fn decide(&mut self, pass: &mut Pass) -> (Decision, Option<Applied>) {
+    pub(super) fn decide(&mut self, pass: &mut Pass) -> (Decision, Option<Applied>) {
         loop {
             let observation = Observation {
                 index: self.course.iterations,
@@ -263,7 +260,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 
     /// Makes applied repairs part of the run.
-    fn adopt(&mut self, applied: Applied) -> Vec<RepairReport> {
+    pub(super) fn adopt(&mut self, applied: Applied) -> Vec<RepairReport> {
         self.plan = applied.plan;
         for proposal in applied.proposals {
             self.course.repaired = true;
@@ -291,7 +288,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 
     /// Waits as long as the retry says; says whether the run goes on.
-    async fn wait(&mut self, decision: &Decision) -> bool {
+    pub(super) async fn wait(&mut self, decision: &Decision) -> bool {
         if let Some(backoff) = decision.backoff {
             self.emit(Event::Waiting {
                 reason: ActionKind::Retry,
@@ -299,6 +296,8 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             });
             let until = (Instant::now() + backoff).min(self.deadline);
             let interrupted = tokio::select! {
+                // In order, since a choice by chance would be seen in reports.
+                biased;
                 signal = self.around.executor.interrupted() => Some(signal),
                 () = tokio::time::sleep_until(until) => None,
             };
@@ -311,7 +310,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 
     /// Whether there is time for another iteration; says so where there isn't.
-    fn in_time(&mut self) -> bool {
+    pub(super) fn in_time(&mut self) -> bool {
         if Instant::now() < self.deadline {
             return true;
         }
@@ -319,236 +318,39 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         false
     }
 
-    fn interrupt(&mut self, signal: Signal) {
+    pub(super) fn interrupt(&mut self, signal: Signal) {
         self.course.interrupted = Some(signal);
         self.emit(Event::Interrupted);
         self.amend("then a signal ended the run");
     }
 
     /// Adds to the reason of the last iteration's action what came of it.
-    fn amend(&mut self, what: &str) {
+    pub(super) fn amend(&mut self, what: &str) {
         if let Some(last) = self.iterations.last_mut() {
             last.action.reason = format!("{}; {what}", last.action.reason);
         }
     }
 
-    fn warn(&mut self, message: &str) {
+    pub(super) fn warn(&mut self, message: &str) {
         let message = self.settings.redactor.redact(message).into_owned();
         self.emit(Event::Warning {
             message: message.clone(),
         });
         self.warnings.push(message);
     }
-
-    /// Runs a hook and takes its effect in; says whether the run goes on.
-    async fn hook(&mut self, hook: Hook, pass: &mut Pass) -> bool {
-        self.publish_progress();
-        let on_disk = |run: &Self| std::fs::read(&run.original.path).ok();
-        let before = on_disk(self);
-        let Some(report) = self.call(hook).await else {
-            return false;
-        };
-        let went_well = succeeded(&report);
-        let error = report.error.clone().unwrap_or_else(|| "failed".to_owned());
-        if let Some(last) = self.iterations.last_mut() {
-            last.action.hook = Some(report);
-        }
-        if hook == Hook::RefineCode && before != on_disk(self) {
-            self.course.tainted = Some(Taint::PlanTampered);
-            self.amend("the hook changed the plan, which it must not");
-            self.warn(TAMPERED);
-            return false;
-        }
-        if !went_well {
-            self.amend(&format!("the hook {error}"));
-            return self.go_on_without(hook, pass).await;
-        }
-        self.course.repaired = true;
-        let usable = match hook {
-            Hook::FixTests => self.reread(),
-            Hook::RefineCode => {
-                self.state.code_refined();
-                true
-            }
-        };
-        self.publish_progress();
-        usable && self.in_time()
-    }
-
-    /// A hook that changed nothing ends its track and costs no iteration: the
-    /// same one may still have something else to try.
-    async fn go_on_without(&mut self, hook: Hook, pass: &mut Pass) -> bool {
-        pass.before.charge(hook.track());
-        pass.before.close(hook.track());
-        let (decision, applied) = self.decide(pass);
-        let Some(applied) = applied else {
-            return false;
-        };
-        let repairs = self.adopt(applied);
-        self.amend(&decision.reason);
-        if let Some(last) = self.iterations.last_mut() {
-            last.action.kind = decision.action.kind();
-            last.action.repairs = repairs;
-            last.budgets.after = decision.budgets.after;
-        }
-        self.publish_progress();
-        self.wait(&decision).await
-    }
-
-    /// Calls the hook; absent when a signal ended the run meanwhile.
-    async fn call(&mut self, hook: Hook) -> Option<HookReport> {
-        let argv = match hook {
-            Hook::FixTests => self.settings.hooks.fix_tests.as_deref(),
-            Hook::RefineCode => self.settings.hooks.refine_code.as_deref(),
-        }
-        .unwrap_or_default();
-        self.emit(Event::HookStarted {
-            hook: hook.name().to_owned(),
-            argv: argv
-                .iter()
-                .map(|arg| self.settings.redactor.redact(arg).into_owned())
-                .collect(),
-        });
-        let bundle = bundle::bundle(
-            hook,
-            &self.plan.source.path.display().to_string(),
-            self.iterations.last(),
-            &self.settings.redactor,
-        );
-        let now = Instant::now();
-        let limit = self
-            .settings
-            .hook_timeout
-            .min(self.deadline.saturating_duration_since(now));
-        let call = HookCall {
-            hook,
-            argv,
-            bundle: &bundle,
-            until: now + limit,
-            limit,
-        };
-        let signal = tokio::select! {
-            report = self.around.hooks.run(&call) => return Some(report),
-            signal = self.around.executor.interrupted() => signal,
-        };
-        self.interrupt(signal);
-        None
-    }
-
-    /// After `fix_tests` the file is the truth: what was repaired in memory is
-    /// dropped, and the plan read and checked again.
-    fn reread(&mut self) -> bool {
-        let plan = PlanSource::read(&self.original.path)
-            .map_err(|e| e.to_string())
-            .and_then(|source| apply::load(source, self.settings).map_err(|e| e.to_string()));
-        match plan {
-            Ok(plan) => {
-                if self.plan.source.text != self.original.text {
-                    self.warn("the plan was read again after fix_tests; the repairs made in memory were dropped");
-                }
-                self.original = plan.source.clone();
-                self.plan = plan;
-                self.quarantined.clear();
-                self.course.contract_changed = false;
-                self.state.plan_replaced(self.course.iterations);
-                true
-            }
-            Err(error) => {
-                self.amend("the plan that it left can't be used");
-                self.warn(&format!("after fix_tests the plan can't be used: {error}"));
-                false
-            }
-        }
-    }
-
-    fn publish_progress(&mut self) {
-        let unfinished = Standings {
-            green: false,
-            ..self.last
-        };
-        let ending = conclude(unfinished, &self.course);
-        let help = help::unfinished(&self.iterations, &self.help_context());
-        let report = self.report(&ending, Some(help));
-        self.publish(&report);
-    }
-
-    fn publish(&mut self, report: &RunReport) {
-        let text = &self.plan.source.text;
-        let repaired = (*text != self.original.text).then(|| self.settings.redactor.redact(text));
-        if let Err(error) = (self.around.on_iteration)(report, repaired.as_deref()) {
-            // Of two taints the graver is kept.
-            self.course.tainted = self.course.tainted.or(Some(Taint::ReportUnwritable));
-            self.warn(&format!("a report could not be written: {error}"));
-        }
-    }
-
-    fn help_context(&self) -> HelpContext<'_> {
-        HelpContext {
-            plan: &self.plan,
-            course: &self.course,
-            redactor: &self.settings.redactor,
-        }
-    }
-
-    fn report(&self, ending: &Ending, help_summary: Option<HelpSummary>) -> RunReport {
-        let repair_diff = apply::diff(&self.original, &self.plan.source, &self.settings.redactor);
-        RunReport {
-            schema_version: SCHEMA_VERSION,
-            run_id: self.settings.run_id.clone(),
-            plan: PlanReport {
-                name: self.plan.name.clone(),
-                path: self.original.path.display().to_string(),
-            },
-            verdict: ending.verdict,
-            exit_code: ending.exit_code.code(),
-            needs_user_help: ending.needs_user_help,
-            help_summary,
-            seed: self.settings.seed,
-            started_at: self.settings.started_at.clone(),
-            duration_ms: millis(self.started.elapsed()),
-            report_dir: self.settings.report_dir.clone(),
-            iterations: self.iterations.clone(),
-            repair_diff: (!repair_diff.is_empty()).then_some(repair_diff),
-            warnings: self.warnings.clone(),
-        }
-    }
-
-    /// The verdict. When the last report can't be written, that changes it, so
-    /// it is reached once more.
-    fn finish(mut self) -> Outcome {
-        let mut ending = conclude(self.last, &self.course);
-        let mut report = self.conclusion(&ending);
-        self.publish(&report);
-        let reconsidered = conclude(self.last, &self.course);
-        if reconsidered != ending || report.warnings != self.warnings {
-            ending = reconsidered;
-            report = self.conclusion(&ending);
-        }
-        Outcome {
-            report,
-            final_plan: self.plan,
-            ending,
-        }
-    }
-
-    fn conclusion(&self, ending: &Ending) -> RunReport {
-        let help = (!ending.verdict.is_green() && self.course.interrupted.is_none())
-            .then(|| help::summary(&self.iterations, &self.help_context()));
-        self.report(ending, help)
-    }
 }
 
 /// One iteration's material, kept for as long as it may be decided on anew.
-struct Pass {
+pub(super) struct Pass {
     /// The state before it.
-    before: LoopState,
-    record: IterationRecord,
-    steps: BTreeMap<String, StepFacts>,
-    seen: Vec<Seen>,
+    pub(super) before: LoopState,
+    pub(super) record: IterationRecord,
+    pub(super) steps: BTreeMap<String, StepFacts>,
+    pub(super) seen: Vec<Seen>,
 }
 
 /// Repairs that were applied to a copy of the plan.
-struct Applied {
+pub(super) struct Applied {
     plan: Plan,
     reports: Vec<RepairReport>,
     proposals: Vec<Proposal>,
@@ -557,8 +359,6 @@ struct Applied {
 /// More than any run takes, and little enough to be added to a clock.
 const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-const TAMPERED: &str = "the hook refine_code changed the plan file: the run stops, since the plan is what the code is measured by";
-
-fn millis(duration: Duration) -> u64 {
+pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

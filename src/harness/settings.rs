@@ -76,6 +76,9 @@ impl LoopSettings {
     }
 }
 
+/// Where reports go; says why one could not be written.
+pub type ReportSink<'a> = dyn FnMut(&RunReport, Option<&str>) -> Result<(), String> + 'a;
+
 /// What the loop reaches the world through.
 pub struct Surroundings<'a, E, H> {
     pub executor: &'a mut E,
@@ -87,5 +90,5 @@ pub struct Surroundings<'a, E, H> {
     /// Gets the report so far after every iteration, and the final one in the
     /// end; with it the text of the plan where repairs have changed it. A
     /// failure to write it is remembered: such a run is never green.
-    pub on_iteration: &'a mut dyn FnMut(&RunReport, Option<&str>) -> Result<(), String>,
+    pub on_iteration: &'a mut ReportSink<'a>,
 }

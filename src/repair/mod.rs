@@ -21,3 +21,6 @@ use propose::step_target;
 
 pub use propose::propose;
 pub use types::{Facts, FsFacts, PathKind, Proposal, RepairId};
+
+#[cfg(test)]
+mod tests;

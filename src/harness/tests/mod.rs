@@ -2,7 +2,9 @@
 
 mod asks;
 mod blame;
+mod properties;
 mod runs;
 mod stage;
 mod support;
+mod tales;
 mod verdicts;

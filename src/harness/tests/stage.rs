@@ -18,10 +18,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+type Play<'s> = dyn FnMut(&Plan, &IterationContext<'_>) -> IterationRecord + 's;
+
 /// Plays the iterations of a script; the last one again where it ends.
 pub(super) struct Script<'s> {
     /// Makes the record of an iteration from the plan as repaired by then.
-    pub(super) play: Box<dyn FnMut(&Plan, &IterationContext<'_>) -> IterationRecord + 's>,
+    pub(super) play: Box<Play<'s>>,
     /// A signal comes while the loop waits or a hook runs.
     pub(super) signal: Option<Signal>,
     pub(super) executed: Vec<Executed>,

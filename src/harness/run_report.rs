@@ -1,0 +1,88 @@
+//! The part of the driver that hands out reports, the final one included.
+
+use super::apply;
+use super::executor::Executor;
+use super::help::{self, HelpContext};
+use super::hooks::HookRunner;
+use super::run::{Outcome, Run, millis};
+use super::standing::Standings;
+use super::verdict::{Ending, Taint, conclude};
+use crate::model::{HelpSummary, PlanReport, RunReport, SCHEMA_VERSION};
+
+impl<E: Executor, H: HookRunner> Run<'_, E, H> {
+    pub(super) fn publish_progress(&mut self) {
+        let unfinished = Standings {
+            green: false,
+            ..self.last
+        };
+        let ending = conclude(unfinished, &self.course);
+        let help = help::unfinished(&self.iterations, &self.help_context());
+        let report = self.report(&ending, Some(help));
+        self.publish(&report);
+    }
+
+    fn publish(&mut self, report: &RunReport) {
+        let text = &self.plan.source.text;
+        let repaired = (*text != self.original.text).then(|| self.settings.redactor.redact(text));
+        if let Err(error) = (self.around.on_iteration)(report, repaired.as_deref()) {
+            // Of two taints the graver is kept.
+            self.course.tainted = self.course.tainted.or(Some(Taint::ReportUnwritable));
+            self.warn(&format!("a report could not be written: {error}"));
+        }
+    }
+
+    fn help_context(&self) -> HelpContext<'_> {
+        HelpContext {
+            plan: &self.plan,
+            course: &self.course,
+            redactor: &self.settings.redactor,
+        }
+    }
+
+    fn report(&self, ending: &Ending, help_summary: Option<HelpSummary>) -> RunReport {
+        let repair_diff = apply::diff(&self.original, &self.plan.source, &self.settings.redactor);
+        RunReport {
+            schema_version: SCHEMA_VERSION,
+            run_id: self.settings.run_id.clone(),
+            plan: PlanReport {
+                name: self.plan.name.clone(),
+                path: self.original.path.display().to_string(),
+            },
+            verdict: ending.verdict,
+            exit_code: ending.exit_code.code(),
+            needs_user_help: ending.needs_user_help,
+            help_summary,
+            seed: self.settings.seed,
+            started_at: self.settings.started_at.clone(),
+            duration_ms: millis(self.started.elapsed()),
+            report_dir: self.settings.report_dir.clone(),
+            iterations: self.iterations.clone(),
+            repair_diff: (!repair_diff.is_empty()).then_some(repair_diff),
+            warnings: self.warnings.clone(),
+        }
+    }
+
+    /// The verdict. When the last report can't be written, that changes it, so
+    /// it is reached once more.
+    pub(super) fn finish(mut self) -> Outcome {
+        let mut ending = conclude(self.last, &self.course);
+        let mut report = self.conclusion(&ending);
+        self.publish(&report);
+        let reconsidered = conclude(self.last, &self.course);
+        if reconsidered != ending || report.warnings != self.warnings {
+            ending = reconsidered;
+            report = self.conclusion(&ending);
+        }
+        Outcome {
+            report,
+            final_plan: self.plan,
+            ending,
+        }
+    }
+
+    fn conclusion(&self, ending: &Ending) -> RunReport {
+        let help = (!ending.verdict.is_green() && self.course.interrupted.is_none())
+            .then(|| help::summary(&self.iterations, &self.help_context()));
+        self.report(ending, help)
+    }
+}
