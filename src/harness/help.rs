@@ -4,7 +4,8 @@
 use super::help_problem::{Case, problem};
 use super::verdict::{Course, Taint};
 use crate::model::{
-    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Side, StepReport, StepState,
+    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Side, Standing, StepReport,
+    StepState,
 };
 use crate::plan::Plan;
 use crate::text::plural;
@@ -40,12 +41,10 @@ pub(super) fn unfinished(iterations: &[IterationReport], context: &HelpContext<'
 pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpSummary {
     let mut problems = Vec::new();
     problems.extend(context.course.tainted.map(|taint| tainted(taint, context)));
-    let mut to_blame = Side::Test;
+    let mut to_blame = Blamed::Nobody;
     if let Some((last, before)) = iterations.split_last() {
         for case in cases(last, before) {
-            if case.failure.diagnosis.side == Side::Code {
-                to_blame = Side::Code;
-            }
+            to_blame = to_blame.max(Blamed::by(case.failure));
             problems.push(problem(&case, iterations, context));
         }
         let loose: Vec<&StepReport> = last
@@ -66,17 +65,38 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
     }
 }
 
-fn title(problems: &[HelpProblem], to_blame: Side, context: &HelpContext<'_>) -> String {
+/// What the title may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Blamed {
+    Nobody,
+    /// The code or the plan: the expectation was never seen to hold.
+    CodeOrPlan,
+    Code,
+}
+
+impl Blamed {
+    fn by(failure: &FailureReport) -> Self {
+        match (failure.diagnosis.side, failure.diagnosis.standing) {
+            (Side::Test, _) => Self::Nobody,
+            (Side::Code, Some(Standing::NeverPassed)) => Self::CodeOrPlan,
+            (Side::Code, Some(Standing::PassedBefore) | None) => Self::Code,
+        }
+    }
+}
+
+fn title(problems: &[HelpProblem], blamed: Blamed, context: &HelpContext<'_>) -> String {
     let name = &context.plan.name;
     let count = u64::try_from(problems.len()).unwrap_or(u64::MAX);
-    match (to_blame, problems) {
-        (Side::Code, [_]) => format!("{name} failed, and the code under test is why"),
-        (Side::Code, _) => format!(
-            "{name} failed: {}, and the code under test is behind at least one",
-            plural(count, "problem")
+    let problems = plural(count, "problem");
+    match blamed {
+        Blamed::Code if count == 1 => format!("{name} failed, and the code under test is why"),
+        Blamed::Code => {
+            format!("{name} failed: {problems}, and the code under test is behind at least one")
+        }
+        Blamed::CodeOrPlan => format!(
+            "{name} failed: {problems}; an answer was wrong twice, the same way, unless the plan is"
         ),
-        (Side::Test, [_]) => format!("{name} needs your help with one problem"),
-        (Side::Test, _) => format!("{name} needs your help with {}", plural(count, "problem")),
+        Blamed::Nobody => format!("{name} needs your help with {problems}"),
     }
 }
 

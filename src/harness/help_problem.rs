@@ -3,7 +3,7 @@
 use super::help::{HelpContext, quoted};
 use crate::model::{
     ActionKind, Assertion, Because, Exit, FailureReport, HelpProblem, IterationReport, Phase,
-    RepairReport, Side, Standing, StepState,
+    RepairReport, Standing, StepState,
 };
 use crate::text::{one_line, plural};
 
@@ -119,6 +119,8 @@ fn evidence(failure: &FailureReport) -> String {
         parts.push(compared(assertion));
     }
     match &failure.diagnosis.evidence {
+        // What was compared has been said.
+        Some(evidence) if evidence.field == "assertion" && failure.assertion.is_some() => {}
         Some(evidence) if !evidence.text.trim().is_empty() => parts.push(format!(
             "{}: {}",
             evidence.field,
@@ -233,7 +235,22 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         ));
         next.push("if the plan is right, mend the server".to_owned());
     }
-    next.extend(diagnosis.advice.fix.iter().cloned());
+    let outlives = diagnosis.excused.as_deref() == Some("not_repeatable");
+    if outlives {
+        next.push(
+            "give the server a state of its own in each iteration, as a path below ${tmp}"
+                .to_owned(),
+        );
+    }
+    // To mend the server is no advice for what is not its fault, and of two
+    // readings enough is said above.
+    let advice = diagnosis.advice.fix.iter();
+    let readings_said = doubtful || outlives;
+    next.extend(
+        advice
+            .filter(|line| !readings_said || line.starts_with("$ "))
+            .cloned(),
+    );
     let started_by_us = match failure.phase {
         Phase::Spawn | Phase::Handshake | Phase::List => !failure.argv.is_empty(),
         Phase::Config | Phase::Call | Phase::Assert | Phase::Teardown => false,
@@ -255,7 +272,8 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     } else {
         push_new(&mut next, format!("$ jelly run {plan}"));
     }
-    if doubtful && diagnosis.side == Side::Code {
+    // Trust matters only to a hook that is there to refine the code.
+    if doubtful && case.iteration.budgets.before.code_refines > 0 {
         push_new(&mut next, format!("$ jelly run {plan} --trust-plan"));
     }
     next

@@ -46,7 +46,7 @@ pub(super) fn to_stop(
         format!(
             "the budget of {} is used up; {} would have been next",
             plural(policy.budgets.max_iterations, "iteration"),
-            name(strongest)
+            act(strongest)
         )
     })
 }
@@ -70,10 +70,7 @@ fn nothing_left(judged: &[Judged], standings: &Standings, policy: &Policy) -> St
         (false, _) if judged.is_empty() => {
             "not every step ran and passed, and no failure explains it".to_owned()
         }
-        (false, _) => format!(
-            "{} stands as test-side, and nothing is left to try",
-            list(judged.iter())
-        ),
+        (false, _) => format!("test-side: {}; nothing is left to try", list(judged.iter())),
     }
 }
 
@@ -83,42 +80,52 @@ pub(super) fn to_go_on(
     judged: &[Judged],
     asks: &[(Ask, Option<&Proposal>)],
 ) -> String {
-    let asking = |wanted: &[Ask]| {
-        list(
+    let asking = |wanted: Ask, one: &str, several: &str| {
+        let names = names(
             judged
                 .iter()
                 .zip(asks)
-                .filter(|(_, (ask, _))| wanted.contains(ask))
+                .filter(|(_, (ask, _))| *ask == wanted)
                 .map(|(judged, _)| judged),
-        )
+        );
+        let verb = if names.len() == 1 { one } else { several };
+        format!("{} {verb}", names.join(", ")).trim_end().to_owned()
     };
     match action {
         Action::RepairMcpPlan(proposals) => {
             let names: Vec<&str> = proposals.iter().map(|p| p.id.name()).collect();
+            let repaired = asks.iter().any(|(ask, _)| *ask == Ask::Repair);
+            let wanted = if repaired {
+                Ask::Repair
+            } else {
+                Ask::Quarantine
+            };
+            let applies = if names.len() == 1 { "applies" } else { "apply" };
             format!(
-                "{} is test-side, and {} applies",
-                asking(&[Ask::Repair, Ask::Quarantine]),
+                "{} test-side, and {} {applies}",
+                asking(wanted, "is", "are"),
                 names.join(", ")
             )
         }
-        Action::Retry => format!("{} may pass by itself", asking(&[Ask::Retry])),
+        Action::Retry => format!("{} may pass by itself", asking(Ask::Retry, "", "")),
         Action::Confirm => format!(
-            "{} was wrong once: only the same mismatch on fresh servers is proof",
-            asking(&[Ask::Confirm])
+            "{} wrong once: only the same mismatch on fresh servers is proof",
+            asking(Ask::Confirm, "was", "were")
         ),
         Action::FixTests => format!(
-            "{} is test-side, and no repair applies",
-            asking(&[Ask::FixTests])
+            "{} test-side, and no repair applies",
+            asking(Ask::FixTests, "is", "are")
         ),
         Action::RefineCode => format!(
-            "{} is code-side, and nothing test-side is left",
-            asking(&[Ask::RefineCode])
+            "{} code-side, and nothing test-side is left",
+            asking(Ask::RefineCode, "is", "are")
         ),
         Action::Stop => String::new(),
     }
 }
 
-fn list<'a>(judged: impl Iterator<Item = &'a Judged>) -> String {
+/// Whose failures they are and of which cause, each once.
+fn names<'a>(judged: impl Iterator<Item = &'a Judged>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for judged in judged {
         let name = format!(
@@ -130,10 +137,14 @@ fn list<'a>(judged: impl Iterator<Item = &'a Judged>) -> String {
             names.push(name);
         }
     }
-    names.join(", ")
+    names
 }
 
-fn name(ask: Ask) -> &'static str {
+fn list<'a>(judged: impl Iterator<Item = &'a Judged>) -> String {
+    names(judged).join(", ")
+}
+
+fn act(ask: Ask) -> &'static str {
     match ask {
         Ask::Repair | Ask::Quarantine => "a repair",
         Ask::Retry => "a retry",

@@ -124,8 +124,31 @@ pub(super) fn render(advice: &AdviceText, values: &Values) -> Advice {
     Advice {
         what: always(what),
         why: always(why),
-        fix: fix.iter().filter_map(|line| fill(line, values)).collect(),
+        fix: fix
+            .iter()
+            .filter_map(|line| match line.strip_prefix("$ ") {
+                Some(command) => fill(command, &pasteable(values)).map(|c| format!("$ {c}")),
+                None => fill(line, values),
+            })
+            .collect(),
     }
+}
+
+/// The values as words of a shell's command line. A server's own words may
+/// stand among them, so nothing that a shell would act on is left bare. The
+/// whole `command` is quoted word by word already.
+fn pasteable(values: &Values) -> Values {
+    values
+        .iter()
+        .map(|(name, value)| {
+            let value = if name == "command" {
+                value.clone()
+            } else {
+                quoted(&crate::text::one_line(value, 200))
+            };
+            (name.clone(), value)
+        })
+        .collect()
 }
 
 /// What the failure itself knows.
@@ -270,7 +293,7 @@ fn quoted(argument: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Values, fill, quoted};
+    use super::{AdviceText, Values, fill, quoted, render};
 
     #[test]
     fn placeholders_are_filled_or_replaced_by_other_words() {
@@ -284,6 +307,23 @@ mod tests {
         for plain in ["an open { brace", "write ${name} in the plan"] {
             assert_eq!(fill(plain, &values).as_deref(), Some(plain));
         }
+    }
+
+    #[test]
+    fn what_a_server_says_can_do_no_harm_in_a_command() {
+        let advice = AdviceText {
+            what: "w".into(),
+            why: "y".into(),
+            fix: vec!["$ mkdir -p {path}".into(), "Look at {path}.".into()],
+        };
+        let values = Values::from([("path".to_owned(), "/x; rm -rf ~\n$(id)".to_owned())]);
+        assert_eq!(
+            render(&advice, &values).fix,
+            [
+                "$ mkdir -p '/x; rm -rf ~ $(id)'",
+                "Look at /x; rm -rf ~\n$(id)."
+            ]
+        );
     }
 
     #[test]

@@ -143,7 +143,9 @@ fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
 }
 
 fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
-    if let Some(type_) = &f.type_ {
+    // Robot Framework types everything `AssertionError`.
+    let typed = f.dialect.as_deref() != Some("robot");
+    if let Some(type_) = f.type_.as_ref().filter(|_| typed) {
         list.whole(Field::Report, "type", Cow::Borrowed(type_), 0);
     }
     if let Some(message) = &f.message {

@@ -2,18 +2,16 @@
 
 use super::advice::{self, Values};
 use super::clues::{self, Text};
-use super::facts::{Facts, Promise, issue_kind};
+use super::evidence::{evidence, evidence_of};
+use super::facts::{Facts, Promise};
 use super::fingerprint;
 use super::load::{self, RuleError};
 use super::rule::{AdviceText, Rule, RuleSide, Strength};
-use crate::model::{Diagnosis, Evidence, Failure, PlanIssue, Side, Suspect};
-use crate::text::{one_line, truncate};
+use crate::model::{Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect};
+use crate::text::truncate;
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
-
-/// Bytes of the evidence that a diagnosis quotes.
-const EVIDENCE: usize = 300;
 
 /// The turn of the built-in rules.
 const BUILTIN_TURN: u8 = 1;
@@ -60,7 +58,7 @@ struct Pattern {
 
 /// A rule that holds, with what it matched; the smaller key decides.
 struct Match<'a> {
-    key: (u8, Strength, u8, i32, usize),
+    key: (u8, Strength, u8, i32, usize, bool),
     rule: &'a Rule,
     /// Index of the text and of the pattern, for rules with patterns.
     at: Option<(usize, usize)>,
@@ -258,7 +256,7 @@ impl Engine {
                 keep(
                     &mut best,
                     Match {
-                        key: (*turn, rule.strength, 0, -rule.priority, index),
+                        key: (*turn, rule.strength, 0, -rule.priority, index, false),
                         rule,
                         at: None,
                     },
@@ -325,7 +323,15 @@ impl Engine {
             keep(
                 best,
                 Match {
-                    key: (*turn, what.strength, rank, -what.priority, rule),
+                    key: (
+                        *turn,
+                        what.strength,
+                        rank,
+                        -what.priority,
+                        rule,
+                        // A name of a class says less to a reader than a line.
+                        text.name == "type",
+                    ),
                     rule: what,
                     at: Some((index, *hit)),
                 },
@@ -400,6 +406,17 @@ fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
             return false;
         }
     }
+    // An answer that fails an expectation is read for the trouble of its
+    // surroundings alone; what it says of its subject was to be compared.
+    if facts.promise == Some(Promise::Expectation)
+        && !rule.patterns.is_empty()
+        && !matches!(
+            rule.error_category,
+            Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
+        )
+    {
+        return false;
+    }
     rule.when.holds(facts)
 }
 
@@ -430,125 +447,6 @@ fn repair(rule: &Rule, failure: &Failure) -> Option<String> {
         | None => repair,
     };
     Some(replacement.to_owned())
-}
-
-fn evidence(field: &str, text: &str) -> Evidence {
-    Evidence {
-        field: field.to_owned(),
-        text: one_line(text.trim(), EVIDENCE),
-    }
-}
-
-/// The evidence of a typed fact: what was seen, in words, with the telling
-/// line of stderr where a process ended.
-fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
-    let f = facts.failure;
-    if let Some(issue) = &f.issue {
-        return Some(evidence("issue", &issue_text(issue)));
-    }
-    if let Some(breach) = &f.protocol_breach {
-        return Some(evidence("protocol_breach", breach));
-    }
-    if let (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema)) =
-        (&f.assertion, facts.promise)
-    {
-        let path = assertion
-            .path
-            .as_deref()
-            .map_or(String::new(), |p| format!(" at {p}"));
-        return Some(evidence(
-            "assertion",
-            &format!(
-                "expected {}{path} {}, got {}",
-                assertion.kind,
-                one_line(&assertion.expected.to_string(), 120),
-                one_line(&assertion.actual.to_string(), 120),
-            ),
-        ));
-    }
-    if let Some(error) = &f.spawn_error {
-        let name = error.name.clone().unwrap_or_default();
-        let text = error.text.clone().unwrap_or_default();
-        return Some(evidence("spawn_error", format!("{name} {text}").trim()));
-    }
-    if let Some(error) = &f.rpc_error {
-        let code = error.code.map_or(String::new(), |code| format!("{code}: "));
-        return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
-    }
-    if let Some(status) = facts.http_status.filter(|status| *status >= 400) {
-        return Some(evidence("http.status", &status.to_string()));
-    }
-    if let Some(result) = f.tool_result.as_ref().filter(|r| !r.text.trim().is_empty()) {
-        return Some(evidence("tool_result.text", &result.text));
-    }
-    let line = f.stderr.as_deref().and_then(clues::telling_line);
-    if facts.died {
-        return Some(match (line, exit_text(f)) {
-            (Some(line), _) => evidence("stderr", &line),
-            (None, Some((field, exit))) if facts.silent => {
-                evidence(field, &format!("{exit}, nothing on stderr"))
-            }
-            (None, Some((field, exit))) => evidence(field, &exit),
-            (None, None) => evidence("outcome", "stdout was closed, nothing on stderr"),
-        });
-    }
-    if facts.timed_out {
-        let limit = f
-            .timeout_s
-            .map_or(String::new(), |s| format!(" within {s} s"));
-        return Some(evidence("timeout_s", &format!("no answer{limit}")));
-    }
-    if let Some(noise) = f.stdout_noise.iter().find(|line| !line.trim().is_empty()) {
-        return Some(evidence("stdout_noise", noise));
-    }
-    let says = |field: &'static str, text: &Option<String>| {
-        text.as_deref()
-            .filter(|text| !text.trim().is_empty())
-            .map(|text| evidence(field, &clues::telling_line(text).unwrap_or_default()))
-            .filter(|evidence| !evidence.text.is_empty())
-    };
-    line.map(|line| evidence("stderr", &line))
-        .or_else(|| says("message", &f.message))
-        .or_else(|| says("text", &f.text))
-        .or_else(|| exit_text(f).map(|(field, exit)| evidence(field, &exit)))
-}
-
-fn exit_text(f: &Failure) -> Option<(&'static str, String)> {
-    let exit = f.exit.as_ref()?;
-    match (&exit.signal, exit.code) {
-        (Some(signal), _) => Some(("exit.signal", format!("killed by {signal}"))),
-        (None, Some(code)) => Some(("exit.code", format!("exit code {code}"))),
-        (None, None) => None,
-    }
-}
-
-fn issue_text(issue: &PlanIssue) -> String {
-    let kind = issue_kind(issue).replace('_', " ");
-    match issue {
-        PlanIssue::CommandNotFound { command: name }
-        | PlanIssue::NotExecutable { path: name }
-        | PlanIssue::MissingDirectory { path: name }
-        | PlanIssue::MissingVariable { name, .. }
-        | PlanIssue::UnknownServer { name, .. }
-        | PlanIssue::UnknownTool { name, .. } => format!("{kind}: {name}"),
-        PlanIssue::UnknownArgument { tool, name, .. }
-        | PlanIssue::MissingArgument { tool, name } => format!("{kind} of {tool}: {name}"),
-        PlanIssue::ArgumentType {
-            tool,
-            pointer,
-            expected,
-            actual,
-        } => format!(
-            "{kind} of {tool}: {pointer} is {actual}, the schema wants {}",
-            expected.join(" or ")
-        ),
-        PlanIssue::InvalidArgument {
-            tool,
-            pointer,
-            reason,
-        } => format!("{kind} of {tool}: {pointer} {reason}"),
-        PlanIssue::CaptureFailed { name, path } => format!("{kind}: {name} from {path}"),
-    }
 }
 
 /// Says that nothing is known.

@@ -65,6 +65,8 @@ pub(super) struct When {
     noise: Option<bool>,
     /// Neither stdout nor stderr holds anything.
     silent: Option<bool>,
+    /// Nothing on stderr.
+    quiet_stderr: Option<bool>,
     breach: Option<bool>,
     /// The operating system named the working directory, not the command.
     cwd_refused: Option<bool>,
@@ -103,6 +105,7 @@ impl When {
             timed_out,
             noise,
             silent,
+            quiet_stderr,
             breach,
             cwd_refused,
             bare_interpreter,
@@ -131,6 +134,7 @@ impl When {
                 timed_out,
                 noise,
                 silent,
+                quiet_stderr,
                 breach,
                 cwd_refused,
                 bare_interpreter,
@@ -208,6 +212,7 @@ impl When {
             && same(self.timed_out, facts.timed_out)
             && same(self.noise, !f.stdout_noise.is_empty())
             && same(self.silent, facts.silent)
+            && same(self.quiet_stderr, blank(&f.stderr))
             && same(self.breach, f.protocol_breach.is_some())
             && same(self.cwd_refused, facts.cwd_refused)
             && same(self.bare_interpreter, facts.bare_interpreter)
@@ -254,7 +259,6 @@ impl<'a> Facts<'a> {
             });
         let answered = failure.rpc_error.is_some() || failure.tool_result.is_some();
         let http = failure.http.as_ref();
-        let blank = |text: &Option<String>| text.as_deref().is_none_or(|t| t.trim().is_empty());
         Self {
             failure,
             source: if failure.phase.is_some() {
@@ -296,6 +300,10 @@ impl<'a> Facts<'a> {
             over_http: failure.url.is_some() || http.is_some(),
         }
     }
+}
+
+fn blank(text: &Option<String>) -> bool {
+    text.as_deref().is_none_or(|text| text.trim().is_empty())
 }
 
 /// Start-up ends when the first step may run. jelly's own words for a server

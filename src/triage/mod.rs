@@ -12,6 +12,7 @@ mod advice;
 mod answer;
 mod clues;
 mod engine;
+mod evidence;
 mod facts;
 mod fingerprint;
 mod load;

@@ -497,7 +497,6 @@ fn nothing_is_begun_after_the_deadline() {
 
 #[test]
 fn reasons_name_who_and_why() {
-    let mut world = World::new(hooked());
     let cases = [
         (
             vec![with(dead_server(), [mend()])],
@@ -515,9 +514,13 @@ fn reasons_name_who_and_why() {
             vec![broken("a")],
             "step a (missing_file) is test-side, and no repair applies",
         ),
+        (
+            vec![broken("a"), broken("b")],
+            "step a (missing_file), step b (missing_file) are test-side, and no repair applies",
+        ),
     ];
     for (failures, reason) in cases {
-        assert_eq!(world.sees(&failures).reason, reason);
+        assert_eq!(World::new(hooked()).sees(&failures).reason, reason);
     }
     let mut world = World::new(hooked());
     assert_eq!(
@@ -535,7 +538,7 @@ fn reasons_name_who_and_why() {
     );
     assert_eq!(
         World::new(policy()).sees(&[broken("a")]).reason,
-        "step a (missing_file) stands as test-side, and nothing is left to try"
+        "test-side: step a (missing_file); nothing is left to try"
     );
     assert_eq!(
         World::new(policy())

@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 /// How many histories are told.
-const TALES: usize = 2500;
+const TALES: usize = 2000;
 
 pub(super) const STEPS: [&str; 5] = ["a", "b", "c", "d", "z"];
 

@@ -1,0 +1,136 @@
+//! What is quoted when a typed fact decides: what was seen, in words.
+
+use super::clues;
+use super::facts::{Facts, Promise, issue_kind};
+use crate::model::{Evidence, Failure, PlanIssue};
+use crate::text::one_line;
+
+/// Bytes of the evidence that a diagnosis quotes.
+const EVIDENCE: usize = 300;
+
+pub(super) fn evidence(field: &str, text: &str) -> Evidence {
+    Evidence {
+        field: field.to_owned(),
+        text: one_line(text.trim(), EVIDENCE),
+    }
+}
+
+/// The evidence of a typed fact: what was seen, in words, with the telling
+/// line of stderr where a process ended.
+pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
+    let f = facts.failure;
+    if let Some(issue) = &f.issue {
+        return Some(evidence("issue", &issue_text(issue)));
+    }
+    if let Some(breach) = &f.protocol_breach {
+        return Some(evidence("protocol_breach", breach));
+    }
+    if let (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema)) =
+        (&f.assertion, facts.promise)
+    {
+        let path = assertion
+            .path
+            .as_deref()
+            .map_or(String::new(), |p| format!(" at {p}"));
+        return Some(evidence(
+            "assertion",
+            &format!(
+                "expected {}{path} {}, got {}",
+                assertion.kind,
+                one_line(&assertion.expected.to_string(), 120),
+                one_line(&assertion.actual.to_string(), 120),
+            ),
+        ));
+    }
+    if let Some(error) = &f.spawn_error {
+        let name = error.name.clone().unwrap_or_default();
+        let text = error.text.clone().unwrap_or_default();
+        return Some(evidence("spawn_error", format!("{name} {text}").trim()));
+    }
+    if let Some(error) = &f.rpc_error {
+        let code = error.code.map_or(String::new(), |code| format!("{code}: "));
+        return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
+    }
+    if let Some(status) = facts.http_status.filter(|status| *status >= 400) {
+        return Some(evidence("http.status", &status.to_string()));
+    }
+    if let Some(result) = f.tool_result.as_ref().filter(|r| !r.text.trim().is_empty()) {
+        return Some(evidence("tool_result.text", &result.text));
+    }
+    let line = f.stderr.as_deref().and_then(clues::telling_line);
+    if facts.died {
+        return Some(match (line, exit_text(f)) {
+            (Some(line), _) => evidence("stderr", &line),
+            (None, Some((field, exit))) if facts.silent => {
+                evidence(field, &format!("{exit}, nothing on stderr"))
+            }
+            (None, Some((field, exit))) => evidence(field, &exit),
+            (None, None) => evidence("outcome", "stdout was closed, nothing on stderr"),
+        });
+    }
+    let noise = f.stdout_noise.iter().find(|line| !line.trim().is_empty());
+    if facts.timed_out
+        && facts.starting
+        && line.is_none()
+        && let Some(noise) = noise
+    {
+        return Some(evidence("stdout_noise", noise));
+    }
+    if facts.timed_out {
+        let limit = f
+            .timeout_s
+            .map_or(String::new(), |s| format!(" within {s} s"));
+        return Some(evidence("timeout_s", &format!("no answer{limit}")));
+    }
+    if let Some(noise) = noise {
+        return Some(evidence("stdout_noise", noise));
+    }
+    let says = |field: &'static str, text: &Option<String>| {
+        text.as_deref()
+            .filter(|text| !text.trim().is_empty())
+            .map(|text| evidence(field, &clues::telling_line(text).unwrap_or_default()))
+            .filter(|evidence| !evidence.text.is_empty())
+    };
+    line.map(|line| evidence("stderr", &line))
+        .or_else(|| says("message", &f.message))
+        .or_else(|| says("text", &f.text))
+        .or_else(|| exit_text(f).map(|(field, exit)| evidence(field, &exit)))
+}
+
+fn exit_text(f: &Failure) -> Option<(&'static str, String)> {
+    let exit = f.exit.as_ref()?;
+    match (&exit.signal, exit.code) {
+        (Some(signal), _) => Some(("exit.signal", format!("killed by {signal}"))),
+        (None, Some(code)) => Some(("exit.code", format!("exit code {code}"))),
+        (None, None) => None,
+    }
+}
+
+fn issue_text(issue: &PlanIssue) -> String {
+    let kind = issue_kind(issue).replace('_', " ");
+    match issue {
+        PlanIssue::CommandNotFound { command: name }
+        | PlanIssue::NotExecutable { path: name }
+        | PlanIssue::MissingDirectory { path: name }
+        | PlanIssue::MissingVariable { name, .. }
+        | PlanIssue::UnknownServer { name, .. }
+        | PlanIssue::UnknownTool { name, .. } => format!("{kind}: {name}"),
+        PlanIssue::UnknownArgument { tool, name, .. }
+        | PlanIssue::MissingArgument { tool, name } => format!("{kind} of {tool}: {name}"),
+        PlanIssue::ArgumentType {
+            tool,
+            pointer,
+            expected,
+            actual,
+        } => format!(
+            "{kind} of {tool}: {pointer} is {actual}, the schema wants {}",
+            expected.join(" or ")
+        ),
+        PlanIssue::InvalidArgument {
+            tool,
+            pointer,
+            reason,
+        } => format!("{kind} of {tool}: {pointer} {reason}"),
+        PlanIssue::CaptureFailed { name, path } => format!("{kind}: {name} from {path}"),
+    }
+}
