@@ -1,5 +1,10 @@
 //! What the documents say is what the program does.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of a test fail as loudly as it does"
+)]
+
 use assert_cmd::Command;
 use jelly::model::ExitCode;
 use jelly::model::Signal::{Int, Term};
