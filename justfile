@@ -36,3 +36,7 @@ mutants:
 # All of what a change must pass
 ci:
     .ci/run
+
+# Feed random input to one of `cargo fuzz list` for a minute
+fuzz TARGET:
+    cargo +nightly fuzz run {{TARGET}} -- -max_total_time=60

@@ -212,7 +212,7 @@ fn the_exit_codes_in_the_readme_are_all_there_are_in_their_order() {
 }
 
 #[test]
-fn the_readme_names_every_repair_and_every_operator_that_works() {
+fn the_readme_names_every_repair_and_every_operator() {
     let readme = readme();
     let repairs = RepairId::ALL.map(RepairId::name);
     let operators = Operator::ALL.map(Operator::name);
