@@ -241,3 +241,40 @@ fn the_readme_marks_the_command_that_runs_the_tests() {
     assert_eq!(block.info, "sh");
     assert!(block.text.contains("cargo test"), "{}", block.text);
 }
+
+/// The lines of an output without what differs from run to run: times, ids,
+/// and the order in which two servers that work side by side get ahead.
+fn steady_lines(output: &str) -> Vec<String> {
+    let time = Regex::new(r"<?\d+(\.\d+)? m?s\b").unwrap();
+    let id = Regex::new(r"\S*/test_results\.md").unwrap();
+    let steady = |line: &str| {
+        id.replace(&time.replace_all(line, "TIME"), "REPORT")
+            .into_owned()
+    };
+    let mut lines: Vec<String> = output.lines().map(steady).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn the_quick_start_prints_what_the_readme_shows() {
+    let readme = readme();
+    let shown = blocks(&readme)
+        .into_iter()
+        .find(|block| block.text.starts_with("RUN      quick start"))
+        .unwrap();
+    let temp = tempfile::tempdir().unwrap();
+    let project = temp.path().canonicalize().unwrap();
+    let mut run = Command::cargo_bin("jelly").unwrap();
+    run.current_dir(root())
+        .env_clear()
+        .args(["run", "plans/quickstart.yaml", "--project-dir"])
+        .arg(&project)
+        .arg("--reports-dir")
+        .arg(temp.path().join("reports"));
+    let output = run.output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let printed = printed.replace(project.to_str().unwrap(), "/home/me/jelly/plans");
+    assert_eq!(steady_lines(&printed), steady_lines(&shown.text));
+    assert!(output.status.success());
+}
