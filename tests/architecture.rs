@@ -63,6 +63,9 @@ const LOADERS: [(&str, &[&str]); 2] = [
 /// read one at a time.
 const MAX_LINES: usize = 600;
 
+/// Files above it, with what is to be said for them.
+const LONG_FILES: [(&str, &str); 0] = [];
+
 const fn room(layer: u8, name: &'static str, uses: &'static [&'static str]) -> Room {
     Room { layer, name, uses }
 }
@@ -252,9 +255,9 @@ fn no_file_is_too_long_to_be_read() {
             long.insert(name);
         }
     }
-    assert_eq!(
-        long,
-        BTreeSet::new(),
-        "files of more than {MAX_LINES} lines"
-    );
+    let known: BTreeSet<String> = LONG_FILES
+        .iter()
+        .map(|(file, _)| (*file).to_owned())
+        .collect();
+    assert_eq!(long, known, "files of more than {MAX_LINES} lines");
 }
