@@ -288,26 +288,16 @@ fn without_tmp(plan: &Plan, error: &std::io::Error) -> Executed {
 /// plan read the same, and have the same fingerprints.
 fn tidy(record: &mut IterationRecord, scope: &Scope, settings: &ExecSettings) {
     let tmp = scope.tmp.display().to_string();
-    let mut names: Vec<(String, String)> = vec![(tmp, "${tmp}".to_owned())];
-    names.extend(
-        scope
-            .ports
-            .values()
-            .map(|port| (format!("127.0.0.1:{port}"), "127.0.0.1:${port}".to_owned())),
-    );
+    let ports: Vec<String> = scope.ports.values().map(u16::to_string).collect();
     let clean = |text: &mut String| {
         if let std::borrow::Cow::Owned(redacted) = settings.redactor.redact(text) {
             *text = redacted;
         }
-        for (value, name) in &names {
-            if text.contains(value.as_str()) {
-                *text = text.replace(value.as_str(), name);
-            }
+        if text.contains(&tmp) {
+            *text = text.replace(&tmp, "${tmp}");
         }
-        for port in scope.ports.values() {
-            if *text == port.to_string() {
-                *text = "${port}".to_owned();
-            }
+        for port in &ports {
+            name_port(text, port);
         }
     };
     for failure in &mut record.failures {
@@ -335,6 +325,22 @@ fn tidy(record: &mut IterationRecord, scope: &Scope, settings: &ExecSettings) {
     }
 }
 
+/// Puts `${port}` where the port stands as a number of its own. A free port is
+/// such a number that hardly anything else is called by it.
+fn name_port(text: &mut String, port: &str) {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let mut from = 0;
+    while let Some(found) = text[from..].find(port) {
+        let (start, end) = (from + found, from + found + port.len());
+        if text[..start].ends_with(is_digit) || text[end..].starts_with(is_digit) {
+            from = end;
+        } else {
+            text.replace_range(start..end, "${port}");
+            from = start + "${port}".len();
+        }
+    }
+}
+
 fn each_text(value: &mut serde_json::Value, clean: &impl Fn(&mut String)) {
     match value {
         serde_json::Value::String(text) => clean(text),
@@ -357,5 +363,31 @@ fn each_text(value: &mut serde_json::Value, clean: &impl Fn(&mut String)) {
             map.values_mut().for_each(|v| each_text(v, clean));
         }
         serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_port;
+
+    #[test]
+    fn a_port_is_named_wherever_it_stands_as_a_number_of_its_own() {
+        for (text, named) in [
+            ("45221", "${port}"),
+            (
+                "EADDRINUSE: address in use :::45221",
+                "EADDRINUSE: address in use :::${port}",
+            ),
+            (
+                "localhost:45221/mcp, or 45221.",
+                "localhost:${port}/mcp, or ${port}.",
+            ),
+            ("pid 145221, 452210", "pid 145221, 452210"),
+            ("4522145221 45221", "4522145221 ${port}"),
+        ] {
+            let mut text = text.to_owned();
+            name_port(&mut text, "45221");
+            assert_eq!(text, named);
+        }
     }
 }
