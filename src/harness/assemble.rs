@@ -3,16 +3,11 @@
 use super::decide::{Decision, Flaky};
 use super::judge::Judged;
 use crate::model::{
-    ActionReport, Assertion, BeforeAfter, FailureReport, IterationRecord, IterationReport, Phase,
-    StepReport, Totals,
+    ActionReport, BeforeAfter, FailureReport, IterationRecord, IterationReport, Phase, StepReport,
+    Totals,
 };
 use crate::plan::Plan;
-use crate::text::truncate_middle;
-use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// How much of a value a report shows, in bytes.
-const SHOWN: usize = 16 * 1024;
 
 /// The report of an iteration; its action is filled in as it happens.
 pub(super) fn iteration(
@@ -89,36 +84,11 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
         exit: failure.exit.clone(),
         argv: failure.argv.clone(),
         stderr_tail: failure.stderr.clone().unwrap_or_default(),
-        request: failure.request.clone().map(|mut request| {
-            request.params = request.params.map(shortened);
-            request
-        }),
+        request: failure.request.clone(),
         at,
-        assertion: failure.assertion.clone().map(|assertion| Assertion {
-            expected: shortened(assertion.expected),
-            actual: shortened(assertion.actual),
-            ..assertion
-        }),
+        assertion: failure.assertion.clone(),
         outcome: failure.outcome,
         diagnosis: judged.diagnosis.clone(),
-    }
-}
-
-/// A report is for reading: of a value of many megabytes it shows both ends.
-/// What was compared, and what the fingerprints are made of, is all of it.
-fn shortened(value: Value) -> Value {
-    let cut = |text: &str| Value::String(truncate_middle(text, SHOWN).into_owned());
-    match &value {
-        Value::String(text) if text.len() > SHOWN => cut(text),
-        Value::Array(_) | Value::Object(_) => {
-            let text = value.to_string();
-            if text.len() > SHOWN {
-                cut(&text)
-            } else {
-                value
-            }
-        }
-        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
 }
 

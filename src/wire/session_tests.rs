@@ -31,6 +31,60 @@ while True: one(recv())";
     }
 }
 
+/// Answers one call and dies, before or after it reads the next line.
+fn dies_after_a_call(reads_on: &str) -> Fixture {
+    Fixture::calling(&format!(
+        "ok(m, {{'content': []}}); {reads_on}; os._exit(3)"
+    ))
+}
+
+#[tokio::test]
+async fn a_request_that_a_dead_server_never_read_is_told_from_one_that_it_read() {
+    for (reads_on, unread) in [("pass", true), ("recv()", false)] {
+        let session = dies_after_a_call(reads_on).ready().await;
+        assert!(matches!(echo(&session).await, ReplyOutcome::Answered(_)));
+        let reply = session
+            .request("tools/call", json!({"name": "echo"}), SOON)
+            .await;
+        assert!(
+            matches!(reply.outcome, ReplyOutcome::Exited(_)),
+            "{reply:?}"
+        );
+        assert_eq!(reply.unread, unread, "after {reads_on}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_a_busy_server_has_not_read_yet_is_known_to_be_unread() {
+    let fixture = Fixture::calling("ok(m, {'content': []}); time.sleep(60)");
+    let session = fixture.ready().await;
+    assert!(matches!(echo(&session).await, ReplyOutcome::Answered(_)));
+    let limit = Duration::from_millis(50);
+    let reply = session.request("ping", Value::Null, limit).await;
+    assert!(matches!(reply.outcome, ReplyOutcome::TimedOut(life) if life.unread));
+    assert!(reply.unread);
+}
+
+#[tokio::test]
+async fn a_list_of_tools_that_changed_can_be_had_again() {
+    let body = "
+def one(m):
+    if m['method'] == 'tools/call':
+        TOOLS.append({'name': 'late', 'inputSchema': {}})
+        send({'jsonrpc': '2.0', 'method': 'notifications/tools/list_changed'})
+        ok(m, {'content': []})
+    else: legacy(m)
+while True: one(recv())";
+    let session = Fixture::new(body).ready().await;
+    assert!(!session.tools_changed());
+    let before = session.tools().len();
+    assert!(matches!(echo(&session).await, ReplyOutcome::Answered(_)));
+    assert!(session.tools_changed());
+    let tools = session.tools_now(SOON).await.unwrap();
+    assert_eq!(tools.len(), before + 1);
+    assert!(!session.tools_changed());
+}
+
 #[tokio::test]
 async fn a_server_without_tools_is_not_asked_for_them() {
     let body = "

@@ -446,7 +446,7 @@ steps: [{{ id: two, tool: answer, expect: {{ text: {{ equals: \"42\" }} }} }}]
 #[test]
 fn a_server_killed_by_a_signal_in_a_call() {
     let run = run(&second_step(
-        "server: s, tool: crash, args: { how: SIGSEGV }",
+        "server: s, tool: crash, args: { signal: SIGSEGV }",
     ));
     run.ends(1, "code_failure");
     let failure = run.last().failure("two");
