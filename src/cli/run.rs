@@ -426,7 +426,12 @@ impl Call {
             events(Event::Warning { message: warning });
         }
         let mut report = outcome.report;
-        if let Err(error) = reporter.borrow_mut().finish(&report) {
+        let told = if self.several {
+            reporter.borrow_mut().leave()
+        } else {
+            reporter.borrow_mut().finish(&report)
+        };
+        if let Err(error) = told {
             // A closed pipe is the reader's wish; the reports are on disk.
             if error.kind() != io::ErrorKind::BrokenPipe {
                 report
