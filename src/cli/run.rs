@@ -266,6 +266,12 @@ impl Call {
             Ok(plan) => plan,
             Err(invalid) => return Some(self.refuse(path, &invalid)),
         };
+        // Of several plans, each takes what it has a place for.
+        if !self.several
+            && let Some(stray) = Invalid::stray_variable(&plan, &self.vars())
+        {
+            return Some(self.refuse(path, &stray));
+        }
         let selection = self.selection();
         if !self.several
             && let Some(slip) = selection.unmatched(&plan).first()
@@ -280,7 +286,8 @@ impl Call {
         let project = match project_dir(self.args.project_dir.as_deref(), path) {
             Ok(project) => project,
             Err(error) => {
-                return Some(self.refuse(path, &Invalid::project(path, &error)));
+                let told = self.args.project_dir.as_deref();
+                return Some(self.refuse(path, &Invalid::project(path, told, &error)));
             }
         };
         let stem = path.file_stem().and_then(|stem| stem.to_str());
