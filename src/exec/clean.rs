@@ -325,7 +325,15 @@ mod tests {
 
     #[test]
     fn a_secret_that_is_a_word_of_ours_costs_no_fact() {
-        for word in ["assert", "text", "unknown_tool", "equals", "message", "e", "name"] {
+        for word in [
+            "assert",
+            "text",
+            "unknown_tool",
+            "equals",
+            "message",
+            "e",
+            "name",
+        ] {
             let failure = Failure {
                 issue: Some(PlanIssue::UnknownTool {
                     name: word.to_owned(),

@@ -46,7 +46,10 @@ async fn a_request_that_a_dead_server_never_read_is_told_from_one_that_it_read()
         let reply = session
             .request("tools/call", json!({"name": "echo"}), SOON)
             .await;
-        assert!(matches!(reply.outcome, ReplyOutcome::Exited(_)), "{reply:?}");
+        assert!(
+            matches!(reply.outcome, ReplyOutcome::Exited(_)),
+            "{reply:?}"
+        );
         assert_eq!(reply.unread, unread, "after {reads_on}");
     }
 }
