@@ -159,7 +159,7 @@ impl Lane {
 
     /// Puts a dead server's session away; what it leaves behind is killed.
     async fn bury(&self, running: &mut Running, report: &mut ServerReport) {
-        let Some(session) = running.session.take() else {
+        let Some(mut session) = running.session.take() else {
             return;
         };
         report.state = ServerState::Died;
@@ -186,7 +186,7 @@ impl Lane {
         if running.has_exited() {
             return self.uninvited_exit(running, report).await;
         }
-        if let Some(session) = running.session.take() {
+        if let Some(mut session) = running.session.take() {
             note_evidence(&session, report);
             report.notes.push(
                 "it no longer answered after a call that went wrong, and was started afresh"
@@ -234,16 +234,24 @@ impl Lane {
         if self.board.stopped().is_none() {
             self.look_a_last_time(&mut running, report).await;
         }
-        let Some(session) = running.session.take() else {
+        let Some(mut session) = running.session.take() else {
             return;
         };
-        let grace = match self.board.stopped() {
+        let mut grace = match self.board.stopped() {
             Some(_) => HASTY_GRACE.min(self.server.shutdown_timeout),
             None => self.server.shutdown_timeout,
         };
         let stderr = session.stderr();
         note_evidence(&session, report);
-        let shutdown = session.shutdown(grace).await;
+        let shutdown = tokio::select! {
+            biased;
+            shutdown = session.shutdown(grace) => shutdown,
+            _ = self.board.stop(), if grace > HASTY_GRACE => {
+                // Whoever ends the run does not mean to wait for a server.
+                grace = HASTY_GRACE;
+                session.shutdown(grace).await
+            }
+        };
         report.stderr_tail = shorten(&stderr.tail());
         if report.state == ServerState::Ready {
             report.exit.clone_from(&shutdown.exit);

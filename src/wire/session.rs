@@ -222,8 +222,9 @@ impl Session {
     }
 
     /// Closes stdin, waits; SIGTERM to the group, waits; SIGKILL. Waits no
-    /// longer than `at_most` each time, nor than the launch allows.
-    pub async fn shutdown(mut self, at_most: Duration) -> Shutdown {
+    /// longer than `at_most` each time, nor than the launch allows. Who drops
+    /// the future half way may call again, to go on with less patience.
+    pub async fn shutdown(&mut self, at_most: Duration) -> Shutdown {
         self.connection.close_stdin();
         self.process
             .shutdown(self.shutdown_timeout.min(at_most))

@@ -123,7 +123,7 @@ send({'jsonrpc': '2.0', 'method': 'notifications/progress',
       'params': {'progressToken': token, 'progress': 1}})
 log('still at it')",
     );
-    let session = fixture.ready().await;
+    let mut session = fixture.ready().await;
     let params = json!({"name": "echo"});
     let limit = Duration::from_millis(400);
     let reply = session.request("tools/call", params, limit).await;
@@ -239,7 +239,7 @@ async fn a_recorded_session_has_every_line_of_both_sides_and_no_secret() {
     fixture.launch.recorder = Some(Recorder::create(&record).unwrap());
     fixture.launch.stderr_log = Some(stderr.clone());
     fixture.launch.redactor = Redactor::new([("KEY", "swordfish")]);
-    let session = fixture.ready().await;
+    let mut session = fixture.ready().await;
     let params = json!({"name": "echo", "arguments": {"key": "swordfish"}});
     match session.request("tools/call", params, SOON).await.outcome {
         ReplyOutcome::Answered(result) => assert_eq!(result["arguments"]["key"], "swordfish"),
@@ -276,7 +276,7 @@ async fn a_launcher_that_is_not_the_server_itself_works_too() {
     fixture.launch.command.argv = vec!["sh".into(), "-c".into(), "\"$@\"; exit $?".into()];
     fixture.launch.command.argv.push("sh".into());
     fixture.launch.command.argv.extend(argv);
-    let session = fixture.ready().await;
+    let mut session = fixture.ready().await;
     let end = session.shutdown(SOON).await;
     assert_eq!(end.exit.unwrap().code, Some(0));
     assert_eq!(end.leftovers, 0);

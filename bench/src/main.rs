@@ -1,0 +1,73 @@
+//! Measures jelly from outside, as a whole process: `just bench`.
+//!
+//! Every figure is a median over many runs of a finished process, with its
+//! smallest and largest value; the time and the memory are the system's own
+//! account of it. Beside jelly runs a bare pipe client, which makes the same
+//! calls on the same server and judges nothing: what it takes is the machine's
+//! part. A target that is missed is said, and is no error: benchmarks are no
+//! tests.
+//!
+//! The same program is the server that costs nothing (`serve`), the one that
+//! dies at once (`die`), and the bare client (`client`).
+
+mod cases;
+mod client;
+mod measure;
+mod plans;
+mod server;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: jelly-bench [--jelly PATH] [--runs N]";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["serve"] => server::serve(server::Era::Legacy),
+        ["serve", "modern"] => server::serve(server::Era::Modern),
+        ["die", at] => server::die(at),
+        ["client", calls] => client::run(calls),
+        options => match Options::parse(options) {
+            Some(options) => cases::run_all(&options),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("jelly-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What is measured, and how often.
+pub struct Options {
+    /// The program, built for release.
+    pub jelly: PathBuf,
+    /// Counted runs of each case; slow cases take fewer.
+    pub runs: usize,
+}
+
+impl Options {
+    fn parse(args: &[&str]) -> Option<Self> {
+        // Both are built into the same folder.
+        let mut jelly = std::env::current_exe().ok()?.with_file_name("jelly");
+        let mut runs = 15;
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match *arg {
+                "--jelly" => jelly = args.next()?.into(),
+                "--runs" => runs = args.next()?.parse().ok().filter(|n| *n > 0)?,
+                _ => return None,
+            }
+        }
+        Some(Self { jelly, runs })
+    }
+}
