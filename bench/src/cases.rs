@@ -221,7 +221,9 @@ fn times(what: &str, runs: &[Run], target: Option<f64>) {
 
 fn peak(what: &str, runs: &[Run], target: Option<f64>) {
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53 bytes")]
-    let mebibytes = runs.iter().map(|run| run.peak_bytes as f64 / 1024.0 / 1024.0);
+    let mebibytes = runs
+        .iter()
+        .map(|run| run.peak_bytes as f64 / 1024.0 / 1024.0);
     figure(what, Unit::Mebibytes, Spread::of(mebibytes), target);
 }
 

@@ -15,7 +15,8 @@ pub enum Era {
 const INITIALIZE: &str = r#""result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"costless","version":"1"}}}"#;
 const DISCOVER: &str = r#""result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"costless","version":"1"},"ttlMs":0,"cacheScope":"private"}}"#;
 const LIST: &str = r#""result":{"resultType":"complete","tools":[{"name":"echo","description":"Says it again","inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}],"ttlMs":0,"cacheScope":"private"}}"#;
-const CALL: &str = r#""result":{"resultType":"complete","content":[{"type":"text","text":"hello"}]}}"#;
+const CALL: &str =
+    r#""result":{"resultType":"complete","content":[{"type":"text","text":"hello"}]}}"#;
 const UNKNOWN: &str = r#""error":{"code":-32601,"message":"Method not found"}}"#;
 
 /// Answers until its input ends.

@@ -69,7 +69,7 @@ impl Lane {
         let wanted = self
             .steps
             .iter()
-            .any(|&i| self.board.selected.contains(&self.board.steps()[i].id));
+            .any(|&i| self.board.selected.contains(&self.board.step(i).id));
         if !wanted {
             self.end_all(&Because::NotSelected).await;
             return LaneEnd {
@@ -114,8 +114,8 @@ impl Lane {
         };
         for &index in &self.steps {
             self.board.turn(index).await;
-            let step = self.board.steps()[index].clone();
-            self.run_step(index, &step, &launch, &mut running, &mut report)
+            let step = self.board.step(index);
+            self.run_step(index, step, &launch, &mut running, &mut report)
                 .await;
         }
         self.stop(running, &mut report).await;
@@ -247,8 +247,8 @@ impl Lane {
     async fn end_all(&self, because: &Because) {
         for &index in &self.steps {
             self.board.turn(index).await;
-            let step = self.board.steps()[index].clone();
-            let (state, because) = self.board.hindrance(&step).unwrap_or_else(|| {
+            let step = self.board.step(index);
+            let (state, because) = self.board.hindrance(step).unwrap_or_else(|| {
                 let state = match because {
                     Because::Server(_) => StepState::Blocked,
                     Because::NotSelected
@@ -261,7 +261,7 @@ impl Lane {
                 };
                 (state, because.clone())
             });
-            self.end(index, &step, StepEnd::not_run(state, because));
+            self.end(index, step, StepEnd::not_run(state, because));
         }
     }
 
@@ -295,7 +295,7 @@ impl Lane {
     async fn run_step(
         &self,
         index: usize,
-        step: &Rc<Step>,
+        step: &Step,
         launch: &Launch,
         running: &mut Running,
         report: &mut ServerReport,

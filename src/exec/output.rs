@@ -3,8 +3,9 @@
 
 use super::operators::OperandError;
 use jsonschema::Validator;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::cell::OnceCell;
+use std::sync::Once;
 
 /// A JSON Schema that a server declares, compiled when first needed.
 #[derive(Debug)]
@@ -32,6 +33,21 @@ impl Declared {
             })
             .as_ref()
     }
+}
+
+/// Has the schema that schemas are held against compiled by another thread.
+/// That takes milliseconds, once, which pass while the first server starts.
+pub fn prepare_schemas() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let compile = || drop(jsonschema::validator_for(&json!({ "type": "object" })));
+        // Without the thread it is compiled when it is first needed.
+        drop(
+            std::thread::Builder::new()
+                .name("schemas".into())
+                .spawn(compile),
+        );
+    });
 }
 
 /// The rung of the schema ladder by which a structured output was had.

@@ -3,13 +3,14 @@
 use super::board::{Board, Stop};
 use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
+use super::output::prepare_schemas;
 use super::settings::ExecSettings;
 use super::step::{StepEnd, unknown_server};
 use crate::model::{
     Because, Event, Failure, IterationRecord, Phase, ServerReport, ServerState, StepReport,
     StepState,
 };
-use crate::plan::{Plan, Scope};
+use crate::plan::{Plan, Request, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
 use std::rc::Rc;
@@ -80,10 +81,19 @@ pub async fn execute(
     ));
 
     end_homeless_steps(&board, settings);
+    if plan
+        .all_steps()
+        .any(|step| matches!(step.request, Request::Tool(_)))
+    {
+        prepare_schemas();
+    }
     let mut lanes = JoinSet::new();
     for (place, server) in plan.servers.values().enumerate() {
-        let steps: Vec<usize> = (0..board.steps().len())
-            .filter(|&i| board.steps()[i].server == server.name)
+        let steps: Vec<usize> = plan
+            .all_steps()
+            .enumerate()
+            .filter(|(_, step)| step.server == server.name)
+            .map(|(index, _)| index)
             .collect();
         let prepared = prepare(
             server,
@@ -125,7 +135,7 @@ pub async fn execute(
         deadline_reached: stopped == Some(Stop::Deadline),
         ..IterationRecord::default()
     };
-    for (step, report) in board.steps().iter().zip(steps) {
+    for (step, report) in plan.all_steps().zip(steps) {
         record.steps.push(report.unwrap_or_else(|| {
             // Every lane ends every step; one that did not would be a fault
             // of ours, and must not be green.
@@ -145,7 +155,7 @@ pub async fn execute(
 
 /// Steps whose server the plan does not define belong to no lane.
 fn end_homeless_steps(board: &Rc<Board>, settings: &Rc<ExecSettings>) {
-    for (index, step) in board.steps().iter().enumerate() {
+    for (index, step) in board.plan.all_steps().enumerate() {
         if board.plan.servers.contains_key(&step.server) {
             continue;
         }
