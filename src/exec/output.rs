@@ -35,19 +35,11 @@ impl Declared {
     }
 }
 
-/// Has the schema that schemas are held against compiled by another thread.
-/// That takes milliseconds, once, which pass while the first server starts.
+/// Compiles the schema that schemas are held against, which takes
+/// milliseconds the first time. To be called while servers start.
 pub fn prepare_schemas() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let compile = || drop(jsonschema::validator_for(&json!({ "type": "object" })));
-        // Without the thread it is compiled when it is first needed.
-        drop(
-            std::thread::Builder::new()
-                .name("schemas".into())
-                .spawn(compile),
-        );
-    });
+    ONCE.call_once(|| drop(jsonschema::validator_for(&json!({ "type": "object" }))));
 }
 
 /// The rung of the schema ladder by which a structured output was had.

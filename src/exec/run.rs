@@ -10,7 +10,7 @@ use crate::model::{
     Because, Event, Failure, IterationRecord, Phase, ServerReport, ServerState, StepReport,
     StepState,
 };
-use crate::plan::{Plan, Request, Scope};
+use crate::plan::{Plan, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
 use std::rc::Rc;
@@ -81,12 +81,6 @@ pub async fn execute(
     ));
 
     end_homeless_steps(&board, settings);
-    if plan
-        .all_steps()
-        .any(|step| matches!(step.request, Request::Tool(_)))
-    {
-        prepare_schemas();
-    }
     let mut lanes = JoinSet::new();
     for (place, server) in plan.servers.values().enumerate() {
         let steps: Vec<usize> = plan
@@ -112,6 +106,12 @@ pub async fn execute(
         };
         lanes.spawn_local(async move { (place, lane.run().await) });
     }
+    let schemas = tokio::task::spawn_local(async {
+        // By then the servers are started and asked; what they take to answer
+        // is time that would only be waited.
+        tokio::task::yield_now().await;
+        prepare_schemas();
+    });
     let mut ends: BTreeMap<usize, LaneEnd> = BTreeMap::new();
     while let Some(joined) = lanes.join_next().await {
         match joined {
@@ -124,6 +124,7 @@ pub async fn execute(
         }
     }
     watchdog.abort();
+    schemas.abort();
     let stopped = board.stopped();
     let (steps, failures) = board.finish();
     let mut record = IterationRecord {
