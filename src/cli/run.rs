@@ -5,7 +5,7 @@ use super::executor::PlanExecutor;
 use super::interrupt;
 use super::invalid::{Invalid, read};
 use super::settings::{World, budgets, hooks, project_dir};
-use crate::exec::{ExecSettings, Selection};
+use crate::exec::{ExecSettings, NoSuchFilter, Selection};
 use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings};
 use crate::model::{Event, EventSink, ExitCode, RunReport, Signal, Verdict};
 use crate::plan::Plan;
@@ -16,7 +16,9 @@ use crate::report::{
 use crate::text::redact::{Redactor, looks_secret};
 use crate::triage::Engine;
 use crate::wire::Recorder;
+use indexmap::IndexMap;
 use indicatif::MultiProgress;
+use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -94,6 +96,10 @@ async fn run_all(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {
         several,
     });
 
+    if several && let Err(slip) = call.check_filters(&paths) {
+        complain(&slip.render(call.color_errors));
+        return ExitCode::InvalidInput;
+    }
     let mut work = JoinSet::new();
     for (index, path) in paths.iter().cloned().enumerate() {
         let call = call.clone();
@@ -212,28 +218,65 @@ impl Write for Out {
 }
 
 impl Call {
+    fn selection(&self) -> Selection {
+        Selection::new(self.args.only.clone(), self.args.skip.clone())
+    }
+
+    /// Refuses filters that match nothing in any of several plans, before
+    /// anything runs: most likely they are slips, and a slip must not select.
+    fn check_filters(&self, paths: &[PathBuf]) -> Result<(), Invalid> {
+        let selection = self.selection();
+        let mut slips: Option<(Plan, Vec<NoSuchFilter>)> = None;
+        if selection.only.is_empty() && selection.skip.is_empty() {
+            return Ok(());
+        }
+        for path in paths {
+            // A plan that can't be read says so itself when it is due; what it
+            // holds nobody knows.
+            let Ok(plan) = read(path, &self.vars()) else {
+                return Ok(());
+            };
+            let unmatched = selection.unmatched(&plan);
+            slips = Some(match slips {
+                None => (plan, unmatched),
+                Some((first, mut slips)) => {
+                    slips.retain(|slip| unmatched.iter().any(|u| u.filter == slip.filter));
+                    (first, slips)
+                }
+            });
+        }
+        match slips {
+            Some((plan, slips)) => slips
+                .first()
+                .map_or(Ok(()), |slip| Err(Invalid::filter(&plan, slip))),
+            None => Ok(()),
+        }
+    }
+
+    /// `--var`, of which the last wins.
+    fn vars(&self) -> IndexMap<String, Value> {
+        self.args.vars.iter().cloned().collect()
+    }
+
     /// Runs one plan to its end; `None` when the selection leaves it out.
     async fn run_plan(&self, path: &Path) -> Option<PlanEnd> {
         // Never closed, so there is always a permit in the end.
         let _permit = self.plans.acquire().await;
-        let vars = self.args.vars.iter().cloned().collect();
-        let plan = match read(path, &vars) {
+        let plan = match read(path, &self.vars()) {
             Ok(plan) => plan,
             Err(invalid) => return Some(self.refuse(path, &invalid)),
         };
-        let selection = Selection {
-            only: self.args.only.clone(),
-            skip: self.args.skip.clone(),
-        };
-        match selection.select(&plan) {
-            Ok(selected) if selected.is_empty() => {
-                return Some(self.refuse(path, &Invalid::nothing_selected(&plan)));
-            }
-            Ok(_) => {}
-            // Of several plans, some may have nothing of the kind.
-            Err(_) if self.several => return None,
-            Err(error) => return Some(self.refuse(path, &Invalid::filter(&plan, &error))),
+        let selection = self.selection();
+        if !self.several
+            && let Some(slip) = selection.unmatched(&plan).first()
+        {
+            return Some(self.refuse(path, &Invalid::filter(&plan, slip)));
         }
+        if selection.select(&plan).is_empty() {
+            // Of several plans, some may have nothing of the kind.
+            return (!self.several).then(|| self.refuse(path, &Invalid::nothing_selected(&plan)));
+        }
+        let selection = selection.settle(&plan);
         let project = match project_dir(self.args.project_dir.as_deref(), path) {
             Ok(project) => project,
             Err(error) => {
@@ -288,7 +331,7 @@ impl Call {
             project_dir: project.clone(),
             jelly: self.world.jelly.clone(),
             env: self.world.env.clone(),
-            vars: self.args.vars.iter().cloned().collect(),
+            vars: self.vars(),
             selection,
             fail_fast: self.args.fail_fast,
             starts: self.starts.clone(),
@@ -306,6 +349,14 @@ impl Call {
                         });
                         None
                     }
+                })
+            },
+            propose_snapshot: {
+                let report_dir = report_dir.clone();
+                Rc::new(move |name, text| {
+                    report_dir
+                        .propose_snapshot(name, text)
+                        .map_err(|error| chain(&error))
                 })
             },
         });
@@ -326,7 +377,7 @@ impl Call {
             redactor: redactor.clone(),
             passed_before: std::collections::BTreeSet::new(),
             env: self.world.env.clone(),
-            vars: self.args.vars.iter().cloned().collect(),
+            vars: self.vars(),
         };
         let mut executor = PlanExecutor {
             settings: exec,
@@ -368,7 +419,12 @@ impl Call {
             events(Event::Warning { message: warning });
         }
         let mut report = outcome.report;
-        if let Err(error) = reporter.borrow_mut().finish(&report) {
+        let told = if self.several {
+            reporter.borrow_mut().leave()
+        } else {
+            reporter.borrow_mut().finish(&report)
+        };
+        if let Err(error) = told {
             // A closed pipe is the reader's wish; the reports are on disk.
             if error.kind() != io::ErrorKind::BrokenPipe {
                 report
@@ -433,11 +489,15 @@ impl Call {
         let code = ExitCode::strongest(ends.iter().map(|end| end.code));
         let reports: Vec<RunReport> = ends.into_iter().map(|end| end.report).collect();
         let results = Results::new(self.run_dir.run_id(), code.code(), &reports);
+        let mut code = code;
         if self.several
             && let Err(error) = self.run_dir.write_results(&results)
         {
-            complain(&format!("warning: failed to {}", chain(&error)));
+            // A result that can't be written is a failure.
+            complain(&format!("error: failed to {}", chain(&error)));
+            code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
         }
+        let results = Results::new(self.run_dir.run_id(), code.code(), &reports);
         match self.args.format {
             Format::Json => {
                 let json = match reports.as_slice() {

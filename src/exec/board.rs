@@ -1,7 +1,9 @@
 //! What the lanes of an iteration share: how each step ended, who waits for
 //! whom, and whether all of it is to stop.
 
+use super::clean::Cleaner;
 use super::operators::Compiled;
+use super::settings::{ExecSettings, ProposeSnapshot};
 use crate::model::{Because, Failure, Section, Signal, StepReport, StepState};
 use crate::plan::{Plan, Scope, Step};
 use std::cell::{Cell, RefCell};
@@ -39,7 +41,9 @@ pub struct Board {
     quarantined: BTreeSet<String>,
     pub scope: RefCell<Scope>,
     pub compiled: RefCell<Compiled>,
-    pub fail_fast: bool,
+    pub cleaner: Cleaner,
+    pub propose: ProposeSnapshot,
+    fail_fast: bool,
     stop: watch::Receiver<Option<Stop>>,
     index: HashMap<String, usize>,
     ended: RefCell<Vec<Option<StepReport>>>,
@@ -51,12 +55,13 @@ pub struct Board {
 }
 
 impl Board {
+    /// With the ids of the steps that are selected, and of those that were
+    /// taken out of the run.
     pub fn new(
         plan: Rc<Plan>,
-        selected: BTreeSet<String>,
-        quarantined: BTreeSet<String>,
+        (selected, quarantined): (BTreeSet<String>, BTreeSet<String>),
         scope: Scope,
-        fail_fast: bool,
+        settings: &ExecSettings,
         stop: watch::Receiver<Option<Stop>>,
     ) -> Self {
         let open = [&plan.setup, &plan.steps, &plan.teardown].map(|steps| Cell::new(steps.len()));
@@ -71,12 +76,14 @@ impl Board {
             changed: Notify::new(),
             failures: RefCell::default(),
             compiled: RefCell::default(),
+            cleaner: Cleaner::new(settings.redactor.clone(), &scope),
+            propose: settings.propose_snapshot.clone(),
             scope: RefCell::new(scope),
             cut: Cell::new(false),
             plan,
             selected,
             quarantined,
-            fail_fast,
+            fail_fast: settings.fail_fast,
             stop,
         }
     }
@@ -151,17 +158,24 @@ impl Board {
             return Some((StepState::Skipped, stop.because()));
         }
         let ended = self.ended.borrow();
-        if step.section == Section::Steps {
-            let broken = self
-                .plan
-                .setup
-                .iter()
-                .zip(ended.iter())
-                .find(|(_, report)| {
-                    report.as_ref().is_some_and(|r| {
-                        r.state != StepState::Passed && r.because != Some(Because::NotSelected)
-                    })
-                });
+        // Set-up goes one by one, and no further than its first failure.
+        let before = match step.section {
+            Section::Setup => self.index.get(&step.id).copied().unwrap_or_default(),
+            Section::Steps => self.plan.setup.len(),
+            Section::Teardown => 0,
+        };
+        if before > 0 {
+            let broken =
+                self.plan
+                    .setup
+                    .iter()
+                    .zip(ended.iter())
+                    .take(before)
+                    .find(|(_, report)| {
+                        report.as_ref().is_some_and(|r| {
+                            r.state != StepState::Passed && r.because != Some(Because::NotSelected)
+                        })
+                    });
             if let Some((setup, _)) = broken {
                 return Some((StepState::Blocked, Because::Setup(setup.id.clone())));
             }

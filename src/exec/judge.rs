@@ -5,10 +5,12 @@
 //! answer always gives the same failure: `duration` comes last, since it is
 //! the weakest evidence.
 
+use super::clean::Cleaner;
 use super::operators::{Compiled, OperandError, holds};
 use super::output::{self, Adapter, Declared};
+use super::snapshots;
 use crate::model::{Assertion, AssertionTarget, RpcError};
-use crate::plan::{Expect, Location, Operator, Predicate};
+use crate::plan::{ErrorExpect, Expect, Location, Operator, Predicate};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -21,6 +23,16 @@ pub struct Observed<'a> {
     pub stderr: &'a str,
     /// The tool's declared output schema.
     pub output_schema: Option<&'a Declared>,
+    /// What messages quote goes through this, and so does what is held
+    /// against a snapshot, since a snapshot outlives the iteration.
+    pub cleaner: &'a Cleaner,
+}
+
+/// What a snapshot would have to say for the answer to fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotProposal {
+    pub name: String,
+    pub text: String,
 }
 
 /// An expectation that did not hold.
@@ -48,11 +60,13 @@ pub enum Judgement {
     Mismatched {
         mismatches: Vec<Mismatch>,
         adapter: Option<&'static str>,
+        proposals: Vec<SnapshotProposal>,
     },
     /// An expectation could not be asked; the plan's fault.
     BadOperand {
         error: OperandError,
         at: Location,
+        proposals: Vec<SnapshotProposal>,
     },
 }
 
@@ -69,94 +83,29 @@ pub fn judge(
     let mut bench = Bench {
         resolve,
         compiled,
+        cleaner: observed.cleaner,
         mismatches: Vec::new(),
+        proposals: Vec::new(),
         bad: None,
     };
-    let wants_is_error = expect.is_error.is_some_and(|flag| flag.value);
-    let mut adapter: Option<Adapter> = None;
-    match observed.answer {
+    let adapter = match observed.answer {
         Err(error) => {
             let Some(wanted) = &expect.error else {
                 return Judgement::RpcError;
             };
-            let code = error.code.map(Value::from);
-            bench.ask(
-                AssertionTarget::Error,
-                Some("code"),
-                &wanted.code,
-                code.as_ref(),
-            );
-            let message = Value::from(error.message.as_str());
-            bench.ask(
-                AssertionTarget::Error,
-                Some("message"),
-                &wanted.message,
-                Some(&message),
-            );
+            bench.ask_rpc_error(expect, wanted, error);
+            None
         }
         Ok(result) => {
-            let is_error = output::is_error(result);
-            if is_error && !wants_is_error && expect.error.is_none() {
+            let wanted = expect.is_error.is_some_and(|flag| flag.value) || expect.error.is_some();
+            if output::is_error(result) && !wanted {
                 return Judgement::ToolError {
                     text: output::text_of(result),
                 };
             }
-            let text = Value::from(output::text_of(result));
-            if let Some(flag) = expect.is_error
-                && flag.value
-                && !is_error
-            {
-                bench.add_is_error(flag.at, &text);
-            }
-            if let Some(wanted) = &expect.error {
-                if is_error {
-                    // A tool's own error has a text and no code.
-                    bench.ask(AssertionTarget::Error, Some("code"), &wanted.code, None);
-                    bench.ask(
-                        AssertionTarget::Error,
-                        Some("message"),
-                        &wanted.message,
-                        Some(&text),
-                    );
-                } else if !wants_is_error {
-                    bench.add_no_error(wanted.at, &text);
-                }
-            }
-            if let Some(schema) = observed.output_schema
-                && let Some(breach) = output::breach(result, schema)
-            {
-                bench.add_breach(breach);
-            }
-            bench.ask(AssertionTarget::Text, None, &expect.text, Some(&text));
-            for json in &expect.json {
-                let nodes = json.path.query(result).all();
-                let actual = match nodes.as_slice() {
-                    [] => None,
-                    [one] => Some((*one).clone()),
-                    many => Some(Value::Array(many.iter().map(|v| (*v).clone()).collect())),
-                };
-                bench.ask(
-                    AssertionTarget::Json,
-                    Some(&json.raw_path),
-                    &json.predicates,
-                    actual.as_ref(),
-                );
-            }
-            let found = if expect.structured.is_empty() && observed.output_schema.is_none() {
-                None
-            } else {
-                output::structured(result, observed.output_schema)
-                    .or_else(|| output::structured(result, None))
-            };
-            adapter = found.as_ref().map(|(_, adapter)| *adapter);
-            bench.ask(
-                AssertionTarget::Structured,
-                None,
-                &expect.structured,
-                found.as_ref().map(|(value, _)| value),
-            );
+            bench.ask_result(expect, result, observed.output_schema)
         }
-    }
+    };
     let stderr = Value::from(observed.stderr);
     bench.ask(AssertionTarget::Stderr, None, &expect.stderr, Some(&stderr));
     let millis = Value::from(observed.duration.as_secs_f64() * 1000.0);
@@ -166,29 +115,132 @@ pub fn judge(
         &expect.duration,
         Some(&millis),
     );
-
-    let adapter = adapter.map(Adapter::name);
-    if let Some((error, at)) = bench.bad {
-        Judgement::BadOperand { error, at }
-    } else if bench.mismatches.is_empty() {
-        Judgement::Passed { adapter }
-    } else {
-        Judgement::Mismatched {
-            mismatches: bench.mismatches,
-            adapter,
-        }
-    }
+    bench.verdict(adapter.map(Adapter::name))
 }
 
 /// Collects what does not hold.
 struct Bench<'a> {
     resolve: Resolve<'a>,
     compiled: &'a mut Compiled,
+    cleaner: &'a Cleaner,
     mismatches: Vec<Mismatch>,
+    proposals: Vec<SnapshotProposal>,
     bad: Option<(OperandError, Location)>,
 }
 
 impl Bench<'_> {
+    /// A JSON-RPC error, where an error is wanted. It has no text and no
+    /// structure, so what is expected of these does not hold.
+    fn ask_rpc_error(&mut self, expect: &Expect, wanted: &ErrorExpect, error: &RpcError) {
+        let code = error.code.map(Value::from);
+        let message = Value::from(error.message.as_str());
+        self.ask(
+            AssertionTarget::Error,
+            Some("code"),
+            &wanted.code,
+            code.as_ref(),
+        );
+        self.ask(
+            AssertionTarget::Error,
+            Some("message"),
+            &wanted.message,
+            Some(&message),
+        );
+        if let Some(flag) = expect.is_error
+            && flag.value
+        {
+            self.add_is_error(flag.at, "a JSON-RPC error instead:", &message);
+        }
+        self.ask(AssertionTarget::Text, None, &expect.text, None);
+        for json in &expect.json {
+            let path = Some(json.raw_path.as_str());
+            self.ask(AssertionTarget::Json, path, &json.predicates, None);
+        }
+        self.ask(AssertionTarget::Structured, None, &expect.structured, None);
+    }
+
+    /// A result, be it `isError` or not.
+    fn ask_result(
+        &mut self,
+        expect: &Expect,
+        result: &Value,
+        schema: Option<&Declared>,
+    ) -> Option<Adapter> {
+        let is_error = output::is_error(result);
+        let wants_is_error = expect.is_error.is_some_and(|flag| flag.value);
+        let text = Value::from(output::text_of(result));
+        if let Some(flag) = expect.is_error
+            && flag.value
+            && !is_error
+        {
+            self.add_is_error(flag.at, "", &text);
+        }
+        if let Some(wanted) = &expect.error {
+            if is_error {
+                // A tool's own error has a text and no code.
+                self.ask(AssertionTarget::Error, Some("code"), &wanted.code, None);
+                self.ask(
+                    AssertionTarget::Error,
+                    Some("message"),
+                    &wanted.message,
+                    Some(&text),
+                );
+            } else if !wants_is_error {
+                self.add_no_error(wanted.at, &text);
+            }
+        }
+        if let Some(schema) = schema
+            && let Some(breach) = output::breach(result, schema)
+        {
+            self.add_breach(breach);
+        }
+        self.ask(AssertionTarget::Text, None, &expect.text, Some(&text));
+        for json in &expect.json {
+            let nodes = json.path.query(result).all();
+            let actual = match nodes.as_slice() {
+                [] => None,
+                [one] => Some((*one).clone()),
+                many => Some(Value::Array(many.iter().map(|v| (*v).clone()).collect())),
+            };
+            self.ask(
+                AssertionTarget::Json,
+                Some(&json.raw_path),
+                &json.predicates,
+                actual.as_ref(),
+            );
+        }
+        if expect.structured.is_empty() && schema.is_none() {
+            return None;
+        }
+        let found = output::structured(result, schema).or_else(|| output::structured(result, None));
+        self.ask(
+            AssertionTarget::Structured,
+            None,
+            &expect.structured,
+            found.as_ref().map(|(value, _)| value),
+        );
+        found.map(|(_, adapter)| adapter)
+    }
+
+    fn verdict(self, adapter: Option<&'static str>) -> Judgement {
+        if let Some((error, at)) = self.bad {
+            Judgement::BadOperand {
+                error,
+                at,
+                proposals: self.proposals,
+            }
+        } else if self.mismatches.is_empty() {
+            Judgement::Passed { adapter }
+        } else {
+            Judgement::Mismatched {
+                mismatches: self.mismatches,
+                adapter,
+                proposals: self.proposals,
+            }
+        }
+    }
+
+    /// Asks each predicate.
     fn ask(
         &mut self,
         target: AssertionTarget,
@@ -197,6 +249,10 @@ impl Bench<'_> {
         actual: Option<&Value>,
     ) {
         for predicate in predicates {
+            if predicate.operator == Operator::Snapshot {
+                self.compare(target, path, predicate, actual);
+                continue;
+            }
             let verdict = (self.resolve)(predicate).and_then(|operand| {
                 let holds = holds(predicate.operator, &operand, actual, self.compiled)?;
                 Ok((holds, operand))
@@ -204,19 +260,8 @@ impl Bench<'_> {
             match verdict {
                 Ok((true, _)) => {}
                 Ok((false, operand)) => {
-                    let message = describe(target, path, predicate.operator, &operand, actual);
-                    self.mismatches.push(Mismatch {
-                        assertion: Assertion {
-                            kind: predicate.operator.name().to_owned(),
-                            target: Some(target),
-                            path: path.map(str::to_owned),
-                            expected: operand,
-                            actual: actual.cloned().unwrap_or(Value::Null),
-                            at: None,
-                        },
-                        message,
-                        at: predicate.at,
-                    });
+                    let expected = self.cleaner.quote_value(&operand);
+                    self.add(target, path, predicate, (operand, expected), actual);
                 }
                 Err(error) => {
                     self.bad.get_or_insert((error, predicate.at));
@@ -225,7 +270,83 @@ impl Bench<'_> {
         }
     }
 
-    fn add_is_error(&mut self, at: Location, text: &Value) {
+    /// Holds a value against a stored text, and keeps what would have to be
+    /// stored where they differ.
+    fn compare(
+        &mut self,
+        target: AssertionTarget,
+        path: Option<&str>,
+        predicate: &Predicate,
+        actual: Option<&Value>,
+    ) {
+        let name = predicate.operand.as_str().unwrap_or_default().to_owned();
+        let actual = actual.map(|value| {
+            let text = snapshots::text_of(value);
+            Value::from(self.cleaner.text(&text))
+        });
+        let verdict = (self.resolve)(predicate).and_then(|stored| {
+            let same = holds(predicate.operator, &stored, actual.as_ref(), self.compiled)?;
+            Ok((same, stored))
+        });
+        if let (Ok((false, _)) | Err(_), Some(Value::String(text))) = (&verdict, &actual) {
+            let text = text.clone();
+            self.proposals.push(SnapshotProposal {
+                name: name.clone(),
+                text,
+            });
+        }
+        match verdict {
+            Ok((true, _)) => {}
+            Ok((false, stored)) => {
+                let expected = format!("`{name}`");
+                let wanted = (stored, expected);
+                self.add(target, path, predicate, wanted, actual.as_ref());
+            }
+            Err(error) => {
+                self.bad.get_or_insert((error, predicate.at));
+            }
+        }
+    }
+
+    /// A predicate that does not hold; `wanted` is the operand, and how a
+    /// message shows it.
+    fn add(
+        &mut self,
+        target: AssertionTarget,
+        path: Option<&str>,
+        predicate: &Predicate,
+        wanted: (Value, String),
+        actual: Option<&Value>,
+    ) {
+        let (operand, shown) = wanted;
+        let what = subject(target, path);
+        let relation = relation(predicate.operator, &operand);
+        self.mismatches.push(Mismatch {
+            message: format!(
+                "expected {what} {relation} {shown}, got {}",
+                self.shown(actual)
+            ),
+            assertion: Assertion {
+                kind: predicate.operator.name().to_owned(),
+                target: Some(target),
+                path: path.map(str::to_owned),
+                expected: operand,
+                actual: actual.cloned().unwrap_or(Value::Null),
+                at: None,
+            },
+            at: predicate.at,
+        });
+    }
+
+    /// A value as a message shows it.
+    fn shown(&self, value: Option<&Value>) -> String {
+        value.map_or_else(
+            || "nothing".to_owned(),
+            |value| self.cleaner.quote_value(value),
+        )
+    }
+
+    fn add_is_error(&mut self, at: Location, instead: &str, text: &Value) {
         self.mismatches.push(Mismatch {
             assertion: Assertion {
                 kind: Operator::Equals.name().to_owned(),
@@ -236,8 +357,9 @@ impl Bench<'_> {
                 at: None,
             },
             message: format!(
-                "expected the tool to answer with an error, and it answered {}",
-                shown(Some(text))
+                "expected the tool to answer with isError: true, and it answered {instead}{}{}",
+                if instead.is_empty() { "" } else { " " },
+                self.shown(Some(text))
             ),
             at,
         });
@@ -253,7 +375,10 @@ impl Bench<'_> {
                 actual: text.clone(),
                 at: None,
             },
-            message: format!("expected an error, and the answer is {}", shown(Some(text))),
+            message: format!(
+                "expected an error, and the answer is {}",
+                self.shown(Some(text))
+            ),
             at,
         });
     }
@@ -267,7 +392,7 @@ impl Bench<'_> {
         self.mismatches.push(Mismatch {
             message: format!(
                 "the result breaks the tool's own output schema{place}: {}",
-                breach.reason
+                self.cleaner.quote(&breach.reason)
             ),
             assertion: Assertion {
                 kind: "output_schema".to_owned(),
@@ -282,15 +407,9 @@ impl Bench<'_> {
     }
 }
 
-/// What was expected of what, and what came, with types where they differ.
-fn describe(
-    target: AssertionTarget,
-    path: Option<&str>,
-    operator: Operator,
-    operand: &Value,
-    actual: Option<&Value>,
-) -> String {
-    let what = match target {
+/// What an expectation is about.
+fn subject(target: AssertionTarget, path: Option<&str>) -> String {
+    match target {
         AssertionTarget::Text => "the text".to_owned(),
         AssertionTarget::Json => path.unwrap_or("$").to_owned(),
         AssertionTarget::Structured => "the structured output".to_owned(),
@@ -299,8 +418,12 @@ fn describe(
         AssertionTarget::Duration => "the duration in ms".to_owned(),
         AssertionTarget::Stderr => "stderr".to_owned(),
         AssertionTarget::OutputSchema => "the output".to_owned(),
-    };
-    let relation = match operator {
+    }
+}
+
+/// What it was expected to do.
+fn relation(operator: Operator, operand: &Value) -> &'static str {
+    match operator {
         Operator::Equals => "to equal",
         Operator::NotEquals => "not to equal",
         Operator::Contains => "to contain",
@@ -319,26 +442,14 @@ fn describe(
         Operator::Length => "to have the length",
         Operator::Schema => "to fit the schema",
         Operator::Snapshot => "to equal the snapshot",
-    };
-    format!(
-        "expected {what} {relation} {}, got {}",
-        shown(Some(operand)),
-        shown(actual)
-    )
-}
-
-/// A value as a message shows it, with its type where that helps.
-fn shown(value: Option<&Value>) -> String {
-    match value {
-        None => "nothing".to_owned(),
-        Some(value) => crate::text::truncate(&value.to_string(), 300).into_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Judgement, Observed, judge};
-    use crate::exec::operators::Compiled;
+    use super::{Judgement, Observed, SnapshotProposal, judge};
+    use crate::exec::clean::Cleaner;
+    use crate::exec::operators::{Compiled, OperandError};
     use crate::exec::output::Declared;
     use crate::model::{AssertionTarget, RpcError};
     use crate::plan::{ErrorExpect, Expect, Flag, JsonExpect, Location, Operator, Predicate};
@@ -363,6 +474,7 @@ mod tests {
             duration: Duration::from_millis(40),
             stderr: "warn: low\n",
             output_schema: schema,
+            cleaner: &Cleaner::default(),
         };
         let resolve = |p: &Predicate| Ok(p.operand.clone());
         judge(expect, &observed, &resolve, &mut Compiled::default())
@@ -545,5 +657,95 @@ mod tests {
                 adapter: Some("json_text")
             }
         );
+    }
+
+    #[test]
+    fn what_else_is_expected_beside_a_json_rpc_error_is_asked_too() {
+        let rpc = RpcError {
+            code: Some(-32602),
+            message: "no".into(),
+            data: None,
+        };
+        let at = Location::default();
+        let expect = Expect {
+            error: Some(ErrorExpect::default()),
+            is_error: Some(Flag { value: true, at }),
+            text: vec![predicate(Operator::Contains, json!("x"))],
+            json: vec![JsonExpect {
+                path: serde_json_path::JsonPath::parse("$.a").unwrap(),
+                raw_path: "$.a".into(),
+                predicates: vec![predicate(Operator::Equals, json!(1))],
+                at,
+            }],
+            structured: vec![predicate(Operator::Exists, json!(true))],
+            ..Expect::default()
+        };
+        assert_eq!(
+            targets(&run(&expect, Err(&rpc), None)),
+            [
+                Some(AssertionTarget::IsError),
+                Some(AssertionTarget::Text),
+                Some(AssertionTarget::Json),
+                Some(AssertionTarget::Structured),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
+        let expect = Expect {
+            text: vec![predicate(Operator::Snapshot, json!("greeting"))],
+            json: vec![JsonExpect {
+                path: serde_json_path::JsonPath::parse("$.n").unwrap(),
+                raw_path: "$.n".into(),
+                predicates: vec![predicate(Operator::Snapshot, json!("list"))],
+                at: Location::default(),
+            }],
+            ..Expect::default()
+        };
+        let answer = json!({"content": [{"type": "text", "text": "hi"}], "n": [1]});
+        let with = |greeting: Result<&str, &str>, list: &str| {
+            let observed = Observed {
+                answer: Ok(&answer),
+                duration: Duration::ZERO,
+                stderr: "",
+                output_schema: None,
+                cleaner: &Cleaner::default(),
+            };
+            let stored = |p: &Predicate| match (p.operand.as_str(), greeting) {
+                (Some("list"), _) => Ok(json!(list)),
+                (_, Ok(text)) => Ok(json!(text)),
+                (_, Err(why)) => Err(OperandError::Snapshot {
+                    name: "greeting".into(),
+                    why: why.into(),
+                }),
+            };
+            judge(&expect, &observed, &stored, &mut Compiled::default())
+        };
+        let greeting = SnapshotProposal {
+            name: "greeting".into(),
+            text: "hi".into(),
+        };
+        let list = "[\n  1\n]\n";
+        assert_eq!(with(Ok("hi\n"), list), Judgement::Passed { adapter: None });
+        let Judgement::Mismatched {
+            mismatches,
+            proposals,
+            ..
+        } = with(Ok("ho"), list)
+        else {
+            panic!("it differs");
+        };
+        assert_eq!(
+            mismatches[0].message,
+            "expected the text to equal the snapshot `greeting`, got \"hi\""
+        );
+        assert_eq!(mismatches[0].assertion.expected, json!("ho"));
+        assert_eq!(proposals, [greeting.clone()]);
+        let Judgement::BadOperand { proposals, .. } = with(Err("none"), "[]") else {
+            panic!("there is none");
+        };
+        assert_eq!(proposals[0], greeting);
+        assert_eq!(proposals[1].text, "[\n  1\n]");
     }
 }

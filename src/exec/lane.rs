@@ -1,31 +1,23 @@
-//! The life of one server in one iteration: started, its steps run in order,
-//! restarted when it died, stopped.
+//! One server in one iteration: started, its steps run in order, stopped. What
+//! is done when it dies or falls silent is in `life`.
 
+use super::blank;
 use super::board::Board;
 use super::launch::Prepared;
+use super::life::Running;
 use super::preflight::ToolBook;
 use super::settings::ExecSettings;
-use super::step::{self, StepEnd};
+use super::step::{self, Aftermath, StepEnd};
 use crate::model::{
-    Because, Era, Event, Failure, Outcome, Phase, ServerReport, ServerState, StepReport, StepState,
-    ToolInfo,
+    Because, Event, Failure, Phase, ServerReport, ServerState, StepReport, StepState, ToolInfo,
 };
-use crate::plan::{Server, Step};
-use crate::process::How;
-use crate::text::{human_duration, plural, truncate_middle};
-use crate::wire::{self, Launch, ReplyOutcome, Session, StartFailure, describe_exit};
+use crate::plan::{Request, Server, Step};
+use crate::text::truncate_middle;
+use crate::wire::{self, Launch, Session, StartFailure};
 use serde_json::Value;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// After so many deaths in one iteration a server is not started again.
-const MAX_DEATHS: u32 = 3;
-/// How long a server may take to show that it is still there.
-const PULSE: Duration = Duration::from_millis(250);
-/// The same after a call that timed out, when it may be busy.
-const PULSE_AFTER_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long a server may take to stop when the whole run is being stopped.
-const HASTY_GRACE: Duration = Duration::from_millis(300);
 /// How much of a server's stderr a report shows.
 const REPORTED_STDERR: usize = 8 * 1024;
 
@@ -48,24 +40,11 @@ pub struct LaneEnd {
     pub tools: Option<Vec<ToolInfo>>,
 }
 
-/// A running server, and what it was before.
-struct Running {
-    session: Option<Session>,
-    book: ToolBook,
-    deaths: u32,
-    /// It was stopped by us since it no longer answered.
-    restarts: u32,
-    era: Era,
-    /// It died of the probe for its era once, so nothing unknown is sent.
-    fragile: bool,
-    down: Option<String>,
-}
-
 impl Lane {
     /// Lives the server's life. Never fails: what goes wrong is on the board
     /// and in the report.
     pub async fn run(self) -> LaneEnd {
-        let mut report = self.blank_report();
+        let mut report = blank::server_report(&self.server.name);
         let wanted = self
             .steps
             .iter()
@@ -102,43 +81,18 @@ impl Lane {
                 };
             }
         };
-        let tools = session.tools().to_vec();
-        let mut running = Running {
-            book: ToolBook::new(&tools),
-            era: session.era(),
-            fragile: session.shy_of_probes(),
-            session: Some(session),
-            deaths: 0,
-            restarts: 0,
-            down: None,
-        };
+        let mut running = Running::new(session);
         for &index in &self.steps {
             self.board.turn(index).await;
             let step = self.board.step(index);
             self.run_step(index, step, &launch, &mut running, &mut report)
                 .await;
         }
+        let tools = std::mem::take(&mut running.tools);
         self.stop(running, &mut report).await;
         LaneEnd {
             report,
             tools: Some(tools),
-        }
-    }
-
-    fn blank_report(&self) -> ServerReport {
-        ServerReport {
-            name: self.server.name.clone(),
-            state: ServerState::NotStarted,
-            era: None,
-            protocol_version: None,
-            startup_ms: None,
-            exit: None,
-            stderr_tail: String::new(),
-            server_info: None,
-            stdout_noise: 0,
-            stdout_noise_sample: Vec::new(),
-            restarts: 0,
-            notes: Vec::new(),
         }
     }
 
@@ -155,26 +109,25 @@ impl Lane {
         }
     }
 
-    fn emit(&self, event: Event) {
+    pub(super) fn emit(&self, event: Event) {
         (self.settings.events)(event);
     }
 
-    /// What of a failure an event may say.
-    fn shown(&self, failure: &Failure) -> Option<String> {
-        let message = failure.message.as_deref()?;
-        Some(self.settings.redactor.redact(message).into_owned())
-    }
-
-    fn server_failed(&self, failure: Failure) {
+    pub(super) fn server_failed(&self, failure: Failure) {
+        let message = failure.message.as_deref().unwrap_or_default();
         self.emit(Event::ServerFailed {
             server: self.server.name.clone(),
-            message: self.shown(&failure).unwrap_or_default(),
+            message: self.board.cleaner.text(message).into_owned(),
         });
         self.board.fail_server(self.place, failure);
     }
 
     /// Starts the server, or says why its steps can't run.
-    async fn start(&self, launch: &Launch, report: &mut ServerReport) -> Result<Session, Because> {
+    pub(super) async fn start(
+        &self,
+        launch: &Launch,
+        report: &mut ServerReport,
+    ) -> Result<Session, Because> {
         self.emit(Event::ServerStarting {
             server: self.server.name.clone(),
             argv: self.prepared.facts.argv.clone(),
@@ -267,25 +220,16 @@ impl Lane {
 
     fn end(&self, index: usize, step: &Step, end: StepEnd) {
         let report = StepReport {
-            id: step.id.clone(),
-            name: step.name.clone(),
-            section: step.section,
-            server: step.server.clone(),
-            state: end.state,
             because: end.because,
             attempts: u32::from(end.duration.is_some()),
             duration_ms: end
                 .duration
                 .map(|d| (d.as_secs_f64() * 1e6).round() / 1000.0),
             adapter: end.adapter.map(str::to_owned),
-            error_category: None,
-            retryable: None,
-            flaky: false,
+            ..blank::step_report(step, end.state)
         };
-        self.emit(Event::StepFinished {
-            message: end.failure.as_ref().and_then(|f| self.shown(f)),
-            step: Box::new(report.clone()),
-        });
+        self.settings
+            .tell_end(&self.board.cleaner, &report, end.failure.as_deref());
         if let Some(failure) = end.failure {
             self.board.fail_step(index, *failure);
         }
@@ -307,49 +251,58 @@ impl Lane {
             let end = StepEnd::not_run(StepState::Quarantined, Because::Plan(reason));
             return self.end(index, step, end);
         }
-        self.look_for_death(running, report).await;
-        if running.session.is_none() && running.down.is_none() {
-            self.restart(launch, running, report).await;
-        }
-        let Some(session) = running.session.as_ref() else {
-            let because = match self.board.stopped() {
-                Some(stop) => StepEnd::not_run(StepState::Skipped, stop.because()),
-                None => StepEnd::not_run(
-                    StepState::Blocked,
-                    Because::Server(self.server.name.clone()),
-                ),
+        let mut announced = false;
+        // A server that dies before it reads the request is started again and
+        // asked again; it is given up after a few deaths, so this ends.
+        loop {
+            self.make_ready(launch, running, report).await;
+            let Some(session) = running.session.as_ref() else {
+                return self.end(index, step, self.without_server());
             };
-            return self.end(index, step, because);
-        };
-        self.emit(Event::StepStarted {
-            step: step.id.clone(),
-            server: step.server.clone(),
-        });
-        let limit = step.timeout.unwrap_or(self.server.request_timeout);
-        let ran = tokio::select! {
-            ran = step::run(&self.board, session, &running.book, step, limit) => ran,
-            stop = self.board.stop() => {
-                let end = StepEnd::not_run(StepState::Skipped, stop.because());
-                return self.end(index, step, end);
+            if !std::mem::replace(&mut announced, true) {
+                self.emit(Event::StepStarted {
+                    step: step.id.clone(),
+                    server: step.server.clone(),
+                });
             }
-        };
-        let mut end = ran.end;
-        if let Some(failure) = &mut end.failure {
-            self.complete(failure, session, running, &ran.stderr);
+            let limit = step.timeout.unwrap_or(self.server.request_timeout);
+            let (book, tools) = (&mut running.book, &mut running.tools);
+            let ran = tokio::select! {
+                ran = async {
+                    refresh(session, step, book, tools, limit).await;
+                    step::run(&self.board, session, book, step, limit).await
+                } => ran,
+                stop = self.board.stop() => {
+                    let end = StepEnd::not_run(StepState::Skipped, stop.because());
+                    return self.end(index, step, end);
+                }
+            };
+            if ran.aftermath == Aftermath::DiedBefore {
+                self.uninvited_exit(running, report).await;
+                continue;
+            }
+            let mut end = ran.end;
+            if let Some(failure) = &mut end.failure {
+                self.complete(failure, running, &ran.stderr);
+            }
+            self.end(index, step, end);
+            return self.look_after(ran.aftermath, running, report).await;
         }
-        self.end(index, step, end);
-        match ran.aftermath {
-            step::Aftermath::Alive => {}
-            step::Aftermath::Died => {
-                running.deaths += 1;
-                self.bury(running, report).await;
-            }
-            step::Aftermath::Unsure => self.check_pulse_or_replace(running, report).await,
+    }
+
+    /// Why a step can't run while its server is down.
+    fn without_server(&self) -> StepEnd {
+        match self.board.stopped() {
+            Some(stop) => StepEnd::not_run(StepState::Skipped, stop.because()),
+            None => StepEnd::not_run(
+                StepState::Blocked,
+                Because::Server(self.server.name.clone()),
+            ),
         }
     }
 
     /// What every failure of a step says of its server.
-    fn complete(&self, failure: &mut Failure, session: &Session, running: &Running, stderr: &str) {
+    pub(super) fn complete(&self, failure: &mut Failure, running: &Running, stderr: &str) {
         let facts = &self.prepared.facts;
         let known = facts.failure(Phase::Call, "");
         failure.server = known.server;
@@ -360,8 +313,11 @@ impl Lane {
         failure.env_delta = known.env_delta;
         failure.url = known.url;
         failure.stderr = Some(stderr.to_owned());
-        failure.stdout_noise = session.noise().1;
-        failure.server_info = Some(session.server_info().clone()).filter(|info| !info.is_null());
+        if let Some(session) = &running.session {
+            failure.stdout_noise = session.noise().1;
+            let info = session.server_info();
+            failure.server_info = (!info.is_null()).then(|| info.clone());
+        }
         failure.tools_listed = running
             .book
             .names()
@@ -370,178 +326,29 @@ impl Lane {
             .collect();
         failure.after_restart = running.deaths + running.restarts > 0;
     }
+}
 
-    /// Notices a server that went away between two steps.
-    async fn look_for_death(&self, running: &mut Running, report: &mut ServerReport) {
-        let exited = running
-            .session
-            .as_ref()
-            .is_some_and(|session| session.exit_watch().has_exited());
-        if exited {
-            self.uninvited_exit(running, report).await;
-        }
+/// Takes a new list of tools in, where the server said that there is one: a
+/// tool that came later is as good as any.
+async fn refresh(
+    session: &Session,
+    step: &Step,
+    book: &mut ToolBook,
+    tools: &mut Vec<ToolInfo>,
+    limit: Duration,
+) {
+    if !matches!(step.request, Request::Tool(_)) || !session.tools_changed() {
+        return;
     }
-
-    async fn uninvited_exit(&self, running: &mut Running, report: &mut ServerReport) {
-        let Some(session) = &running.session else {
-            return;
-        };
-        let exit = session.exit_watch().wait().await;
-        session.stderr().settled().await;
-        let mut failure = self.prepared.facts.failure(
-            Phase::Call,
-            format!(
-                "the server exited {} between two requests, and nobody had asked it to",
-                describe_exit(&exit)
-            ),
-        );
-        failure.outcome = Some(Outcome::Eof);
-        failure.exit = Some(exit);
-        failure.process_alive = Some(false);
-        let stderr = session.stderr().tail();
-        self.complete(&mut failure, session, running, &stderr);
-        self.server_failed(failure);
-        running.deaths += 1;
-        self.bury(running, report).await;
-    }
-
-    /// Puts a dead server's session away; what it leaves behind is killed.
-    async fn bury(&self, running: &mut Running, report: &mut ServerReport) {
-        let Some(session) = running.session.take() else {
-            return;
-        };
-        report.state = ServerState::Died;
-        report.exit = session.exit_watch().now();
-        self.note_evidence(&session, report);
-        session.shutdown(HASTY_GRACE).await;
-        if running.deaths >= MAX_DEATHS {
-            running.down = Some(format!(
-                "it died {} in this iteration and is not started again",
-                plural(running.deaths, "time")
-            ));
-            report.notes.extend(running.down.clone());
-        }
-    }
-
-    /// After a time-out: a server that is merely slow answers a ping, one
-    /// that is stuck is replaced, so that one hanging call is one failure.
-    async fn check_pulse_or_replace(&self, running: &mut Running, report: &mut ServerReport) {
-        if running.fragile || self.has_pulse(running, PULSE_AFTER_TIMEOUT).await {
-            return;
-        }
-        let exited = running
-            .session
-            .as_ref()
-            .is_some_and(|session| session.exit_watch().has_exited());
-        if exited {
-            return self.uninvited_exit(running, report).await;
-        }
-        if let Some(session) = running.session.take() {
-            self.note_evidence(&session, report);
-            report.notes.push(
-                "it no longer answered after a call that timed out, and was started afresh"
-                    .to_owned(),
-            );
-            running.restarts += 1;
-            session.shutdown(HASTY_GRACE).await;
-        }
-    }
-
-    async fn has_pulse(&self, running: &Running, limit: Duration) -> bool {
-        let Some(session) = &running.session else {
-            return true;
-        };
-        let method = match running.era {
-            Era::Legacy => "ping",
-            Era::Modern => "server/discover",
-        };
-        match session.request(method, Value::Null, limit).await.outcome {
-            // A refusal is a sign of life as good as any.
-            ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => true,
-            ReplyOutcome::TimedOut(_) | ReplyOutcome::Exited(_) | ReplyOutcome::Broken(_) => false,
-        }
-    }
-
-    async fn restart(&self, launch: &Launch, running: &mut Running, report: &mut ServerReport) {
-        self.emit(Event::ServerRestarting {
-            server: self.server.name.clone(),
-        });
-        let launch = Launch {
-            era: Some(running.era),
-            ..launch.clone()
-        };
-        let (state, exit) = (report.state, report.exit.take());
-        match self.start(&launch, report).await {
-            Ok(session) => {
-                // Its death stays what the report tells of it.
-                report.state = state;
-                report.exit = exit;
-                report.restarts += 1;
-                running.session = Some(session);
-            }
-            Err(_) => running.down = Some("it could not be started again".to_owned()),
-        }
-    }
-
-    fn note_evidence(&self, session: &Session, report: &mut ServerReport) {
-        let (noise, sample) = session.noise();
-        report.stdout_noise += noise;
-        if report.stdout_noise_sample.is_empty() {
-            report.stdout_noise_sample = sample;
-        }
-        report.stderr_tail = shorten(&session.stderr().tail());
-        for breach in session.breaches() {
-            report.notes.push(format!("the server {breach}"));
-        }
-    }
-
-    /// Stops a server whose steps are done.
-    async fn stop(&self, mut running: Running, report: &mut ServerReport) {
-        // A server that dies of its last answer is as dead as any other.
-        if self.board.stopped().is_none() && running.session.is_some() {
-            if !running.fragile {
-                self.has_pulse(&running, PULSE).await;
-            }
-            self.look_for_death(&mut running, report).await;
-        }
-        let Some(session) = running.session.take() else {
-            return;
-        };
-        let grace = match self.board.stopped() {
-            Some(_) => HASTY_GRACE.min(self.server.shutdown_timeout),
-            None => self.server.shutdown_timeout,
-        };
-        let stderr = session.stderr();
-        self.note_evidence(&session, report);
-        let shutdown = session.shutdown(grace).await;
-        report.stderr_tail = shorten(&stderr.tail());
-        if report.state == ServerState::Ready {
-            report.exit.clone_from(&shutdown.exit);
-        }
-        match shutdown.how {
-            How::Graceful | How::AlreadyExited => {}
-            How::Terminated => report.notes.push(format!(
-                "it did not exit within {} of its stdin being closed, and was stopped by SIGTERM",
-                human_duration(grace)
-            )),
-            How::Killed => report.notes.push(format!(
-                "it neither exited when its stdin was closed nor on SIGTERM within {} each, and \
-                 was killed",
-                human_duration(grace)
-            )),
-        }
-        if shutdown.exit.is_none() {
-            report.state = ServerState::Died;
-            self.server_failed(
-                self.prepared
-                    .facts
-                    .failure(Phase::Teardown, "the server could not be stopped"),
-            );
-        }
+    // Without a new list the old one stands, and what is wrong with the
+    // server shows in the step itself.
+    if let Ok(now) = session.tools_now(limit).await {
+        *book = ToolBook::new(&now);
+        *tools = now;
     }
 }
 
-fn shorten(stderr: &str) -> String {
+pub(super) fn shorten(stderr: &str) -> String {
     truncate_middle(stderr, REPORTED_STDERR).into_owned()
 }
 

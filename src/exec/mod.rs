@@ -6,18 +6,24 @@
 //!
 //! [`IterationRecord`]: crate::model::IterationRecord
 
+mod blank;
 mod board;
+mod clean;
+mod issue;
 mod judge;
 mod lane;
 mod launch;
+mod life;
 mod operators;
 mod output;
 mod preflight;
+mod request;
 mod run;
 mod select;
 mod settings;
+mod snapshots;
 mod step;
 
 pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};
-pub use settings::{ExecSettings, StderrLog};
+pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};

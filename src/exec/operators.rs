@@ -1,5 +1,6 @@
 //! The closed set of operators: a value, an operand, a verdict.
 
+use super::snapshots;
 use crate::plan::Operator;
 use crate::text::json_type;
 use serde_json::Value;
@@ -27,6 +28,8 @@ pub enum OperandError {
         takes: &'static str,
         got: &'static str,
     },
+    #[error("the snapshot `{name}` can't be compared with: {why}")]
+    Snapshot { name: String, why: String },
     #[error("{0}")]
     Unresolved(#[from] crate::plan::Unresolved),
 }
@@ -109,8 +112,8 @@ pub fn holds(
         Operator::Type => has_type(actual, operand)?,
         Operator::Length => has_length(actual, operand)?,
         Operator::Schema => compiled.schema(operand)?.is_valid(actual),
-        // A snapshot's text was put in the operand's place by the caller.
-        Operator::Snapshot => same(actual, operand),
+        // The caller has put the stored text in the place of its name.
+        Operator::Snapshot => snapshots::same(text(operator, operand)?, &as_text(actual)),
     })
 }
 

@@ -1,15 +1,14 @@
 //! One iteration: fresh servers, a fresh `${tmp}`, every lane side by side.
 
+use super::blank;
 use super::board::{Board, Stop};
+use super::issue::unknown_server;
 use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
 use super::output::prepare_schemas;
 use super::settings::ExecSettings;
-use super::step::{StepEnd, unknown_server};
-use crate::model::{
-    Because, Event, Failure, IterationRecord, Phase, ServerReport, ServerState, StepReport,
-    StepState,
-};
+use super::step::StepEnd;
+use crate::model::{Because, Event, Failure, IterationRecord, Phase, StepReport, StepState};
 use crate::plan::{Plan, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
@@ -46,7 +45,7 @@ pub async fn execute(
     settings: &Rc<ExecSettings>,
     iteration: &Iteration<'_>,
 ) -> Executed {
-    let selected = settings.selection.select(plan).unwrap_or_default();
+    let selected = settings.selection.select(plan);
     (settings.events)(Event::IterationStarted {
         index: iteration.index,
         steps: selected.len(),
@@ -68,10 +67,9 @@ pub async fn execute(
     let (stop_sender, stop) = watch::channel(None);
     let board = Rc::new(Board::new(
         plan.clone(),
-        selected,
-        iteration.quarantined.clone(),
+        (selected, iteration.quarantined.clone()),
         scope,
-        settings.fail_fast,
+        settings,
         stop,
     ));
     let watchdog = tokio::task::spawn_local(watch_for_stop(
@@ -81,9 +79,20 @@ pub async fn execute(
     ));
 
     end_homeless_steps(&board, settings);
+    let ends = run_lanes(&board, settings).await;
+    watchdog.abort();
+    let mut record = record(&board, ends);
+    board.cleaner.record(&mut record);
+    let scope = board.scope.borrow().clone();
+    Executed { record, scope }
+}
+
+/// Every server's life side by side, in the plan's order.
+async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEnd> {
     let mut lanes = JoinSet::new();
-    for (place, server) in plan.servers.values().enumerate() {
-        let steps: Vec<usize> = plan
+    for (place, server) in board.plan.servers.values().enumerate() {
+        let steps: Vec<usize> = board
+            .plan
             .all_steps()
             .enumerate()
             .filter(|(_, step)| step.server == server.name)
@@ -118,13 +127,20 @@ pub async fn execute(
             Ok((place, end)) => {
                 ends.insert(place, end);
             }
-            // A fault of ours must not look like a result.
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_) => {}
+            // A fault of ours must not look like a result. Nobody aborts a
+            // lane, so there is no other error.
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => std::panic::panic_any(error.to_string()),
+            },
         }
     }
-    watchdog.abort();
     schemas.abort();
+    ends.into_values().collect()
+}
+
+/// What all of them leave behind.
+fn record(board: &Board, ends: Vec<LaneEnd>) -> IterationRecord {
     let stopped = board.stopped();
     let (steps, failures) = board.finish();
     let mut record = IterationRecord {
@@ -136,22 +152,20 @@ pub async fn execute(
         deadline_reached: stopped == Some(Stop::Deadline),
         ..IterationRecord::default()
     };
-    for (step, report) in plan.all_steps().zip(steps) {
+    for (step, report) in board.plan.all_steps().zip(steps) {
         record.steps.push(report.unwrap_or_else(|| {
             // Every lane ends every step; one that did not would be a fault
             // of ours, and must not be green.
-            blank_step(step, StepState::Blocked)
+            blank::step_report(step, StepState::Blocked)
         }));
     }
-    for (server, end) in plan.servers.values().zip(ends.into_values()) {
+    for (server, end) in board.plan.servers.values().zip(ends) {
         if let Some(tools) = end.tools {
             record.tools.push((server.name.clone(), tools));
         }
         record.servers.push(end.report);
     }
-    let scope = board.scope.borrow().clone();
-    tidy(&mut record, &scope, settings);
-    Executed { record, scope }
+    record
 }
 
 /// Steps whose server the plan does not define belong to no lane.
@@ -167,15 +181,11 @@ fn end_homeless_steps(board: &Rc<Board>, settings: &Rc<ExecSettings>) {
         } else {
             unknown_server(step, board.plan.servers.keys().cloned())
         };
-        let mut report = blank_step(step, end.state);
-        report.because = end.because;
-        (settings.events)(Event::StepFinished {
-            message: end.failure.as_ref().and_then(|failure| {
-                let message = failure.message.as_deref()?;
-                Some(settings.redactor.redact(message).into_owned())
-            }),
-            step: Box::new(report.clone()),
-        });
+        let report = StepReport {
+            because: end.because,
+            ..blank::step_report(step, end.state)
+        };
+        settings.tell_end(&board.cleaner, &report, end.failure.as_deref());
         if let Some(failure) = end.failure {
             board.fail_step(index, *failure);
         }
@@ -231,50 +241,20 @@ fn choose_ports(plan: &Plan, taken: &BTreeMap<String, u16>) -> BTreeMap<String, 
     ports
 }
 
-fn blank_step(step: &crate::plan::Step, state: StepState) -> StepReport {
-    StepReport {
-        id: step.id.clone(),
-        name: step.name.clone(),
-        section: step.section,
-        server: step.server.clone(),
-        state,
-        because: None,
-        attempts: 0,
-        duration_ms: None,
-        adapter: None,
-        error_category: None,
-        retryable: None,
-        flaky: false,
-    }
-}
-
-fn blank_server(name: &str) -> ServerReport {
-    ServerReport {
-        name: name.to_owned(),
-        state: ServerState::NotStarted,
-        era: None,
-        protocol_version: None,
-        startup_ms: None,
-        exit: None,
-        stderr_tail: String::new(),
-        server_info: None,
-        stdout_noise: 0,
-        stdout_noise_sample: Vec::new(),
-        restarts: 0,
-        notes: Vec::new(),
-    }
-}
-
 /// Nothing can be executed, for one reason that concerns no server alone.
 fn nothing_executed(plan: &Plan, failure: Failure) -> IterationRecord {
     let reason = failure.message.clone().unwrap_or_default();
     IterationRecord {
-        servers: plan.servers.keys().map(|name| blank_server(name)).collect(),
+        servers: plan
+            .servers
+            .keys()
+            .map(|name| blank::server_report(name))
+            .collect(),
         steps: plan
             .all_steps()
             .map(|step| StepReport {
                 because: Some(Because::Plan(reason.clone())),
-                ..blank_step(step, StepState::Quarantined)
+                ..blank::step_report(step, StepState::Quarantined)
             })
             .collect(),
         failures: vec![failure],
@@ -291,82 +271,5 @@ fn without_tmp(plan: &Plan, error: &std::io::Error) -> Executed {
     Executed {
         record: nothing_executed(plan, failure),
         scope: Scope::default(),
-    }
-}
-
-/// Takes secrets out of everything, and puts names in the place of what only
-/// this iteration has: its `${tmp}` and its ports. So two runs of the same
-/// plan read the same, and have the same fingerprints.
-fn tidy(record: &mut IterationRecord, scope: &Scope, settings: &ExecSettings) {
-    let tmp = scope.tmp.display().to_string();
-    let mut names: Vec<(String, String)> = vec![(tmp, "${tmp}".to_owned())];
-    names.extend(
-        scope
-            .ports
-            .values()
-            .map(|port| (format!("127.0.0.1:{port}"), "127.0.0.1:${port}".to_owned())),
-    );
-    let clean = |text: &mut String| {
-        if let std::borrow::Cow::Owned(redacted) = settings.redactor.redact(text) {
-            *text = redacted;
-        }
-        for (value, name) in &names {
-            if text.contains(value.as_str()) {
-                *text = text.replace(value.as_str(), name);
-            }
-        }
-        for port in scope.ports.values() {
-            if *text == port.to_string() {
-                *text = "${port}".to_owned();
-            }
-        }
-    };
-    for failure in &mut record.failures {
-        // One walk over the failure as data reaches every text in it, those
-        // of fields that are added later too.
-        if let Ok(mut value) = serde_json::to_value(&*failure) {
-            each_text(&mut value, &clean);
-            if let Ok(cleaned) = serde_json::from_value(value) {
-                *failure = cleaned;
-            }
-        }
-    }
-    for server in &mut record.servers {
-        clean(&mut server.stderr_tail);
-        server.notes.iter_mut().for_each(clean);
-        server.stdout_noise_sample.iter_mut().for_each(clean);
-        if let Some(info) = &mut server.server_info {
-            each_text(info, &clean);
-        }
-    }
-    for step in &mut record.steps {
-        if let Some(Because::Plan(reason)) = &mut step.because {
-            clean(reason);
-        }
-    }
-}
-
-fn each_text(value: &mut serde_json::Value, clean: &impl Fn(&mut String)) {
-    match value {
-        serde_json::Value::String(text) => clean(text),
-        serde_json::Value::Array(items) => items.iter_mut().for_each(|v| each_text(v, clean)),
-        serde_json::Value::Object(map) => {
-            let keys_change = map.keys().any(|key| {
-                let mut cleaned = key.clone();
-                clean(&mut cleaned);
-                cleaned != *key
-            });
-            if keys_change {
-                *map = std::mem::take(map)
-                    .into_iter()
-                    .map(|(mut key, value)| {
-                        clean(&mut key);
-                        (key, value)
-                    })
-                    .collect();
-            }
-            map.values_mut().for_each(|v| each_text(v, clean));
-        }
-        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
     }
 }

@@ -1,7 +1,8 @@
 //! What execution is told from outside, resolved already.
 
+use super::clean::Cleaner;
 use super::select::Selection;
-use crate::model::{EventSink, Signal};
+use crate::model::{Event, EventSink, Failure, Signal, StepReport};
 use crate::text::redact::Redactor;
 use crate::wire::Recorder;
 use indexmap::IndexMap;
@@ -15,6 +16,10 @@ use tokio::sync::{Semaphore, watch};
 /// Where the copy of a server's stderr is kept, by the server's name; `None`
 /// where none is.
 pub type StderrLog = Rc<dyn Fn(&str) -> Option<PathBuf>>;
+
+/// Keeps the text that a snapshot would have to hold, by the snapshot's name,
+/// and says where below the report's folder it is; or completes "failed to …".
+pub type ProposeSnapshot = Rc<dyn Fn(&str, &str) -> Result<String, String>>;
 
 /// The settings of one run of one plan.
 #[derive(Clone)]
@@ -36,4 +41,23 @@ pub struct ExecSettings {
     pub redactor: Redactor,
     pub recorder: Option<Recorder>,
     pub stderr_log: StderrLog,
+    pub propose_snapshot: ProposeSnapshot,
+}
+
+impl ExecSettings {
+    /// Says how a step ended; in words that may be shown.
+    pub(super) fn tell_end(
+        &self,
+        cleaner: &Cleaner,
+        report: &StepReport,
+        failure: Option<&Failure>,
+    ) {
+        let mut step = Box::new(report.clone());
+        cleaner.step(&mut step);
+        let message = failure.and_then(|failure| failure.message.as_deref());
+        (self.events)(Event::StepFinished {
+            message: message.map(|message| cleaner.text(message).into_owned()),
+            step,
+        });
+    }
 }

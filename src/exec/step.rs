@@ -1,22 +1,24 @@
 //! One step against a running server: resolved, checked, sent, judged.
 
 use super::board::Board;
-use super::judge::{Judgement, Mismatch, Observed, judge};
+use super::issue::describe;
+use super::judge::{Judgement, Mismatch, Observed, SnapshotProposal, judge};
 use super::launch::issue_of;
 use super::operators::OperandError;
+use super::output::Declared;
 use super::preflight::ToolBook;
+use super::request::{Ready, prepare};
+use super::snapshots;
 use crate::model::{
-    Assertion, AssertionTarget, Because, Failure, Outcome, Phase, PlanIssue, RequestFacts,
+    Assertion, AssertionTarget, Because, Exit, Failure, Outcome, Phase, PlanIssue, RpcError,
     StepState, ToolResult,
 };
-use crate::plan::{ListKind, Location, Predicate, Request, Step, Template, Unresolved};
-use crate::text::{human_duration, one_line, plural, truncate};
+use crate::plan::{ListKind, Location, Operator, Predicate, Request, Step};
+use crate::process::Mark;
+use crate::text::{human_duration, plural};
 use crate::wire::{self, Life, Reply, ReplyOutcome, Session, describe_exit};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::time::Duration;
-
-/// How much of a text a message quotes.
-const QUOTED: usize = 300;
 
 /// How a step ended.
 pub struct StepEnd {
@@ -67,6 +69,9 @@ impl StepEnd {
 pub enum Aftermath {
     Alive,
     Died,
+    /// It died before it read the first byte of the request, so that the
+    /// death belongs before the step, and the step was never executed.
+    DiedBefore,
     /// It let a request run into its limit, or broke the protocol.
     Unsure,
 }
@@ -80,38 +85,6 @@ pub struct Ran {
     pub stderr: String,
 }
 
-/// The request a step makes.
-struct Ready {
-    method: &'static str,
-    custom: Option<String>,
-    params: Value,
-    list: Option<ListKind>,
-    /// For the tool's schemas.
-    tool: Option<String>,
-    args: Value,
-}
-
-impl Ready {
-    fn method(&self) -> &str {
-        self.custom.as_deref().unwrap_or(self.method)
-    }
-
-    fn facts(&self) -> RequestFacts {
-        RequestFacts {
-            method: self.method().to_owned(),
-            params: (!self.params.is_null()).then(|| self.params.clone()),
-        }
-    }
-
-    /// As a message calls it.
-    fn shown(&self) -> String {
-        match &self.tool {
-            Some(tool) => format!("tools/call `{tool}`"),
-            None => self.method().to_owned(),
-        }
-    }
-}
-
 /// Runs one step. Dropping the future cancels its request.
 pub async fn run(
     board: &Board,
@@ -120,24 +93,28 @@ pub async fn run(
     step: &Step,
     limit: Duration,
 ) -> Ran {
-    let alive = |end| Ran {
-        end,
+    // What the server wrote has nothing to do with a plan that can't be meant.
+    let unfit = |failure| Ran {
+        end: StepEnd::unfit(failure),
         aftermath: Aftermath::Alive,
-        stderr: session.stderr().tail(),
+        stderr: String::new(),
     };
     let ready = match prepare(board, step) {
         Ok(ready) => ready,
-        Err(failure) => return alive(StepEnd::unfit(*failure)),
+        Err(failure) => return unfit(*failure),
     };
     if !step.expects_error()
         && session.declares_tools()
         && let Some(tool) = &ready.tool
-        && let Some(issue) = book.issue(tool, &ready.args)
+        && let Some(mut issue) = book.issue(tool, &ready.args)
     {
+        if let PlanIssue::InvalidArgument { reason, .. } = &mut issue {
+            *reason = board.cleaner.quote(reason);
+        }
         let mut failure = at_step(step, Phase::Config, describe(&issue));
         failure.issue = Some(issue);
         failure.request = Some(ready.facts());
-        return alive(StepEnd::unfit(failure));
+        return unfit(failure);
     }
 
     let mark = session.stderr().mark();
@@ -153,7 +130,20 @@ pub async fn run(
                 .await
         }
     };
-    let (end, aftermath) = conclude(board, session, book, step, &ready, reply, mark, limit).await;
+    let asked = Asked {
+        board,
+        session,
+        step,
+        ready: &ready,
+        schema: ready
+            .tool
+            .as_deref()
+            .and_then(|tool| book.output_schema(tool)),
+        elapsed: reply.elapsed,
+        limit,
+        mark,
+    };
+    let (end, aftermath) = asked.conclude(reply).await;
     let since = session.stderr().since(mark);
     Ran {
         stderr: if since.trim().is_empty() && end.failure.is_some() {
@@ -186,193 +176,237 @@ pub fn at_step(step: &Step, phase: Phase, message: impl Into<String>) -> Failure
     }
 }
 
-/// Puts values in the place of names.
-fn prepare(board: &Board, step: &Step) -> Result<Ready, Box<Failure>> {
-    let scope = board.scope.borrow();
-    let unresolved = |unresolved: Unresolved| {
-        let mut failure = at_step(step, Phase::Config, unresolved.to_string());
-        failure.issue = issue_of(&unresolved);
-        Box::new(failure)
-    };
-    let args = crate::plan::resolve_json(&step.args, &scope, &step.server).map_err(unresolved)?;
-    let arguments = if args.is_null() {
-        Value::Object(Map::new())
-    } else {
-        args
-    };
-    let object = |entries: [(&str, Value); 1]| {
-        Value::Object(
-            entries
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value))
-                .collect(),
-        )
-    };
-    let plain = |method, params, list| Ready {
-        method,
-        custom: None,
-        params,
-        list,
-        tool: None,
-        args: Value::Null,
-    };
-    Ok(match &step.request {
-        Request::Tool(name) => {
-            let mut params = object([("name", Value::from(name.as_str()))]);
-            params["arguments"] = arguments.clone();
-            Ready {
-                tool: Some(name.clone()),
-                args: arguments,
-                ..plain("tools/call", params, None)
-            }
-        }
-        Request::List(kind) => {
-            let method = match kind {
-                ListKind::Tools => "tools/list",
-                ListKind::Resources => "resources/list",
-                ListKind::ResourceTemplates => "resources/templates/list",
-                ListKind::Prompts => "prompts/list",
-            };
-            plain(method, arguments, Some(*kind))
-        }
-        Request::Read(uri) => {
-            let uri = match Template::parse(uri) {
-                Ok(template) => template
-                    .resolve_str(&scope, &step.server)
-                    .map_err(unresolved)?,
-                // The loader has parsed it already.
-                Err(_) => uri.clone(),
-            };
-            plain("resources/read", object([("uri", Value::from(uri))]), None)
-        }
-        Request::Prompt(name) => {
-            let mut params = object([("name", Value::from(name.as_str()))]);
-            params["arguments"] = arguments;
-            plain("prompts/get", params, None)
-        }
-        Request::Method(method) => Ready {
-            custom: Some(method.clone()),
-            ..plain("", arguments, None)
-        },
-    })
+/// A step whose request has come to its end.
+struct Asked<'a> {
+    board: &'a Board,
+    session: &'a Session,
+    step: &'a Step,
+    ready: &'a Ready,
+    /// The tool's declared output schema.
+    schema: Option<&'a Declared>,
+    elapsed: Duration,
+    limit: Duration,
+    /// Where the server's stderr stood before.
+    mark: Mark,
 }
 
-#[expect(clippy::too_many_arguments, reason = "one place where all of it meets")]
-async fn conclude(
-    board: &Board,
-    session: &Session,
-    book: &ToolBook,
-    step: &Step,
-    ready: &Ready,
-    reply: Reply,
-    mark: crate::process::Mark,
-    limit: Duration,
-) -> (StepEnd, Aftermath) {
-    let elapsed = reply.elapsed;
-    let fail = |mut failure: Failure| {
-        failure.request = Some(ready.facts());
-        failure.elapsed_ms = Some(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
-        StepEnd::failed(failure, elapsed)
-    };
-    match reply.outcome {
-        ReplyOutcome::Exited(exit) => {
-            let mut failure = at_step(
-                step,
-                Phase::Call,
-                format!(
-                    "the server exited {} during {}",
-                    describe_exit(&exit),
-                    ready.shown()
-                ),
-            );
-            failure.outcome = Some(Outcome::Eof);
-            failure.exit = Some(exit);
-            failure.process_alive = Some(false);
-            (fail(failure), Aftermath::Died)
-        }
-        ReplyOutcome::TimedOut(life) => {
-            (fail(timed_out(step, ready, limit, life)), Aftermath::Unsure)
-        }
-        ReplyOutcome::Broken(breach) => {
-            let mut failure = at_step(
-                step,
-                Phase::Call,
-                format!("the server {breach}, in answer to {}", ready.shown()),
-            );
-            failure.process_alive = Some(true);
-            failure.protocol_breach = Some(breach);
-            (fail(failure), Aftermath::Unsure)
-        }
-        ReplyOutcome::RpcError(error) => {
-            let judgement = judged(board, session, step, Err(&error), elapsed, mark, None).await;
-            let end = match judgement {
-                Judgement::RpcError => {
-                    let mut failure = at_step(
-                        step,
-                        Phase::Call,
-                        format!(
-                            "{} was answered with the JSON-RPC error {}: {}",
-                            ready.shown(),
-                            error
-                                .code
-                                .map_or_else(|| "without a code".to_owned(), |c| c.to_string()),
-                            one_line(&error.message, QUOTED)
-                        ),
-                    );
-                    failure.outcome = Some(Outcome::Error);
-                    failure.rpc_error = Some(error);
-                    fail(failure)
-                }
-                other => settled(board, step, &Value::Null, other, elapsed, fail),
-            };
-            (end, Aftermath::Alive)
-        }
-        ReplyOutcome::Answered(result) => {
-            if let Some(breach) = malformed(step, &result) {
-                let mut failure = at_step(
-                    step,
-                    Phase::Call,
-                    format!("the server {breach}, in answer to {}", ready.shown()),
-                );
-                failure.outcome = Some(Outcome::Ok);
-                failure.protocol_breach = Some(breach);
-                return (fail(failure), Aftermath::Alive);
+impl Asked<'_> {
+    async fn conclude(&self, reply: Reply) -> (StepEnd, Aftermath) {
+        match reply.outcome {
+            ReplyOutcome::Exited(exit) => {
+                let aftermath = if reply.unread {
+                    Aftermath::DiedBefore
+                } else {
+                    Aftermath::Died
+                };
+                (self.fail(self.exited(exit)), aftermath)
             }
-            let schema = ready
-                .tool
-                .as_deref()
-                .and_then(|tool| book.output_schema(tool));
-            let judgement = judged(board, session, step, Ok(&result), elapsed, mark, schema).await;
-            (
-                settled(board, step, &result, judgement, elapsed, fail),
-                Aftermath::Alive,
-            )
+            ReplyOutcome::TimedOut(life) => (self.fail(self.timed_out(life)), Aftermath::Unsure),
+            ReplyOutcome::Broken(breach) => {
+                let mut failure = self.breached(breach);
+                failure.process_alive = Some(true);
+                (self.fail(failure), Aftermath::Unsure)
+            }
+            ReplyOutcome::RpcError(error) => {
+                let end = match self.judged(Err(&error)).await {
+                    Judgement::RpcError => self.fail(self.refused(error)),
+                    other => self.settled(&Value::Null, other),
+                };
+                (end, Aftermath::Alive)
+            }
+            ReplyOutcome::Answered(result) => {
+                let end = match malformed(self.step, &result) {
+                    Some(breach) => {
+                        let mut failure = self.breached(breach);
+                        failure.outcome = Some(Outcome::Ok);
+                        self.fail(failure)
+                    }
+                    None => self.settled(&result, self.judged(Ok(&result)).await),
+                };
+                (end, Aftermath::Alive)
+            }
         }
     }
-}
 
-fn timed_out(step: &Step, ready: &Ready, limit: Duration, life: Life) -> Failure {
-    let signs = if life.any() {
-        ", though the server showed signs of life"
-    } else if life.unread {
-        ", and the server did not even read the request"
-    } else {
-        ""
-    };
-    let mut failure = at_step(
-        step,
-        Phase::Call,
-        format!(
+    fn fail(&self, mut failure: Failure) -> StepEnd {
+        failure.request = Some(self.ready.facts());
+        failure.elapsed_ms = Some(u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX));
+        StepEnd::failed(failure, self.elapsed)
+    }
+
+    fn exited(&self, exit: Exit) -> Failure {
+        let message = format!(
+            "the server exited {} during {}",
+            describe_exit(&exit),
+            self.ready.shown()
+        );
+        Failure {
+            outcome: Some(Outcome::Eof),
+            exit: Some(exit),
+            process_alive: Some(false),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    fn timed_out(&self, life: Life) -> Failure {
+        let signs = if life.any() {
+            ", though the server showed signs of life"
+        } else if life.unread {
+            ", and the server did not even read the request"
+        } else {
+            ""
+        };
+        let message = format!(
             "{} was not answered within {}{signs}",
-            ready.shown(),
-            human_duration(limit)
-        ),
-    );
-    failure.outcome = Some(Outcome::Timeout);
-    failure.timeout_s = Some(limit.as_secs_f64());
-    failure.process_alive = Some(true);
-    failure.showed_life = Some(life.any());
-    failure
+            self.ready.shown(),
+            human_duration(self.limit)
+        );
+        Failure {
+            outcome: Some(Outcome::Timeout),
+            timeout_s: Some(self.limit.as_secs_f64()),
+            process_alive: Some(true),
+            showed_life: Some(life.any()),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    /// `breach` completes "the server …".
+    fn breached(&self, breach: String) -> Failure {
+        let message = format!("the server {breach}, in answer to {}", self.ready.shown());
+        Failure {
+            protocol_breach: Some(breach),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    fn refused(&self, error: RpcError) -> Failure {
+        let code = error
+            .code
+            .map_or_else(|| "without a code".to_owned(), |code| code.to_string());
+        let message = format!(
+            "{} was answered with the JSON-RPC error {code}: {}",
+            self.ready.shown(),
+            self.board.cleaner.quote(&error.message)
+        );
+        Failure {
+            outcome: Some(Outcome::Error),
+            rpc_error: Some(error),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    /// Judges an answer; where stderr is asked about, it catches up first.
+    async fn judged(&self, answer: Result<&Value, &RpcError>) -> Judgement {
+        let Self { board, step, .. } = self;
+        let stderr = if step.expect.stderr.is_empty() {
+            String::new()
+        } else {
+            self.session.stderr().caught_up().await;
+            self.session.stderr().since(self.mark)
+        };
+        let observed = Observed {
+            answer,
+            duration: self.elapsed,
+            stderr: &stderr,
+            output_schema: self.schema,
+            cleaner: &board.cleaner,
+        };
+        let resolve = |predicate: &Predicate| {
+            if predicate.operator == Operator::Snapshot {
+                let name = predicate.operand.as_str().unwrap_or_default();
+                return snapshots::stored(&board.plan.source.path, name).map(Value::from);
+            }
+            let scope = board.scope.borrow();
+            crate::plan::resolve_json(&predicate.operand, &scope, &step.server)
+                .map_err(OperandError::from)
+        };
+        judge(
+            &step.expect,
+            &observed,
+            &resolve,
+            &mut board.compiled.borrow_mut(),
+        )
+    }
+
+    /// From a judgement to the step's end; captures are taken on the way.
+    fn settled(&self, result: &Value, judgement: Judgement) -> StepEnd {
+        let Self { board, step, .. } = self;
+        match judgement {
+            Judgement::Passed { adapter } => match capture(board, step, result) {
+                Ok(()) => StepEnd {
+                    state: StepState::Passed,
+                    because: None,
+                    duration: Some(self.elapsed),
+                    adapter,
+                    failure: None,
+                },
+                Err(mismatch) => self.fail(mismatched(board, step, result, vec![*mismatch])),
+            },
+            Judgement::Mismatched {
+                mismatches,
+                adapter,
+                proposals,
+            } => {
+                let mut failure = mismatched(board, step, result, mismatches);
+                self.propose(&mut failure, &proposals);
+                StepEnd {
+                    adapter,
+                    ..self.fail(failure)
+                }
+            }
+            Judgement::ToolError { text } => {
+                let quoted = board.cleaner.quote(&text);
+                let message = if quoted.is_empty() {
+                    "the tool answered with isError: true and no text".to_owned()
+                } else {
+                    format!("the tool answered with an error: {quoted}")
+                };
+                self.fail(Failure {
+                    outcome: Some(Outcome::Result),
+                    tool_result: Some(tool_result(result)),
+                    ..at_step(step, Phase::Call, message)
+                })
+            }
+            // Only an error that came is judged to be one that was not wanted.
+            Judgement::RpcError => self.fail(at_step(step, Phase::Call, "answered with an error")),
+            Judgement::BadOperand {
+                error,
+                at,
+                proposals,
+            } => {
+                let message = format!("an expectation can't be held against the answer: {error}");
+                let mut failure = at_step(step, Phase::Config, message);
+                if let OperandError::Unresolved(unresolved) = &error {
+                    failure.issue = issue_of(unresolved);
+                }
+                failure.file = Some(board.plan.source.path.display().to_string());
+                failure.line = Some(at.line as u64);
+                self.propose(&mut failure, &proposals);
+                StepEnd::unfit(failure)
+            }
+        }
+    }
+
+    /// Keeps the texts that would have to be stored, for a person to review,
+    /// and says where they are and where they would belong.
+    fn propose(&self, failure: &mut Failure, proposals: &[SnapshotProposal]) {
+        let mut said = String::new();
+        for proposal in proposals {
+            let name = &proposal.name;
+            let stored = snapshots::path_of(&self.board.plan.source.path, name);
+            said.push_str(&match (self.board.propose)(name, &proposal.text) {
+                Ok(shown) => format!(
+                    "; the actual text is in {shown} of the report: where it is right, copy it \
+                     to {}",
+                    stored.display()
+                ),
+                Err(why) => format!("; the actual text could not be kept: failed to {why}"),
+            });
+        }
+        if let Some(message) = &mut failure.message {
+            message.push_str(&said);
+        }
+    }
 }
 
 /// What is wrong with the shape of a result, whatever is expected of it; a
@@ -387,115 +421,23 @@ fn malformed(step: &Step, result: &Value) -> Option<String> {
     if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
         return Some("asked for input that the plan does not provide".to_owned());
     }
-    if !matches!(step.request, Request::Tool(_)) {
-        return None;
-    }
-    match result.get("content") {
+    let list = match step.request {
+        Request::Tool(_) => "content",
+        Request::Read(_) => "contents",
+        Request::Prompt(_) => "messages",
+        // The wire has seen to lists; of any other method nothing is known.
+        Request::List(_) | Request::Method(_) => return None,
+    };
+    match result.get(list) {
         Some(Value::Array(_)) => None,
         // Results of 2024-10-07 are still about.
-        None if result.get("toolResult").is_some() => None,
-        None if result.get("structuredContent").is_some() => None,
+        None if list == "content" && result.get("toolResult").is_some() => None,
+        None if list == "content" && result.get("structuredContent").is_some() => None,
         Some(other) => Some(format!(
-            "sent a tool result whose `content` is {} instead of a list",
+            "sent a result whose `{list}` is of type {} instead of a list",
             crate::text::json_type(other)
         )),
-        None => Some("sent a tool result without `content`".to_owned()),
-    }
-}
-
-/// Judges an answer; where stderr is asked about, it catches up first.
-async fn judged(
-    board: &Board,
-    session: &Session,
-    step: &Step,
-    answer: Result<&Value, &crate::model::RpcError>,
-    elapsed: Duration,
-    mark: crate::process::Mark,
-    schema: Option<&super::output::Declared>,
-) -> Judgement {
-    let stderr = if step.expect.stderr.is_empty() {
-        String::new()
-    } else {
-        session.stderr().caught_up().await;
-        session.stderr().since(mark)
-    };
-    let observed = Observed {
-        answer,
-        duration: elapsed,
-        stderr: &stderr,
-        output_schema: schema,
-    };
-    let resolve = |predicate: &Predicate| {
-        let scope = board.scope.borrow();
-        crate::plan::resolve_json(&predicate.operand, &scope, &step.server)
-            .map_err(OperandError::from)
-    };
-    judge(
-        &step.expect,
-        &observed,
-        &resolve,
-        &mut board.compiled.borrow_mut(),
-    )
-}
-
-/// From a judgement to the step's end; captures are taken on the way.
-fn settled(
-    board: &Board,
-    step: &Step,
-    result: &Value,
-    judgement: Judgement,
-    elapsed: Duration,
-    fail: impl Fn(Failure) -> StepEnd,
-) -> StepEnd {
-    match judgement {
-        Judgement::Passed { adapter } => match capture(board, step, result) {
-            Ok(()) => StepEnd {
-                state: StepState::Passed,
-                because: None,
-                duration: Some(elapsed),
-                adapter,
-                failure: None,
-            },
-            Err(mismatch) => fail(mismatched(board, step, result, vec![*mismatch])),
-        },
-        Judgement::Mismatched {
-            mismatches,
-            adapter,
-        } => {
-            let mut end = fail(mismatched(board, step, result, mismatches));
-            end.adapter = adapter;
-            end
-        }
-        Judgement::ToolError { text } => {
-            let quoted = one_line(&text, QUOTED);
-            let mut failure = at_step(
-                step,
-                Phase::Call,
-                if quoted.is_empty() {
-                    "the tool answered with isError: true and no text".to_owned()
-                } else {
-                    format!("the tool answered with an error: {quoted}")
-                },
-            );
-            failure.outcome = Some(Outcome::Result);
-            failure.tool_result = Some(tool_result(result));
-            fail(failure)
-        }
-        Judgement::RpcError => fail(at_step(step, Phase::Call, "answered with an error")),
-        Judgement::BadOperand { error, at } => {
-            let mut failure = at_step(
-                step,
-                Phase::Config,
-                format!("an expectation can't be held against the answer: {error}"),
-            );
-            if let OperandError::Unresolved(unresolved) = &error {
-                failure.issue = issue_of(unresolved);
-            }
-            failure.assertion = None;
-            failure.file = Some(board.plan.source.path.display().to_string());
-            failure.line = Some(at.line as u64);
-            StepEnd::unfit(failure)
-        }
+        None => Some(format!("sent a result without `{list}`")),
     }
 }
 
@@ -543,7 +485,7 @@ fn capture(board: &Board, step: &Step, result: &Value) -> Result<(), Box<Mismatc
                     message: format!(
                         "nothing stands at {} to be kept as `{name}`, in {}",
                         capture.raw,
-                        truncate(&result.to_string(), QUOTED)
+                        board.cleaner.quote_value(result)
                     ),
                     assertion: Assertion {
                         kind: "capture".to_owned(),
@@ -563,76 +505,4 @@ fn capture(board: &Board, step: &Step, result: &Value) -> Result<(), Box<Mismatc
     }
     board.scope.borrow_mut().captures.extend(captured);
     Ok(())
-}
-
-/// What can't be meant, in a sentence.
-fn describe(issue: &PlanIssue) -> String {
-    let did_you_mean = |candidates: &[String]| match candidates {
-        [] => String::new(),
-        [one] => format!("; did you mean `{one}`?"),
-        many => format!("; did you mean one of `{}`?", many.join("`, `")),
-    };
-    match issue {
-        PlanIssue::UnknownTool { name, candidates } => {
-            format!(
-                "the server lists no tool `{name}`{}",
-                did_you_mean(candidates)
-            )
-        }
-        PlanIssue::UnknownArgument {
-            tool,
-            name,
-            candidates,
-        } => format!(
-            "the tool `{tool}` knows no argument `{name}`{}",
-            did_you_mean(candidates)
-        ),
-        PlanIssue::MissingArgument { tool, name } => {
-            format!("the tool `{tool}` requires the argument `{name}`")
-        }
-        PlanIssue::ArgumentType {
-            tool,
-            pointer,
-            expected,
-            actual,
-        } => format!(
-            "the tool `{tool}` takes {} at {pointer}, and the plan gives {actual}",
-            expected.join(" or ")
-        ),
-        PlanIssue::InvalidArgument {
-            tool,
-            pointer,
-            reason,
-        } => {
-            let place = if pointer.is_empty() {
-                String::new()
-            } else {
-                format!(" at {pointer}")
-            };
-            format!("the tool `{tool}` refuses these arguments{place}: {reason}")
-        }
-        PlanIssue::UnknownServer { name, candidates } => format!(
-            "the plan defines no server `{name}`{}",
-            did_you_mean(candidates)
-        ),
-        PlanIssue::CommandNotFound { command } => format!("the command `{command}` was not found"),
-        PlanIssue::NotExecutable { path } => format!("`{path}` can't be executed"),
-        PlanIssue::MissingDirectory { path } => format!("the folder `{path}` does not exist"),
-        PlanIssue::MissingVariable { name, .. } => format!("`{name}` is not set"),
-        PlanIssue::CaptureFailed { name, path } => {
-            format!("nothing stands at {path} to be kept as `{name}`")
-        }
-    }
-}
-
-/// A step of a server that the plan does not define.
-pub fn unknown_server(step: &Step, servers: impl Iterator<Item = String>) -> StepEnd {
-    let names: Vec<String> = servers.collect();
-    let issue = PlanIssue::UnknownServer {
-        name: step.server.clone(),
-        candidates: crate::text::close_names(&step.server, names.iter().map(String::as_str)),
-    };
-    let mut failure = at_step(step, Phase::Config, describe(&issue));
-    failure.issue = Some(issue);
-    StepEnd::unfit(failure)
 }

@@ -131,12 +131,13 @@ fn prove(
         return (Blame::Open, Some(excuse));
     }
     let earlier = memory.mismatches(step, revision);
-    if earlier.is_empty() || policy.budgets.confirms == 0 {
+    let fingerprint = &seen.diagnosis.test_fingerprint;
+    let proven = !earlier.is_empty() || memory.outlived_refining(step, revision, fingerprint);
+    if !proven || policy.budgets.confirms == 0 {
         return (Blame::Open, Some("unconfirmed"));
     }
-    let same = |fingerprints: &std::collections::BTreeSet<String>| {
-        fingerprints.contains(&seen.diagnosis.test_fingerprint)
-    };
+    let same =
+        |fingerprints: &std::collections::BTreeSet<String>| fingerprints.contains(fingerprint);
     if !earlier.iter().all(same) {
         return (Blame::Flaky, None);
     }

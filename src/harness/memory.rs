@@ -82,6 +82,23 @@ impl Memory {
             .map_or(&[], Vec::as_slice)
     }
 
+    /// This very mismatch was seen twice on earlier code and the same plan,
+    /// and nothing else of the step: refining has not touched it.
+    pub(super) fn outlived_refining(
+        &self,
+        step: &str,
+        revision: Revision,
+        fingerprint: &str,
+    ) -> bool {
+        self.mismatches.iter().any(|((name, earlier), sightings)| {
+            name == step
+                && earlier.plan == revision.plan
+                && earlier.code < revision.code
+                && sightings.len() > 1
+                && sightings.iter().all(|seen| seen.contains(fingerprint))
+        })
+    }
+
     pub(super) fn passed_on(&self, step: &str, revision: Revision) -> bool {
         self.passes
             .get(step)

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 ///
 /// Without a script it is healthy and offers the tools echo, add, fail,
 /// sleep, crash, counter, env and noise. A fault is written
-/// KIND[@PHASE][=VALUE], as in `exit@call:2=7`; --list-faults shows them all.
+/// `KIND[@PHASE][=VALUE]`, as in `exit@call:2=7`; --list-faults shows them all.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct MockArgs {
     /// What the server is, as YAML; flags win over it or add to it

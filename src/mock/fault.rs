@@ -169,7 +169,7 @@ impl FromStr for At {
     }
 }
 
-/// What goes wrong. The [catalogue] says it in words, with the values.
+/// What goes wrong. The catalogue says it in words, with the values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     Exit(End),

@@ -277,6 +277,27 @@ impl ReportDir {
         self.path.join("servers").join(format!("{name}.stderr.log"))
     }
 
+    /// Keeps what the snapshot `name` would have to hold; says where, below
+    /// this folder. What a person stored is never touched.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn propose_snapshot(&self, name: &str, text: &str) -> Result<String, ReportError> {
+        let folder = self.path.join("snapshots");
+        own_folder(&self.path)?;
+        if let Err(source) = fs::create_dir(&folder)
+            && source.kind() != io::ErrorKind::AlreadyExists
+        {
+            return Err(ReportError::Create {
+                path: folder,
+                source,
+            });
+        }
+        let file = format!("{}.snap.new", file_name(name));
+        replace(&folder, &file, format!("{text}\n").as_bytes())?;
+        Ok(format!("snapshots/{file}"))
+    }
+
     /// Where a recording goes.
     #[must_use]
     pub fn wire_path(&self) -> PathBuf {

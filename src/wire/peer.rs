@@ -210,6 +210,12 @@ impl Peer {
         }
     }
 
+    /// Bytes that were to leave so far, be they gone or not.
+    #[must_use]
+    pub fn bytes_queued(&self) -> u64 {
+        self.queued
+    }
+
     /// Bytes that have left so far.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {

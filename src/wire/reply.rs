@@ -16,6 +16,9 @@ pub struct Reply {
     /// Breaches of the protocol that were first seen during this request, be
     /// there an answer or not; fragments that complete "the server …".
     pub breaches: Vec<String>,
+    /// There is no answer, and the server did not take one byte of the
+    /// request from its stdin: it can't have ended because of it.
+    pub unread: bool,
 }
 
 /// How a request ended. Values are as the server sent them, not redacted.

@@ -8,8 +8,9 @@ use super::connection::{Connection, deadline_after};
 use super::era::{Greeting, Version};
 use super::exchange::Outgoing;
 use super::handshake::Settled;
-use super::listing::{ListKind, list_all};
+use super::listing::{ListKind, list_all, read_tools};
 use super::observed::Observed;
+use super::peer::Peer;
 use super::reply::{Reply, ReplyOutcome};
 use crate::model::{Era, ToolInfo};
 use crate::process::{ExitWatch, Process, Shutdown, StderrHandle};
@@ -192,6 +193,28 @@ impl Session {
         self.timed(list, timeout).await
     }
 
+    /// Whether the server said since its last list of tools that there is a
+    /// new one.
+    #[must_use]
+    pub fn tools_changed(&self) -> bool {
+        self.connection.look(|peer| peer.observed().tools_changed)
+    }
+
+    /// The tools as they are now, or how asking for them ended.
+    ///
+    /// # Errors
+    /// The list did not come in time, or was none.
+    pub async fn tools_now(&self, timeout: Duration) -> Result<Vec<ToolInfo>, ReplyOutcome> {
+        self.connection.with_peer(Peer::forget_tools_changed);
+        let reply = self.list(ListKind::Tools, Value::Null, timeout).await;
+        match reply.outcome {
+            ReplyOutcome::Answered(mut result) => read_tools(&mut result)
+                .map(|(tools, _)| tools)
+                .map_err(|why| self.broken(&why)),
+            other => Err(other),
+        }
+    }
+
     /// Sends a notification; there is nothing to wait for.
     pub fn notify(&self, method: &str, params: Value) {
         self.connection
@@ -199,8 +222,9 @@ impl Session {
     }
 
     /// Closes stdin, waits; SIGTERM to the group, waits; SIGKILL. Waits no
-    /// longer than `at_most` each time, nor than the launch allows.
-    pub async fn shutdown(mut self, at_most: Duration) -> Shutdown {
+    /// longer than `at_most` each time, nor than the launch allows. Who drops
+    /// the future half way may call again, to go on with less patience.
+    pub async fn shutdown(&mut self, at_most: Duration) -> Shutdown {
         self.connection.close_stdin();
         self.process
             .shutdown(self.shutdown_timeout.min(at_most))
@@ -214,19 +238,28 @@ impl Session {
     ) -> Reply {
         let stderr = self.process.stderr();
         let stderr_before = stderr.bytes();
-        let breaches_before = self.connection.look(|p| p.observed().breaches.len());
+        let (breaches_before, queued_before) = self
+            .connection
+            .look(|p| (p.observed().breaches.len(), p.bytes_queued()));
         let started = Instant::now();
         let deadline = deadline_after(started, timeout);
         let mut outcome = ask(deadline).await;
         let elapsed = started.elapsed();
-        match &mut outcome {
+        let unread = match &mut outcome {
             ReplyOutcome::TimedOut(life) => {
                 stderr.caught_up().await;
                 life.stderr_bytes = stderr.bytes().saturating_sub(stderr_before);
+                life.unread |= self.never_read_beyond(queued_before);
+                life.unread
             }
-            ReplyOutcome::Exited(_) => stderr.settled().await,
-            ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) | ReplyOutcome::Broken(_) => {}
-        }
+            ReplyOutcome::Exited(_) => {
+                stderr.settled().await;
+                self.never_read_beyond(queued_before)
+            }
+            ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) | ReplyOutcome::Broken(_) => {
+                false
+            }
+        };
         let breaches = self.connection.look(|peer| {
             let all = &peer.observed().breaches;
             all.get(breaches_before..).unwrap_or_default().to_vec()
@@ -235,7 +268,17 @@ impl Session {
             outcome,
             elapsed,
             breaches,
+            unread,
         }
+    }
+
+    /// Whether the server took no byte from its stdin after the first `sent`
+    /// ones. False where the system can't tell.
+    fn never_read_beyond(&self, sent: u64) -> bool {
+        let written = self.connection.look(Peer::bytes_written);
+        self.process
+            .unread_stdin_bytes()
+            .is_some_and(|unread| written.saturating_sub(unread as u64) <= sent)
     }
 
     async fn ask(&self, method: &str, params: Value, deadline: Instant) -> ReplyOutcome {

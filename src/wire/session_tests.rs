@@ -31,6 +31,60 @@ while True: one(recv())";
     }
 }
 
+/// Answers one call and dies, before or after it reads the next line.
+fn dies_after_a_call(reads_on: &str) -> Fixture {
+    Fixture::calling(&format!(
+        "ok(m, {{'content': []}}); {reads_on}; os._exit(3)"
+    ))
+}
+
+#[tokio::test]
+async fn a_request_that_a_dead_server_never_read_is_told_from_one_that_it_read() {
+    for (reads_on, unread) in [("pass", true), ("recv()", false)] {
+        let session = dies_after_a_call(reads_on).ready().await;
+        assert!(matches!(echo(&session).await, ReplyOutcome::Answered(_)));
+        let reply = session
+            .request("tools/call", json!({"name": "echo"}), SOON)
+            .await;
+        assert!(
+            matches!(reply.outcome, ReplyOutcome::Exited(_)),
+            "{reply:?}"
+        );
+        assert_eq!(reply.unread, unread, "after {reads_on}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_a_busy_server_has_not_read_yet_is_known_to_be_unread() {
+    let fixture = Fixture::calling("ok(m, {'content': []}); time.sleep(60)");
+    let session = fixture.ready().await;
+    assert!(matches!(echo(&session).await, ReplyOutcome::Answered(_)));
+    let limit = Duration::from_millis(50);
+    let reply = session.request("ping", Value::Null, limit).await;
+    assert!(matches!(reply.outcome, ReplyOutcome::TimedOut(life) if life.unread));
+    assert!(reply.unread);
+}
+
+#[tokio::test]
+async fn a_list_of_tools_that_changed_can_be_had_again() {
+    let body = "
+def one(m):
+    if m['method'] == 'tools/call':
+        TOOLS.append({'name': 'late', 'inputSchema': {}})
+        send({'jsonrpc': '2.0', 'method': 'notifications/tools/list_changed'})
+        ok(m, {'content': []})
+    else: legacy(m)
+while True: one(recv())";
+    let session = Fixture::new(body).ready().await;
+    assert!(!session.tools_changed());
+    let before = session.tools().len();
+    assert!(matches!(echo(&session).await, ReplyOutcome::Answered(_)));
+    assert!(session.tools_changed());
+    let tools = session.tools_now(SOON).await.unwrap();
+    assert_eq!(tools.len(), before + 1);
+    assert!(!session.tools_changed());
+}
+
 #[tokio::test]
 async fn a_server_without_tools_is_not_asked_for_them() {
     let body = "
@@ -69,7 +123,7 @@ send({'jsonrpc': '2.0', 'method': 'notifications/progress',
       'params': {'progressToken': token, 'progress': 1}})
 log('still at it')",
     );
-    let session = fixture.ready().await;
+    let mut session = fixture.ready().await;
     let params = json!({"name": "echo"});
     let limit = Duration::from_millis(400);
     let reply = session.request("tools/call", params, limit).await;
@@ -185,7 +239,7 @@ async fn a_recorded_session_has_every_line_of_both_sides_and_no_secret() {
     fixture.launch.recorder = Some(Recorder::create(&record).unwrap());
     fixture.launch.stderr_log = Some(stderr.clone());
     fixture.launch.redactor = Redactor::new([("KEY", "swordfish")]);
-    let session = fixture.ready().await;
+    let mut session = fixture.ready().await;
     let params = json!({"name": "echo", "arguments": {"key": "swordfish"}});
     match session.request("tools/call", params, SOON).await.outcome {
         ReplyOutcome::Answered(result) => assert_eq!(result["arguments"]["key"], "swordfish"),
@@ -222,7 +276,7 @@ async fn a_launcher_that_is_not_the_server_itself_works_too() {
     fixture.launch.command.argv = vec!["sh".into(), "-c".into(), "\"$@\"; exit $?".into()];
     fixture.launch.command.argv.push("sh".into());
     fixture.launch.command.argv.extend(argv);
-    let session = fixture.ready().await;
+    let mut session = fixture.ready().await;
     let end = session.shutdown(SOON).await;
     assert_eq!(end.exit.unwrap().code, Some(0));
     assert_eq!(end.leftovers, 0);

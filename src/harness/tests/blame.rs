@@ -210,6 +210,25 @@ fn sightings_on_two_revisions_are_no_proof() {
     pending(only(&world.sees(&[mismatch("a", "x")])), "unconfirmed");
 }
 
+/// Its confirmation was spent before the code was refined: without this, the
+/// run ended with "seen once", and a second refinement was never tried.
+#[test]
+fn a_proven_mismatch_that_outlives_a_refinement_is_still_proven() {
+    let mut world = World::new(hooked());
+    world.sees(&[mismatch("a", "x")]);
+    guilty(
+        only(&world.sees(&[mismatch("a", "x")])),
+        Standing::NeverPassed,
+    );
+    world.state.code_refined();
+    guilty(
+        only(&world.sees(&[mismatch("a", "x")])),
+        Standing::NeverPassed,
+    );
+    world.state.code_refined();
+    pending(only(&world.sees(&[mismatch("a", "y")])), "unconfirmed");
+}
+
 #[test]
 fn a_mismatch_in_a_repaired_step_is_never_code_and_the_repair_ineffective() {
     type Touch = fn(&mut crate::repair::Proposal);

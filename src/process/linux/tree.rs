@@ -84,8 +84,11 @@ impl Stat {
     fn parse(text: &str) -> Option<Self> {
         let (_, after_name) = text.rsplit_once(')')?;
         let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
+        // The state is that of the first thread, which may be gone while
+        // others live and still have children.
+        let threads: u32 = fields.get(17)?.parse().ok()?;
         Some(Self {
-            dead: matches!(*fields.first()?, "Z" | "X" | "x"),
+            dead: matches!(*fields.first()?, "Z" | "X" | "x") && threads <= 1,
             parent: fields.get(1)?.parse().ok()?,
             group: fields.get(2)?.parse().ok()?,
             start: fields.get(19)?.parse().ok()?,
@@ -274,6 +277,16 @@ mod tests {
         );
         assert!(Stat::parse("42 (cut").is_none());
         assert!(Stat::parse("42 (cut) S 7 8").is_none());
+    }
+
+    #[test]
+    fn a_process_lives_as_long_as_any_of_its_threads() {
+        let stat = |threads: u32| {
+            let text = format!("42 (a) Z 7 8 9 0 -1 1 2 3 4 5 6 7 8 9 20 0 {threads} 0 12345 6 7");
+            Stat::parse(&text).expect("it is whole")
+        };
+        assert!(stat(1).dead);
+        assert!(!stat(2).dead);
     }
 
     #[test]

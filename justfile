@@ -1,0 +1,43 @@
+# Short names for what is also written out in the README and in `.ci/run`.
+
+# What is there
+default:
+    @just --list
+
+# Install the real servers that the tests use
+setup:
+    ./fixtures/setup
+
+# Run every test
+test: setup
+    cargo test
+
+# Format and lints
+lint:
+    cargo fmt --all -- --check
+    cargo clippy --locked --all-targets -- -D warnings
+
+# The library's documentation, warnings denied
+docs:
+    RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
+
+# The figures of docs/benchmarks.md
+bench: setup
+    cargo build --release
+    cargo run --release --package jelly-bench
+
+# Licences, sources and advisories of all dependencies
+deny:
+    cargo deny --locked check
+
+# Change the decisions of the loop, one at a time, and see a test fail
+mutants:
+    cargo mutants --file src/harness/decide.rs --file src/harness/ask.rs --file src/harness/judge.rs -- --lib harness::
+
+# All of what a change must pass
+ci:
+    .ci/run
+
+# Feed random input to one of `cargo fuzz list` for a minute
+fuzz TARGET:
+    cargo +nightly fuzz run {{TARGET}} -- -max_total_time=60

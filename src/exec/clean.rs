@@ -1,0 +1,415 @@
+//! What may leave an iteration: texts without secrets, without what only this
+//! iteration has, and no longer than a report can bear.
+//!
+//! Main type: [`Cleaner`].
+
+use crate::model::{Because, Failure, IterationRecord, StepReport};
+use crate::plan::Scope;
+use crate::text::redact::Redactor;
+use crate::text::{one_line, truncate};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+
+/// How much of one value a failure keeps.
+const KEPT: usize = 16 * 1024;
+/// How much of a text a message quotes.
+const QUOTED: usize = 300;
+/// Fields of a failure whose names below are not ours.
+const OF_OTHERS: [&str; 4] = ["limits", "server_info", "tools_listed", "env_delta"];
+/// A quotation is cleaned before it is cut, so that no secret survives by
+/// being cut in two; of a huge text this much is looked at.
+const LOOKED_AT: usize = 64 * 1024;
+
+/// Takes secrets out of texts, and puts names in the place of what only this
+/// iteration has: its `${tmp}` and its ports. So two runs of the same plan
+/// read the same, and have the same fingerprints.
+#[derive(Debug, Clone, Default)]
+pub struct Cleaner {
+    redactor: Redactor,
+    /// What to replace, and by what.
+    names: Vec<(String, String)>,
+    /// What is replaced only where it is all of a text.
+    whole: Vec<String>,
+}
+
+impl Cleaner {
+    pub fn new(redactor: Redactor, scope: &Scope) -> Self {
+        let tmp = (scope.tmp.display().to_string(), "${tmp}".to_owned());
+        let ports = scope.ports.values().map(|port| {
+            let address = format!("127.0.0.1:{port}");
+            (address, "127.0.0.1:${port}".to_owned())
+        });
+        Self {
+            redactor,
+            // An iteration without a folder has no name for it either.
+            names: std::iter::once(tmp)
+                .chain(ports)
+                .filter(|(value, _)| !value.is_empty())
+                .collect(),
+            whole: scope.ports.values().map(u16::to_string).collect(),
+        }
+    }
+
+    /// `text` as it may be shown.
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut clean = self.redactor.redact(text);
+        for (value, name) in &self.names {
+            if clean.contains(value.as_str()) {
+                clean = Cow::Owned(clean.replace(value.as_str(), name));
+            }
+        }
+        if self.whole.iter().any(|port| *port == clean) {
+            clean = Cow::Borrowed("${port}");
+        }
+        clean
+    }
+
+    /// A line of `text` for a message.
+    pub fn quote(&self, text: &str) -> String {
+        let head = &text[..text.floor_char_boundary(LOOKED_AT)];
+        one_line(&self.text(head), QUOTED)
+    }
+
+    /// A value for a message, as JSON.
+    pub fn quote_value(&self, value: &Value) -> String {
+        let json = match value {
+            Value::String(text) => {
+                let head = &text[..text.floor_char_boundary(LOOKED_AT)];
+                Value::from(self.text(head)).to_string()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+            Value::Array(_) | Value::Object(_) => {
+                let json = value.to_string();
+                let head = &json[..json.floor_char_boundary(LOOKED_AT)];
+                self.text(head).into_owned()
+            }
+        };
+        truncate(&json, QUOTED).into_owned()
+    }
+
+    fn in_place(&self, text: &mut String) {
+        if let Cow::Owned(clean) = self.text(text) {
+            *text = clean;
+        } else if self.whole.contains(text) {
+            "${port}".clone_into(text);
+        }
+    }
+
+    /// Every text of `value`, keys included.
+    fn json(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.in_place(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
+            Value::Object(map) => {
+                if map.keys().any(|key| self.text(key) != key.as_str()) {
+                    *map = std::mem::take(map)
+                        .into_iter()
+                        .map(|(key, value)| (self.text(&key).into_owned(), value))
+                        .collect();
+                }
+                map.values_mut().for_each(|value| self.json(value));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A step's report as an event or a report may show it.
+    pub fn step(&self, step: &mut StepReport) {
+        if let Some(Because::Plan(reason)) = &mut step.because {
+            self.in_place(reason);
+        }
+    }
+
+    fn failure(&self, failure: &mut Failure) {
+        // These are words of ours that a reader of the failure must find as
+        // they are, even where a secret happens to be one of them.
+        let (phase, outcome, element) = (
+            failure.phase.take(),
+            failure.outcome.take(),
+            failure.element.take(),
+        );
+        let mut issue = failure.issue.take();
+        let target = failure.assertion.as_mut().and_then(|a| a.target.take());
+        // One walk over the failure as data reaches every text in it, those
+        // of fields that are added later too. The names of its fields and of
+        // their fields are ours, whatever a secret says.
+        let cleaned = serde_json::to_value(&*failure).and_then(|mut value| {
+            for (name, field) in value.as_object_mut().into_iter().flatten() {
+                match field {
+                    Value::Object(inner) if !OF_OTHERS.contains(&name.as_str()) => {
+                        inner.values_mut().for_each(|value| self.json(value));
+                    }
+                    other => self.json(other),
+                }
+            }
+            serde_json::from_value(value)
+        });
+        *failure = match cleaned {
+            Ok(cleaned) => cleaned,
+            // Better to say nothing than a secret.
+            Err(_) => Failure {
+                server: failure.server.take(),
+                step: failure.step.take(),
+                message: Some("what went wrong can't be shown without a secret".to_owned()),
+                ..Failure::default()
+            },
+        };
+        if let Some(Ok(Value::Object(mut map))) = issue.as_ref().map(serde_json::to_value) {
+            for (key, value) in &mut map {
+                if key != "issue" {
+                    self.json(value);
+                    bound(value);
+                }
+            }
+            issue = serde_json::from_value(Value::Object(map)).ok();
+        }
+        failure.issue = issue;
+        failure.phase = phase;
+        failure.outcome = outcome;
+        failure.element = element;
+        if let Some(assertion) = &mut failure.assertion {
+            assertion.target = target;
+        }
+        bound_failure(failure);
+    }
+
+    /// Cleans a whole record.
+    pub fn record(&self, record: &mut IterationRecord) {
+        for failure in &mut record.failures {
+            self.failure(failure);
+        }
+        for server in &mut record.servers {
+            self.in_place(&mut server.stderr_tail);
+            server.notes.iter_mut().for_each(|note| self.in_place(note));
+            for line in &mut server.stdout_noise_sample {
+                self.in_place(line);
+            }
+            if let Some(info) = &mut server.server_info {
+                self.json(info);
+                bound(info);
+            }
+        }
+        for step in &mut record.steps {
+            self.step(step);
+        }
+    }
+}
+
+/// Cuts what a server or a plan may have made huge. Done after cleaning: what
+/// stands for the rest must not change with the iteration.
+fn bound_failure(failure: &mut Failure) {
+    let texts = [
+        &mut failure.message,
+        &mut failure.stdout,
+        &mut failure.protocol_breach,
+    ];
+    for text in texts.into_iter().flatten() {
+        bound_text(text);
+    }
+    if let Some(error) = &mut failure.rpc_error {
+        bound_text(&mut error.message);
+        error.data.iter_mut().for_each(bound);
+    }
+    if let Some(params) = failure.request.as_mut().and_then(|r| r.params.as_mut()) {
+        bound_params(params);
+    }
+    if let Some(result) = &mut failure.tool_result {
+        bound_text(&mut result.text);
+        result.structured_content.iter_mut().for_each(bound);
+    }
+    if let Some(assertion) = &mut failure.assertion {
+        bound(&mut assertion.expected);
+        bound(&mut assertion.actual);
+    }
+    failure.server_info.iter_mut().for_each(bound);
+}
+
+/// Params keep their shape, since the tool's name in them is read: only what
+/// is large in them is cut.
+fn bound_params(params: &mut Value) {
+    match params {
+        Value::Object(map) => map.values_mut().for_each(|value| match value {
+            Value::Object(inner) => inner.values_mut().for_each(bound),
+            other => bound(other),
+        }),
+        other => bound(other),
+    }
+}
+
+/// A value no longer than [`KEPT`]; one that is becomes the text of its head
+/// and tail.
+fn bound(value: &mut Value) {
+    match value {
+        Value::String(text) => bound_text(text),
+        Value::Array(_) | Value::Object(_) => {
+            if value.to_string().len() > KEPT {
+                value.sort_all_objects();
+                let mut text = value.to_string();
+                bound_text(&mut text);
+                *value = Value::String(text);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Head and tail, with a hash of the whole between them: two texts that
+/// differ in the middle still differ.
+fn bound_text(text: &mut String) {
+    if text.len() <= KEPT {
+        return;
+    }
+    let head = &text[..text.floor_char_boundary(KEPT / 2)];
+    let tail = &text[text.ceil_char_boundary(text.len() - KEPT / 2)..];
+    let cut = text.len() - head.len() - tail.len();
+    let mut hash = String::new();
+    for byte in Sha256::digest(text.as_bytes()).iter().take(8) {
+        hash.push_str(&format!("{byte:02x}"));
+    }
+    *text = format!("{head}\n… {cut} bytes left out (sha256 of all of it: {hash}…) …\n{tail}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cleaner, KEPT};
+    use crate::model::{
+        Assertion, AssertionTarget, Failure, IterationRecord, Phase, PlanIssue, RequestFacts,
+        ToolResult,
+    };
+    use crate::plan::Scope;
+    use crate::text::redact::Redactor;
+    use serde_json::{Value, json};
+
+    fn cleaner(secret: &str) -> Cleaner {
+        let scope = Scope {
+            tmp: "/tmp/jelly-x1".into(),
+            ports: [("s".to_owned(), 4711)].into(),
+            ..Scope::default()
+        };
+        Cleaner::new(Redactor::new([("KEY", secret)]), &scope)
+    }
+
+    fn cleaned(secret: &str, failure: Failure) -> Failure {
+        let mut record = IterationRecord {
+            failures: vec![failure],
+            ..IterationRecord::default()
+        };
+        cleaner(secret).record(&mut record);
+        record.failures.remove(0)
+    }
+
+    fn mismatch(actual: Value) -> Failure {
+        Failure {
+            phase: Some(Phase::Assert),
+            assertion: Some(Assertion {
+                kind: "equals".into(),
+                target: Some(AssertionTarget::Text),
+                actual,
+                ..Assertion::default()
+            }),
+            ..Failure::default()
+        }
+    }
+
+    #[test]
+    fn what_only_one_iteration_has_is_called_by_its_name() {
+        let cleaner = cleaner("swordfish");
+        assert_eq!(
+            cleaner.text("open /tmp/jelly-x1/a on 127.0.0.1:4711"),
+            "open ${tmp}/a on 127.0.0.1:${port}"
+        );
+        assert_eq!(cleaner.text("4711"), "${port}");
+        assert_eq!(cleaner.text("47110 of 4711"), "47110 of 4711");
+    }
+
+    #[test]
+    fn a_secret_that_is_a_word_of_ours_costs_no_fact() {
+        for word in [
+            "assert",
+            "text",
+            "unknown_tool",
+            "equals",
+            "message",
+            "e",
+            "name",
+        ] {
+            let failure = Failure {
+                issue: Some(PlanIssue::UnknownTool {
+                    name: word.to_owned(),
+                    candidates: Vec::new(),
+                }),
+                message: Some(format!("a {word}")),
+                ..mismatch(json!(word))
+            };
+            let clean = cleaned(word, failure);
+            assert_eq!(clean.phase, Some(Phase::Assert), "{word}");
+            let target = clean.assertion.as_ref().and_then(|a| a.target);
+            assert_eq!(target, Some(AssertionTarget::Text));
+            assert_eq!(clean.message.as_deref(), Some("a [secret KEY]"));
+            assert_eq!(
+                clean.issue,
+                Some(PlanIssue::UnknownTool {
+                    name: "[secret KEY]".into(),
+                    candidates: Vec::new()
+                })
+            );
+        }
+    }
+
+    #[test]
+    fn huge_values_are_cut_and_still_differ_where_they_differed() {
+        let text = |middle: char| {
+            let mut text = "a".repeat(3 * KEPT);
+            text.replace_range(KEPT..=KEPT, &middle.to_string());
+            text
+        };
+        let list = |middle: char| json!([text('x'), text(middle)]);
+        let values: [(Value, Value); 2] =
+            [(json!(text('x')), json!(text('y'))), (list('x'), list('y'))];
+        for (one, other) in values {
+            let same = [
+                cleaned("s", mismatch(one.clone())),
+                cleaned("s", mismatch(one)),
+            ];
+            assert_eq!(same[0], same[1]);
+            assert_ne!(same[0], cleaned("#", mismatch(other)));
+            assert!(same[0].assertion.as_ref().unwrap().actual.to_string().len() < KEPT + 200);
+        }
+    }
+
+    #[test]
+    fn every_huge_part_of_a_failure_is_cut() {
+        let huge = "é".repeat(40 * KEPT);
+        let failure = Failure {
+            message: Some(huge.clone()),
+            request: Some(RequestFacts {
+                method: "tools/call".into(),
+                params: Some(json!({"name": "t", "arguments": {"a": huge, "b": 1}})),
+            }),
+            tool_result: Some(ToolResult {
+                is_error: false,
+                text: huge.clone(),
+                structured_content: Some(json!({"a": huge})),
+            }),
+            ..mismatch(json!(huge))
+        };
+        let clean = cleaned("#", failure);
+        assert!(serde_json::to_string(&clean).unwrap().len() < 7 * KEPT);
+        let params = clean.request.unwrap().params.unwrap();
+        assert_eq!(
+            (&params["name"], &params["arguments"]["b"]),
+            (&json!("t"), &json!(1))
+        );
+    }
+
+    #[test]
+    fn a_quotation_never_cuts_a_secret_in_two() {
+        let secret = "swordfish-".repeat(40);
+        let text = format!("{}{secret}", "x".repeat(200));
+        let quoted = cleaner(&secret).quote(&text);
+        assert!(!quoted.contains("swordfish"), "{quoted}");
+        let value = cleaner(&secret).quote_value(&json!({"k": text}));
+        assert!(!value.contains("swordfish"), "{value}");
+    }
+}

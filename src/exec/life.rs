@@ -1,0 +1,309 @@
+//! What becomes of a server between its steps: deaths noticed, restarts, and
+//! the end.
+//!
+//! Main type: [`Running`].
+
+use super::lane::{Lane, shorten};
+use super::preflight::ToolBook;
+use super::step::Aftermath;
+use crate::model::{Era, Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
+use crate::process::{How, Shutdown};
+use crate::text::{human_duration, plural};
+use crate::wire::{Launch, ListKind, ReplyOutcome, Session, describe_exit};
+use serde_json::Value;
+use std::time::Duration;
+
+/// After so many deaths in one iteration a server is not started again.
+const MAX_DEATHS: u32 = 3;
+/// How long a server may take to show that it is still there.
+const PULSE: Duration = Duration::from_millis(250);
+/// The same after a call that timed out, when it may be busy.
+const PULSE_AFTER_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a server may take to stop when the whole run is being stopped.
+const HASTY_GRACE: Duration = Duration::from_millis(300);
+
+/// A running server, and what it was before.
+pub struct Running {
+    /// Absent while it is down.
+    pub session: Option<Session>,
+    pub tools: Vec<ToolInfo>,
+    pub book: ToolBook,
+    pub deaths: u32,
+    /// It was stopped by us since it no longer answered.
+    pub restarts: u32,
+    era: Era,
+    /// It died of the probe for its era once, so nothing unknown is sent.
+    fragile: bool,
+    /// It is not started again.
+    down: bool,
+}
+
+impl Running {
+    pub fn new(session: Session) -> Self {
+        let tools = session.tools().to_vec();
+        Self {
+            book: ToolBook::new(&tools),
+            tools,
+            era: session.era(),
+            fragile: session.shy_of_probes(),
+            session: Some(session),
+            deaths: 0,
+            restarts: 0,
+            down: false,
+        }
+    }
+
+    fn has_exited(&self) -> bool {
+        let session = self.session.as_ref();
+        session.is_some_and(|session| session.exit_watch().has_exited())
+    }
+
+    async fn pulse(&self, limit: Duration) -> Pulse {
+        let Some(session) = &self.session else {
+            return Pulse::Gone;
+        };
+        let reply = match (self.fragile, self.era) {
+            // What it has answered before, it knows.
+            (true, _) if session.declares_tools() => {
+                session.list(ListKind::Tools, Value::Null, limit).await
+            }
+            (true, _) => return Pulse::Unknown,
+            (false, Era::Legacy) => session.request("ping", Value::Null, limit).await,
+            (false, Era::Modern) => {
+                let method = "server/discover";
+                session.request(method, Value::Null, limit).await
+            }
+        };
+        match reply.outcome {
+            // A refusal is a sign of life as good as any.
+            ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => Pulse::Beats,
+            ReplyOutcome::TimedOut(_) if reply.unread => Pulse::Deaf,
+            ReplyOutcome::TimedOut(_) | ReplyOutcome::Broken(_) => Pulse::Silent,
+            ReplyOutcome::Exited(_) => Pulse::Gone,
+        }
+    }
+}
+
+/// What a server that is asked for a sign of life shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pulse {
+    Beats,
+    /// It read the question and did not answer it.
+    Silent,
+    /// It did not even read the question.
+    Deaf,
+    Gone,
+    /// There is nothing that it could be asked.
+    Unknown,
+}
+
+impl Lane {
+    /// Sees to it that the server can be asked, if there is a way.
+    pub(super) async fn make_ready(
+        &self,
+        launch: &Launch,
+        running: &mut Running,
+        report: &mut ServerReport,
+    ) {
+        if running.has_exited() {
+            self.uninvited_exit(running, report).await;
+        }
+        if running.session.is_none() && !running.down && self.board.stopped().is_none() {
+            self.restart(launch, running, report).await;
+        }
+    }
+
+    /// After a step.
+    pub(super) async fn look_after(
+        &self,
+        aftermath: Aftermath,
+        running: &mut Running,
+        report: &mut ServerReport,
+    ) {
+        match aftermath {
+            Aftermath::Alive => {}
+            Aftermath::Died => {
+                running.deaths += 1;
+                self.bury(running, report).await;
+            }
+            Aftermath::DiedBefore => self.uninvited_exit(running, report).await,
+            Aftermath::Unsure => self.check_pulse_or_replace(running, report).await,
+        }
+    }
+
+    /// Records a death that no request can have caused.
+    pub(super) async fn uninvited_exit(&self, running: &mut Running, report: &mut ServerReport) {
+        let Some(session) = &running.session else {
+            return;
+        };
+        let exit = session.exit_watch().wait().await;
+        session.stderr().settled().await;
+        let stderr = session.stderr().tail();
+        self.tell_uninvited_exit(exit, running, &stderr);
+        running.deaths += 1;
+        self.bury(running, report).await;
+    }
+
+    fn tell_uninvited_exit(&self, exit: Exit, running: &Running, stderr: &str) {
+        let mut failure = self.prepared.facts.failure(Phase::Call, "");
+        self.complete(&mut failure, running, stderr);
+        failure.message = Some(format!(
+            "the server exited {} between two requests, and nobody had asked it to",
+            describe_exit(&exit)
+        ));
+        failure.outcome = Some(Outcome::Eof);
+        failure.exit = Some(exit);
+        failure.process_alive = Some(false);
+        self.server_failed(failure);
+    }
+
+    /// Puts a dead server's session away; what it leaves behind is killed.
+    async fn bury(&self, running: &mut Running, report: &mut ServerReport) {
+        let Some(mut session) = running.session.take() else {
+            return;
+        };
+        report.state = ServerState::Died;
+        report.exit = session.exit_watch().now();
+        note_evidence(&session, report);
+        session.shutdown(HASTY_GRACE).await;
+        if running.deaths >= MAX_DEATHS {
+            running.down = true;
+            report.notes.push(format!(
+                "it died {} in this iteration and is not started again",
+                plural(running.deaths, "time")
+            ));
+        }
+    }
+
+    /// After a time-out or a breach: a server that is merely slow answers a
+    /// ping, one that is stuck is replaced, so that one hanging call is one
+    /// failure.
+    async fn check_pulse_or_replace(&self, running: &mut Running, report: &mut ServerReport) {
+        match running.pulse(PULSE_AFTER_TIMEOUT).await {
+            Pulse::Beats | Pulse::Unknown => return,
+            Pulse::Silent | Pulse::Deaf | Pulse::Gone => {}
+        }
+        if running.has_exited() {
+            return self.uninvited_exit(running, report).await;
+        }
+        if let Some(mut session) = running.session.take() {
+            note_evidence(&session, report);
+            report.notes.push(
+                "it no longer answered after a call that went wrong, and was started afresh"
+                    .to_owned(),
+            );
+            running.restarts += 1;
+            session.shutdown(HASTY_GRACE).await;
+        }
+    }
+
+    async fn restart(&self, launch: &Launch, running: &mut Running, report: &mut ServerReport) {
+        self.emit(Event::ServerRestarting {
+            server: self.server.name.clone(),
+        });
+        let launch = Launch {
+            era: Some(running.era),
+            ..launch.clone()
+        };
+        let (state, exit) = (report.state, report.exit.take());
+        match self.start(&launch, report).await {
+            Ok(session) => {
+                report.restarts += 1;
+                running.tools = session.tools().to_vec();
+                running.book = ToolBook::new(&running.tools);
+                running.session = Some(session);
+                report.state = state;
+            }
+            Err(_) => {
+                running.down = true;
+                // It was ready once, which is more than a failed start says.
+                report.state = ServerState::Died;
+                report
+                    .notes
+                    .push("it could not be started again".to_owned());
+            }
+        }
+        // Its death stays what the report tells of it.
+        if exit.is_some() {
+            report.exit = exit;
+        }
+    }
+
+    /// Stops a server whose steps are done.
+    pub(super) async fn stop(&self, mut running: Running, report: &mut ServerReport) {
+        if self.board.stopped().is_none() {
+            self.look_a_last_time(&mut running, report).await;
+        }
+        let Some(mut session) = running.session.take() else {
+            return;
+        };
+        let mut grace = match self.board.stopped() {
+            Some(_) => HASTY_GRACE.min(self.server.shutdown_timeout),
+            None => self.server.shutdown_timeout,
+        };
+        let stderr = session.stderr();
+        note_evidence(&session, report);
+        let shutdown = tokio::select! {
+            biased;
+            shutdown = session.shutdown(grace) => shutdown,
+            _ = self.board.stop(), if grace > HASTY_GRACE => {
+                // Whoever ends the run does not mean to wait for a server.
+                grace = HASTY_GRACE;
+                session.shutdown(grace).await
+            }
+        };
+        report.stderr_tail = shorten(&stderr.tail());
+        if report.state == ServerState::Ready {
+            report.exit.clone_from(&shutdown.exit);
+        }
+        report.notes.extend(unusual_end(&shutdown, grace));
+        if shutdown.exit.is_none() {
+            report.state = ServerState::Died;
+            self.server_failed(
+                self.prepared
+                    .facts
+                    .failure(Phase::Teardown, "the server could not be stopped"),
+            );
+        }
+    }
+
+    /// A server that dies of its last answer is as dead as any other. While it
+    /// does not read, it may be about to: then it is given the time that it
+    /// would have for its shutdown.
+    async fn look_a_last_time(&self, running: &mut Running, report: &mut ServerReport) {
+        if running.pulse(PULSE).await == Pulse::Deaf && !running.has_exited() {
+            running.pulse(self.server.shutdown_timeout).await;
+        }
+        if running.has_exited() {
+            self.uninvited_exit(running, report).await;
+        }
+    }
+}
+
+fn note_evidence(session: &Session, report: &mut ServerReport) {
+    let (noise, sample) = session.noise();
+    report.stdout_noise += noise;
+    if report.stdout_noise_sample.is_empty() {
+        report.stdout_noise_sample = sample;
+    }
+    report.stderr_tail = shorten(&session.stderr().tail());
+    for breach in session.breaches() {
+        report.notes.push(format!("the server {breach}"));
+    }
+}
+
+/// What a reader should know of how a server was stopped.
+fn unusual_end(shutdown: &Shutdown, grace: Duration) -> Option<String> {
+    match shutdown.how {
+        How::Graceful | How::AlreadyExited => None,
+        How::Terminated => Some(format!(
+            "it did not exit within {} of its stdin being closed, and was stopped by SIGTERM",
+            human_duration(grace)
+        )),
+        How::Killed => Some(format!(
+            "it neither exited when its stdin was closed nor on SIGTERM within {} each, and was \
+             killed",
+            human_duration(grace)
+        )),
+    }
+}

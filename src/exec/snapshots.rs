@@ -1,0 +1,106 @@
+//! Stored texts that answers are held against.
+//!
+//! They lie beside the plan, in `snapshots/<plan>/<name>.snap`, and are never
+//! written here: what an answer says instead is proposed elsewhere, for a
+//! person to review.
+
+use super::operators::OperandError;
+use serde_json::Value;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where the snapshot `name` of a plan lies. The loader lets only letters,
+/// digits, `_` and `-` into a name.
+#[must_use]
+pub fn path_of(plan: &Path, name: &str) -> PathBuf {
+    let folder = plan.parent().unwrap_or_else(|| Path::new(""));
+    let stem = plan.file_stem().unwrap_or_default();
+    folder
+        .join("snapshots")
+        .join(stem)
+        .join(format!("{name}.snap"))
+}
+
+/// The stored text.
+///
+/// # Errors
+/// There is none, or it can't be read.
+pub fn stored(plan: &Path, name: &str) -> Result<String, OperandError> {
+    let path = path_of(plan, name);
+    let read = std::fs::read(&path).and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
+    });
+    read.map_err(|error| OperandError::Snapshot {
+        name: name.to_owned(),
+        why: match error.kind() {
+            io::ErrorKind::NotFound => format!("nothing is stored in {} yet", path.display()),
+            _ => format!("{} can't be read: {error}", path.display()),
+        },
+    })
+}
+
+/// A value as it is stored: a text as it is, anything else as indented JSON.
+#[must_use]
+pub fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            // A JSON value in memory can always be written.
+            serde_json::to_string_pretty(value).unwrap_or_default()
+        }
+    }
+}
+
+/// Whether the stored text is this one. A file ends with a line feed, by
+/// custom and by most editors, which is no part of the text.
+#[must_use]
+pub fn same(stored: &str, text: &str) -> bool {
+    stored == text || stored.strip_suffix('\n') == Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{path_of, same, stored, text_of};
+    use crate::exec::operators::OperandError;
+    use serde_json::json;
+    use std::path::Path;
+
+    #[test]
+    fn a_snapshot_lies_beside_its_plan() {
+        assert_eq!(
+            path_of(Path::new("plans/smoke.yaml"), "greeting"),
+            Path::new("plans/snapshots/smoke/greeting.snap")
+        );
+        assert_eq!(
+            path_of(Path::new("smoke.yaml"), "a"),
+            Path::new("snapshots/smoke/a.snap")
+        );
+    }
+
+    #[test]
+    fn the_line_feed_at_the_end_of_a_file_is_no_part_of_the_text() {
+        assert!(same("a\n", "a") && same("a", "a") && same("a\n\n", "a\n"));
+        assert!(!same("a", "a\n") && !same("a\n\n", "a") && !same("", "a"));
+    }
+
+    #[test]
+    fn a_text_is_stored_as_it_is_and_structure_indented() {
+        assert_eq!(text_of(&json!("a \"b\"")), "a \"b\"");
+        assert_eq!(text_of(&json!({"a": 1})), "{\n  \"a\": 1\n}");
+    }
+
+    #[test]
+    fn a_missing_snapshot_says_where_it_is_expected() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = folder.path().join("p.yaml");
+        let Err(OperandError::Snapshot { name, why }) = stored(&plan, "n") else {
+            panic!("there is none");
+        };
+        assert_eq!(name, "n");
+        assert!(why.ends_with("snapshots/p/n.snap yet"), "{why}");
+        let path = path_of(&plan, "n");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, "hello\n").unwrap();
+        assert_eq!(stored(&plan, "n").unwrap(), "hello\n");
+    }
+}

@@ -1,0 +1,280 @@
+//! What the documents say is what the program does.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of a test fail as loudly as it does"
+)]
+
+use assert_cmd::Command;
+use jelly::model::ExitCode;
+use jelly::model::Signal::{Int, Term};
+use jelly::plan::{Operator, PlanSource};
+use jelly::repair::RepairId;
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn readme() -> String {
+    fs::read_to_string(root().join("README.md")).unwrap()
+}
+
+fn markdown_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(markdown_below(&path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// All that is written for people: the pages at the top, and `docs/`.
+fn documents() -> Vec<(PathBuf, String)> {
+    let mut files = markdown_below(&root().join("docs"));
+    files.extend(["README.md", "CHANGELOG.md"].map(|name| root().join(name)));
+    files.sort();
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        (path, text)
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// A block of code in a page.
+struct Block {
+    /// What stands behind the fence, as in `yaml`.
+    info: String,
+    /// 1-based, of the fence.
+    line: usize,
+    text: String,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for (index, line) in page.lines().enumerate() {
+        match (line.strip_prefix("```"), open.as_mut()) {
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some(info), None) => {
+                open = Some(Block {
+                    info: info.to_owned(),
+                    line: index + 1,
+                    text: String::new(),
+                });
+            }
+            (None, Some(block)) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a block of code is never closed");
+    blocks
+}
+
+/// Every block marked `yaml` is a plan; YAML that is none says so, as in
+/// `yaml github`.
+#[test]
+fn every_plan_in_the_documents_is_valid() {
+    let mut checked = 0;
+    for (path, page) in documents() {
+        for block in blocks(&page).into_iter().filter(|b| b.info == "yaml") {
+            let source = PlanSource {
+                path: PathBuf::from("plan.yaml"),
+                text: block.text.into(),
+            };
+            if let Err(error) = jelly::plan::check(source) {
+                panic!("the plan at {}:{}\n{error}", path.display(), block.line);
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 0, "the README shows a plan");
+}
+
+#[test]
+fn every_plan_of_the_repository_is_valid() {
+    let plans: Vec<PathBuf> = fs::read_dir(root().join("plans"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "yaml")
+        })
+        .collect();
+    assert!(!plans.is_empty());
+    for path in plans {
+        let source = PlanSource::read(&path).unwrap();
+        if let Err(error) = jelly::plan::check(source) {
+            panic!("{error}");
+        }
+    }
+}
+
+#[test]
+fn every_link_within_the_repository_leads_somewhere() {
+    let link = Regex::new(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)").unwrap();
+    for (path, page) in documents() {
+        for found in link.captures_iter(&page) {
+            let target = &found[1];
+            if target.contains("://") {
+                continue;
+            }
+            let leads_to = path.parent().unwrap().join(target);
+            assert!(leads_to.exists(), "{}: {target}", path.display());
+        }
+    }
+}
+
+fn flags(text: &str) -> BTreeSet<String> {
+    let flag = Regex::new(r"--[a-z][a-z-]+").unwrap();
+    flag.find_iter(text)
+        .map(|f| f.as_str().to_owned())
+        .collect()
+}
+
+fn help_of(command: &str) -> BTreeSet<String> {
+    let output = Command::cargo_bin("jelly")
+        .unwrap()
+        .args([command, "--help"])
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    flags(&String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn every_flag_in_the_readme_exists() {
+    // Of cargo, and of the refining script that an example calls.
+    let others = ["--locked", "--path", "--quick"];
+    let known: BTreeSet<String> = ["run", "check", "mock"]
+        .into_iter()
+        .flat_map(help_of)
+        .collect();
+    for flag in flags(&readme()) {
+        assert!(
+            known.contains(&flag) || others.contains(&flag.as_str()),
+            "the README speaks of {flag}"
+        );
+    }
+}
+
+#[test]
+fn the_readme_tells_every_flag_of_run() {
+    let told = flags(&readme());
+    for flag in help_of("run") {
+        let everywhere = ["--help", "--version"].contains(&flag.as_str());
+        assert!(
+            everywhere || told.contains(&flag),
+            "the README lacks {flag}"
+        );
+    }
+}
+
+#[test]
+fn the_exit_codes_in_the_readme_are_all_there_are_in_their_order() {
+    let codes = [
+        ExitCode::Interrupted(Int),
+        ExitCode::Interrupted(Term),
+        ExitCode::Internal,
+        ExitCode::InvalidInput,
+        ExitCode::CodeFailure,
+        ExitCode::NeedsUserHelp,
+        ExitCode::UnacceptedChange,
+        ExitCode::Passed,
+    ];
+    for pair in codes.windows(2) {
+        assert_eq!(ExitCode::strongest([pair[1], pair[0]]), pair[0]);
+    }
+    let readme = readme();
+    let table = readme
+        .split("## Exit codes")
+        .nth(1)
+        .and_then(|rest| rest.split("\n## ").next())
+        .unwrap();
+    let told: Vec<u8> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| "))
+        .filter_map(|row| row.split(" |").next())
+        .flat_map(|cell| cell.split(", "))
+        .filter_map(|code| code.parse().ok())
+        .collect();
+    assert_eq!(told, codes.map(ExitCode::code));
+}
+
+#[test]
+fn the_readme_names_every_repair_and_every_operator() {
+    let readme = readme();
+    let repairs = RepairId::ALL.map(RepairId::name);
+    let operators = Operator::ALL.map(Operator::name);
+    for name in repairs.into_iter().chain(operators) {
+        assert!(
+            readme.contains(&format!("`{name}`")),
+            "the README lacks {name}"
+        );
+    }
+}
+
+/// `.ci/run` takes the tests' command from there.
+#[test]
+fn the_readme_marks_the_command_that_runs_the_tests() {
+    let readme = readme();
+    let marks: Vec<usize> = (1..)
+        .zip(readme.lines())
+        .filter(|(_, line)| line.starts_with("<!-- test-command"))
+        .map(|(number, _)| number)
+        .collect();
+    let [mark] = marks.as_slice() else {
+        panic!("one command runs all tests, and the README marks {marks:?}");
+    };
+    let block = blocks(&readme).into_iter().find(|b| b.line == mark + 1);
+    let block = block.expect("a block follows the mark");
+    assert_eq!(block.info, "sh");
+    assert!(block.text.contains("cargo test"), "{}", block.text);
+}
+
+/// The lines of an output without what differs from run to run: times, ids,
+/// and the order in which two servers that work side by side get ahead.
+fn steady_lines(output: &str) -> Vec<String> {
+    let time = Regex::new(r"<?\d+(\.\d+)? m?s\b").unwrap();
+    let id = Regex::new(r"\S*/test_results\.md").unwrap();
+    let steady = |line: &str| {
+        id.replace(&time.replace_all(line, "TIME"), "REPORT")
+            .into_owned()
+    };
+    let mut lines: Vec<String> = output.lines().map(steady).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn the_quick_start_prints_what_the_readme_shows() {
+    let readme = readme();
+    let shown = blocks(&readme)
+        .into_iter()
+        .find(|block| block.text.starts_with("RUN      quick start"))
+        .unwrap();
+    let temp = tempfile::tempdir().unwrap();
+    let project = temp.path().canonicalize().unwrap();
+    let mut run = Command::cargo_bin("jelly").unwrap();
+    run.current_dir(root())
+        .env_clear()
+        .args(["run", "plans/quickstart.yaml", "--project-dir"])
+        .arg(&project)
+        .arg("--reports-dir")
+        .arg(temp.path().join("reports"));
+    let output = run.output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let printed = printed.replace(project.to_str().unwrap(), "/home/me/jelly/plans");
+    assert_eq!(steady_lines(&printed), steady_lines(&shown.text));
+    assert!(output.status.success());
+}

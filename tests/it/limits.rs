@@ -1,0 +1,315 @@
+//! Every limit that can be set is the one that holds, in time and in memory.
+//!
+//! Lower bounds are exact; upper ones are far above, and only tell the limit
+//! from another one.
+
+use crate::support::{Project, Run, procs};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Far below any other limit that could have ended the wait, and far above
+/// what a busy machine adds.
+const FAR: Duration = Duration::from_secs(15);
+
+#[track_caller]
+fn took(run: &Run, at_least: Duration) {
+    let elapsed = run.elapsed;
+    assert!(elapsed >= at_least, "{elapsed:?} is too short");
+    assert!(elapsed < at_least + FAR, "{elapsed:?} is too long");
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// A server of the mock with these arguments and settings, and one step.
+fn project(args: &str, settings: &str, step: &str) -> Project {
+    Project::with(&format!(
+        "version: 1\nservers:\n  s: {{ command: jelly, args: [mock{args}], {settings} }}\nsteps:\n  - {{ id: a, {step} }}\n"
+    ))
+}
+
+const ECHO: &str = "tool: echo, args: { message: hi }";
+const SLEEP: &str = "tool: sleep, args: { ms: 40000 }";
+/// Nothing is tried again, so that each limit is met once.
+const ONCE: &[&str] = &["--retries", "0", "--no-repair"];
+
+#[test]
+fn startup_timeout_holds() {
+    let run = project(", --fault, mute", "startup_timeout: 1500ms", ECHO).run(ONCE);
+    run.ends(3, "needs_user_help");
+    took(&run, ms(1500));
+    let failure = run.last().failure("s");
+    assert_eq!(failure["diagnosis"]["error_category"], "TIMEOUT");
+    let message = failure["message"].as_str().unwrap();
+    assert!(message.contains("1.5 s"), "{message}");
+}
+
+#[test]
+fn startup_timeout_holds_for_the_lists_too() {
+    let run = project(", --fault, mute@list", "startup_timeout: 1s", ECHO).run(ONCE);
+    run.ends(3, "needs_user_help");
+    took(&run, ms(1000));
+}
+
+#[test]
+fn startup_timeout_may_be_longer_than_a_slow_start() {
+    let run = project(", --fault, slow@spawn=1500ms", "startup_timeout: 30s", ECHO).run(ONCE);
+    run.ends(0, "passed");
+    took(&run, ms(1500));
+}
+
+#[test]
+fn request_timeout_holds() {
+    let run = project("", "request_timeout: 800ms", SLEEP).run(ONCE);
+    run.ends(3, "needs_user_help");
+    took(&run, ms(800));
+    step_took(&run, "a", ms(800));
+}
+
+#[test]
+fn a_steps_timeout_wins_over_the_servers_whether_shorter_or_longer() {
+    let short = project(
+        "",
+        "request_timeout: 30s",
+        &format!("{SLEEP}, timeout: 700ms"),
+    );
+    let run = short.run(ONCE);
+    run.ends(3, "needs_user_help");
+    step_took(&run, "a", ms(700));
+
+    let long = project(
+        "",
+        "request_timeout: 100ms",
+        "tool: sleep, args: { ms: 900 }, timeout: 30s",
+    );
+    let run = long.run(ONCE);
+    run.ends(0, "passed");
+    step_took(&run, "a", ms(900));
+}
+
+#[track_caller]
+fn step_took(run: &Run, step: &str, at_least: Duration) {
+    let ms = run.last().step(step)["duration_ms"].as_f64().unwrap();
+    let duration = Duration::from_secs_f64(ms / 1000.0);
+    assert!(duration >= at_least && duration < at_least + FAR, "{ms} ms");
+}
+
+#[test]
+fn shutdown_timeout_holds_before_sigterm_and_again_before_sigkill() {
+    let stubborn = ", --fault, ignore_eof, --fault, ignore_sigterm";
+    let run = project(stubborn, "shutdown_timeout: 600ms", ECHO).run(ONCE);
+    run.ends(0, "passed");
+    took(&run, ms(1200));
+
+    let run = project(", --fault, ignore_eof", "shutdown_timeout: 600ms", ECHO).run(ONCE);
+    run.ends(0, "passed");
+    took(&run, ms(600));
+    assert_eq!(run.last().server("s")["exit"]["signal"], "SIGTERM");
+}
+
+/// The deadline ended the run, and everything says so.
+#[track_caller]
+fn deadline_ended(run: &Run, deadline: Duration) {
+    run.ends(3, "needs_user_help");
+    took(run, deadline);
+    assert!(run.stdout.contains("deadline"), "{}", run.stdout);
+    assert!(run.markdown.contains("deadline"), "{}", run.markdown);
+    assert!(run.help().contains("deadline"), "{}", run.help());
+    assert_eq!(run.results["needs_user_help"], true);
+}
+
+#[test]
+fn the_deadline_holds_in_a_call() {
+    let run = project("", "request_timeout: 50s", SLEEP).run(&["--deadline", "1s"]);
+    deadline_ended(&run, ms(1000));
+    assert_eq!(run.last().step("a")["because"], "deadline");
+}
+
+#[test]
+fn the_deadline_holds_in_a_start() {
+    let run =
+        project(", --fault, hang@spawn", "startup_timeout: 50s", ECHO).run(&["--deadline", "1s"]);
+    deadline_ended(&run, ms(1000));
+}
+
+#[test]
+fn the_deadline_of_the_plan_holds() {
+    let project = project("", "request_timeout: 50s", SLEEP);
+    let plan = project.read("plan.yaml") + "budgets: { deadline: 1200ms }\n";
+    project.write("plan.yaml", plan);
+    deadline_ended(&project.run(&[]), ms(1200));
+}
+
+#[test]
+fn the_deadline_holds_in_a_shutdown() {
+    let stubborn = ", --fault, ignore_eof, --fault, ignore_sigterm";
+    let run = project(stubborn, "shutdown_timeout: 50s", ECHO).run(&["--deadline", "1500ms"]);
+    assert!(run.elapsed < FAR, "{:?}", run.elapsed);
+    assert!(run.elapsed >= ms(1500), "{:?}", run.elapsed);
+    assert_eq!(run.last().state("a"), "passed");
+}
+
+#[test]
+fn the_deadline_holds_in_back_off() {
+    let project = project(
+        ", --fault, 'stderr=Error: connect ECONNREFUSED 127.0.0.1:5432', --fault, exit",
+        "",
+        ECHO,
+    );
+    let ended = project
+        .jelly(&["run", "plan.yaml", "--deadline", "4s"])
+        // With this seed the sixth wait alone is 4.99 s.
+        .args(&[
+            "--seed",
+            "42081",
+            "--retries",
+            "20",
+            "--max-iterations",
+            "30",
+        ])
+        .output();
+    let run = Run::of(&project, ended);
+    run.ends(3, "needs_user_help");
+    assert!(run.elapsed < FAR, "{:?}", run.elapsed);
+    assert!(run.iterations().len() <= 7, "{}", run.stdout);
+    assert!(run.stdout.contains("deadline"), "{}", run.stdout);
+}
+
+#[test]
+fn the_deadline_holds_in_a_hook() {
+    let project = project(", --fault, exit=7", "", ECHO);
+    project.script("fix.sh", "#!/bin/sh\nsleep 50\n");
+    let run = project.run(&["--fix-tests", "./fix.sh", "--deadline", "1500ms"]);
+    deadline_ended(&run, ms(1500));
+}
+
+#[test]
+fn the_hooks_own_limit_holds() {
+    let project = project(", --fault, exit=7", "", ECHO);
+    project.script("fix.sh", "#!/bin/sh\nsleep 50\n");
+    let run = project.run(&["--fix-tests", "./fix.sh", "--hook-timeout", "900ms"]);
+    run.ends(3, "needs_user_help");
+    took(&run, ms(900));
+    let hook = &run.iteration(1)["action"]["hook"];
+    let error = hook["error"].as_str().unwrap();
+    assert!(error.contains("900 ms"), "{error}");
+    assert_eq!(run.actions(), ["fix_tests"]);
+
+    let ended = project
+        .call(&["--fix-tests", "./fix.sh"])
+        .env("JELLY_HOOK_TIMEOUT", "800ms")
+        .output();
+    took(&Run::of(&project, ended), ms(800));
+}
+
+/// Generous for a debug build that shares its machine; 200 MB of stderr or a
+/// line that is kept several times over would not fit.
+const MEMORY: u64 = 300 * 1024;
+
+/// The most memory, in KiB, that the process which does the work ever had.
+fn peak(project: &Project) -> (Run, u64) {
+    let running = procs::marked(project, project.call(&[])).start();
+    let worker = procs::until("a worker", || {
+        let all = procs::alive(project);
+        let worker = all.iter().find(|proc| proc.parent == running.pid())?;
+        Some(worker.pid)
+    });
+    let mut peak = 0;
+    while let Ok(status) = std::fs::read_to_string(format!("/proc/{worker}/status")) {
+        let Some(line) = status.lines().find(|line| line.starts_with("VmHWM")) else {
+            // A zombie has no memory.
+            break;
+        };
+        let kib = line.split_ascii_whitespace().nth(1).unwrap();
+        peak = kib.parse().unwrap();
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(peak > 1000, "it was never looked at");
+    (Run::of(project, running.wait()), peak)
+}
+
+#[test]
+fn a_megabyte_of_stderr_before_the_handshake_is_fine() {
+    let project = project(", --fault, stderr_flood=1M", "startup_timeout: 50s", ECHO);
+    let (run, peak) = peak(&project);
+    run.ends(0, "passed");
+    assert!(peak < MEMORY, "{peak} KiB");
+    let tail = run.last().server("s")["stderr_tail"]
+        .as_str()
+        .unwrap()
+        .len();
+    assert!((1..100_000).contains(&tail), "{tail}");
+}
+
+#[test]
+fn a_flood_on_stderr_is_bounded_in_memory_and_report() {
+    let project = project(", --fault, stderr_flood=200M", "startup_timeout: 50s", ECHO);
+    let (run, peak) = peak(&project);
+    run.ends(0, "passed");
+    assert!(peak < 100 * 1024, "{peak} KiB");
+    assert!(run.results.to_string().len() < 200_000);
+}
+
+#[test]
+fn a_result_of_20_mb_is_one_line_like_any_other() {
+    let project = project(
+        ", --fault, huge@call=20M",
+        "request_timeout: 50s",
+        &format!("{ECHO}, expect: {{ text: {{ length: {{ ge: 20000000 }} }} }}"),
+    );
+    let (run, peak) = peak(&project);
+    run.ends(0, "passed");
+    assert!(peak < MEMORY, "{peak} KiB");
+}
+
+#[test]
+fn a_result_of_20_mb_that_is_wrong_is_not_repeated_in_the_report() {
+    let project = project(
+        ", --fault, huge@call=20M",
+        "request_timeout: 50s",
+        &format!("{ECHO}, expect: {{ text: {{ equals: hi }} }}"),
+    );
+    let (run, peak) = peak(&project);
+    run.ends(1, "code_failure");
+    assert!(peak < MEMORY, "{peak} KiB");
+    assert!(run.results.to_string().len() < 200_000);
+    assert!(run.stdout.len() < 100_000, "{}", run.stdout.len());
+    assert!(run.junit.len() < 200_000, "{}", run.junit.len());
+}
+
+#[test]
+fn ten_thousand_messages_in_one_chunk_are_read() {
+    let project = project(", --fault, burst@call=10000", "request_timeout: 50s", ECHO);
+    let (run, peak) = peak(&project);
+    run.ends(0, "passed");
+    assert!(peak < MEMORY, "{peak} KiB");
+}
+
+#[test]
+fn a_limit_without_a_unit_is_refused_and_not_guessed() {
+    let project = project("", "request_timeout: 30", ECHO);
+    let ended = project.call(&[]).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    assert!(ended.stderr.contains("request_timeout"), "{}", ended.stderr);
+}
+
+#[test]
+fn retries_are_as_many_as_the_budget_says() {
+    for retries in 0..3 {
+        let project = project(
+            ", --fault, 'stderr=Error: connect ECONNREFUSED 127.0.0.1:5432', --fault, exit",
+            "",
+            ECHO,
+        );
+        let run = project.run(&["--retries", &retries.to_string()]);
+        run.ends(3, "needs_user_help");
+        assert_eq!(run.iterations().len(), retries + 1);
+        let left: Vec<&Value> = run
+            .iterations()
+            .iter()
+            .map(|iteration| &iteration.0["budgets"]["after"]["retries"])
+            .collect();
+        assert_eq!(left.last().unwrap().as_u64(), Some(0));
+    }
+}

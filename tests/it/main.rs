@@ -1,0 +1,23 @@
+//! The program as its users meet it: each test runs the binary in a project
+//! folder of its own and looks at exit code, output and reports.
+//!
+//! One binary for all of them; see `support` for what they stand on.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that can't go on has failed"
+)]
+
+mod support;
+
+mod blame;
+mod cli;
+mod faults;
+mod founding;
+mod json;
+mod limits;
+mod peers;
+mod plans;
+mod secrets;
+mod servers;
+mod signals;

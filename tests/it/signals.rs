@@ -1,0 +1,301 @@
+//! Whatever ends jelly, no process of its servers survives it; and a signal
+//! leaves the reports of what was done.
+
+use crate::support::{Project, Run, Running, procs};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde_json::Value;
+use std::time::Duration;
+
+/// What the contract gives to the end of everything after a SIGKILL of jelly.
+const AFTER_SIGKILL: Duration = Duration::from_secs(2);
+
+/// A server that starts a child which leaves the session and ignores SIGTERM;
+/// `stubborn` exists once it runs.
+fn plan(project: &Project, faults: &[&str], step: &str) -> String {
+    let mut args = vec!["mock".to_owned()];
+    for fault in faults {
+        args.push("--fault".to_owned());
+        args.push(fault.replace("STUBBORN", &format!("{},setsid", project.at("stubborn"))));
+    }
+    let args = serde_json::to_string(&args).unwrap();
+    format!(
+        "version: 1\n\
+         servers:\n  s: {{ command: jelly, args: {args}, startup_timeout: 50s, shutdown_timeout: 20s }}\n\
+         steps:\n  - {{ id: first, tool: echo, args: {{ message: hi }} }}\n  - {step}\n"
+    )
+}
+
+const LONG: &str = "{ id: long, tool: sleep, args: { ms: 50000 }, timeout: 55s }";
+const SHORT: &str = "{ id: short, tool: echo, args: { message: hi } }";
+
+fn project_with(faults: &[&str], step: &str) -> Project {
+    let project = Project::empty();
+    project.write("plan.yaml", plan(&project, faults, step));
+    project
+}
+
+fn start(project: &Project, args: &[&str]) -> Running {
+    procs::marked(project, project.call(args)).start()
+}
+
+/// Starts it and waits until the stubborn child runs.
+fn start_until_stubborn(project: &Project) -> Running {
+    let running = start(project, &[]);
+    procs::until("a stubborn child", || {
+        let text = std::fs::read_to_string(project.path("stubborn")).ok()?;
+        text.trim().parse::<u32>().ok()
+    });
+    running
+}
+
+/// What is on disk by now.
+fn results(project: &Project) -> Option<Value> {
+    let text = std::fs::read_to_string(project.path("reports/latest/results.json")).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// Sends the signal and looks at the end that it should make.
+#[track_caller]
+fn ends_by(project: &Project, running: Running, signal: Signal) -> Run {
+    running.signal(signal);
+    let run = Run::of(project, running.wait());
+    procs::none_within(project, Duration::from_millis(200));
+    run.ends(if signal == Signal::INT { 130 } else { 143 }, "interrupted");
+    assert_eq!(run.results["needs_user_help"], false);
+    assert!(run.markdown.contains("nterrupted"), "{}", run.markdown);
+    run
+}
+
+fn both(test: impl Fn(Signal)) {
+    test(Signal::INT);
+    test(Signal::TERM);
+}
+
+#[test]
+fn a_signal_in_a_handshake_that_hangs_ends_server_and_children() {
+    both(|signal| {
+        let project = project_with(&["grandchild=STUBBORN", "hang@spawn"], SHORT);
+        let run = ends_by(&project, start_until_stubborn(&project), signal);
+        assert_eq!(run.iteration(1).total("passed"), 0);
+    });
+}
+
+#[test]
+fn a_signal_in_a_call_ends_server_and_children_and_keeps_what_was_done() {
+    both(|signal| {
+        let project = project_with(&["grandchild@tool:sleep=STUBBORN", "ignore_sigterm"], LONG);
+        let run = ends_by(&project, start_until_stubborn(&project), signal);
+        assert_eq!(run.iteration(1).state("first"), "passed");
+        assert_eq!(run.iteration(1).state("long"), "skipped");
+        assert_eq!(run.iteration(1).step("long")["because"], "interrupted");
+        assert!(run.junit.contains("name=\"first\""), "{}", run.junit);
+    });
+}
+
+#[test]
+fn a_signal_in_back_off_ends_the_wait() {
+    both(|signal| {
+        let project = project_with(
+            &["stderr=Error: connect ECONNREFUSED 127.0.0.1:5432", "exit"],
+            SHORT,
+        );
+        // With this seed the sixth wait takes 4.99 s, and those before it
+        // less than a third of a second together.
+        let call = project
+            .jelly(&["run", "plan.yaml", "--seed", "42081"])
+            .args(&["--retries", "20", "--max-iterations", "30"]);
+        let running = procs::marked(&project, call).start();
+        procs::until("the report of iteration 6", || {
+            let results = results(&project)?;
+            (results["iterations"].as_array()?.len() == 6).then_some(())
+        });
+        let run = ends_by(&project, running, signal);
+        assert_eq!(run.iterations().len(), 6);
+        assert_eq!(run.actions()[..5], ["retry"; 5]);
+    });
+}
+
+#[test]
+fn a_signal_in_a_hook_ends_it_and_its_children() {
+    both(|signal| {
+        let project = project_with(&["stderr=no such thing", "exit=7"], SHORT);
+        project.script(
+            "fix.sh",
+            "#!/bin/sh\ntrap '' TERM INT\nsetsid sleep 50 &\necho $! > child\nsleep 51\n",
+        );
+        let running = start(&project, &["--fix-tests", "./fix.sh"]);
+        procs::until("the hook's child", || {
+            let text = std::fs::read_to_string(project.path("child")).ok()?;
+            (!text.is_empty()).then_some(())
+        });
+        let run = ends_by(&project, running, signal);
+        assert_eq!(run.actions(), ["fix_tests"]);
+    });
+}
+
+#[test]
+fn a_signal_in_a_shutdown_that_takes_long_does_not_wait_for_it() {
+    both(|signal| {
+        let faults = [
+            "ignore_eof",
+            "ignore_sigterm",
+            "grandchild@shutdown=STUBBORN",
+        ];
+        let project = project_with(&faults, SHORT);
+        let running = start_until_stubborn(&project);
+        let run = ends_by(&project, running, signal);
+        assert!(
+            run.elapsed < Duration::from_secs(15),
+            "waited for shutdown_timeout: {:?}",
+            run.elapsed
+        );
+        assert_eq!(run.iteration(1).total("passed"), 2);
+    });
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    both(|signal| {
+        let faults = [
+            "grandchild@tool:sleep=STUBBORN",
+            "ignore_eof",
+            "ignore_sigterm",
+        ];
+        let project = project_with(&faults, LONG);
+        let running = start_until_stubborn(&project);
+        running.signal(signal);
+        running.signal(signal);
+        let ended = running.wait();
+        let code = if signal == Signal::INT { 130 } else { 143 };
+        assert_eq!(ended.code, Some(code), "{}", ended.stderr);
+        procs::none_within(&project, Duration::from_millis(200));
+    });
+}
+
+fn pid(raw: u32) -> Pid {
+    Pid::from_raw(i32::try_from(raw).unwrap()).unwrap()
+}
+
+/// A run in the middle of a call, its server with a child in another session.
+fn in_a_call() -> (Project, Running) {
+    let faults = [
+        "grandchild@tool:sleep=STUBBORN",
+        "ignore_eof",
+        "ignore_sigterm",
+    ];
+    let project = project_with(&faults, LONG);
+    let running = start_until_stubborn(&project);
+    // jelly's two processes, the server, and its child.
+    assert_eq!(procs::alive(&project).len(), 4);
+    (project, running)
+}
+
+#[test]
+fn sigkill_of_jelly_leaves_no_server_and_no_descendant() {
+    let (project, running) = in_a_call();
+    running.signal(Signal::KILL);
+    procs::none_within(&project, AFTER_SIGKILL);
+    assert_eq!(running.wait().signal, Some(9));
+}
+
+#[test]
+fn sigkill_of_the_whole_group_leaves_no_server_and_no_descendant() {
+    let (project, running) = in_a_call();
+    kill_process_group(pid(running.pid()), Signal::KILL).unwrap();
+    procs::none_within(&project, AFTER_SIGKILL);
+    assert_eq!(running.wait().signal, Some(9));
+}
+
+#[test]
+fn sigkill_of_the_worker_leaves_no_server_and_is_told() {
+    let (project, running) = in_a_call();
+    let worker = procs::alive(&project)
+        .into_iter()
+        .find(|proc| proc.parent == running.pid())
+        .expect("a worker");
+    kill_process(pid(worker.pid), Signal::KILL).unwrap();
+    procs::none_within(&project, AFTER_SIGKILL);
+    let ended = running.wait();
+    assert_eq!(ended.code, Some(70));
+    assert!(ended.stderr.contains("SIGKILL"), "{}", ended.stderr);
+}
+
+#[test]
+fn sigkill_during_a_start_that_hangs_leaves_no_server() {
+    let project = project_with(&["grandchild=STUBBORN", "hang@spawn"], SHORT);
+    let running = start_until_stubborn(&project);
+    running.signal(Signal::KILL);
+    procs::none_within(&project, AFTER_SIGKILL);
+    drop(running.wait());
+}
+
+#[test]
+fn sigkill_during_a_hook_leaves_none_of_it() {
+    let project = project_with(&["stderr=no such thing", "exit=7"], SHORT);
+    project.script(
+        "fix.sh",
+        "#!/bin/sh\nsetsid sleep 50 &\necho $! > child\nsleep 51\n",
+    );
+    let running = start(&project, &["--fix-tests", "./fix.sh"]);
+    procs::until("the hook's child", || {
+        let text = std::fs::read_to_string(project.path("child")).ok()?;
+        (!text.is_empty()).then_some(())
+    });
+    running.signal(Signal::KILL);
+    procs::none_within(&project, AFTER_SIGKILL);
+    drop(running.wait());
+}
+
+/// Runs it to its end, and looks that nobody stays.
+fn run_alone(project: &Project) -> Run {
+    let ended = procs::marked(project, project.call(&[])).output();
+    procs::none_within(project, Duration::from_millis(200));
+    Run::of(project, ended)
+}
+
+#[test]
+fn a_shell_as_launcher_leaves_nothing_behind() {
+    let project = Project::with(
+        "version: 1\n\
+         servers:\n  s: { command: sh, args: [-c, 'jelly mock --fault ignore_eof; true'], shutdown_timeout: 200ms }\n\
+         steps:\n  - { id: a, tool: echo, args: { message: hi }, expect: { text: { equals: hi } } }\n",
+    );
+    // The shell finds jelly by itself, unlike jelly.
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_jelly"))
+        .parent()
+        .unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let ended = procs::marked(&project, project.call(&[]))
+        .env("PATH", path)
+        .output();
+    procs::none_within(&project, Duration::from_millis(200));
+    Run::of(&project, ended).ends(0, "passed");
+}
+
+#[test]
+fn a_server_that_ignores_the_end_of_its_input_and_sigterm_is_killed() {
+    let project = Project::with(
+        "version: 1\n\
+         servers:\n  s: { command: jelly, args: [mock, --fault, ignore_eof, --fault, ignore_sigterm], shutdown_timeout: 200ms }\n\
+         steps:\n  - { id: a, tool: echo, args: { message: hi } }\n",
+    );
+    let run = run_alone(&project);
+    run.ends(0, "passed");
+    assert_eq!(run.last().server("s")["exit"]["signal"], "SIGKILL");
+    let notes = run.last().server("s")["notes"].to_string();
+    assert!(notes.contains("SIGTERM"), "{notes}");
+}
+
+#[test]
+fn a_child_that_holds_stdout_open_can_not_hang_the_run() {
+    let project = project_with(&["grandchild=STUBBORN,holds"], SHORT);
+    run_alone(&project).ends(0, "passed");
+
+    let project = project_with(&["grandchild=STUBBORN,holds", "exit@tool:echo=3"], SHORT);
+    let run = run_alone(&project);
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    assert_eq!(run.last().failure("first")["exit"]["code"], 3);
+
+    let project = project_with(&["grandchild=STUBBORN,holds", "exit=3"], SHORT);
+    run_alone(&project).ends(3, "needs_user_help");
+}

@@ -1,0 +1,13 @@
+//! What the tests stand on: a project folder, a call of jelly in it that can't
+//! hang, what it left behind, and the servers it can talk to.
+
+mod call;
+pub mod procs;
+mod project;
+mod run;
+mod servers;
+
+pub use call::{Call, Ended, Running};
+pub use project::{Project, run};
+pub use run::{Iteration, Run};
+pub use servers::{fixtures, python, real};

@@ -1,0 +1,80 @@
+//! The servers that plans of the tests talk to, besides `jelly mock`.
+
+use std::path::{Path, PathBuf};
+
+/// A real server below `fixtures/`, as `./fixtures/setup` installs it.
+#[track_caller]
+pub fn real(path: &str) -> String {
+    let file = fixtures().join(path);
+    assert!(
+        file.exists(),
+        "{} is missing: run ./fixtures/setup first",
+        file.display()
+    );
+    file.display().to_string()
+}
+
+/// The folder of the fixtures.
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+/// `servers.NAME` of a plan, in flow style: a Python program given here. In it,
+/// `read()` is the next message or None, `send(…)` writes one, and
+/// `answer(request, result)` replies; `hello(request)` is what `initialize`
+/// gets, and `serve(call)` does everything but the tools' calls.
+pub fn python(body: &str) -> String {
+    let program = format!("{PRELUDE}\n{body}");
+    let program = serde_json::to_string(&program).expect("text is JSON");
+    format!(
+        "{{ command: python3, args: [\"-u\", \"-c\", {}] }}",
+        escape(&program)
+    )
+}
+
+/// In a plan, `${` begins a reference.
+fn escape(text: &str) -> String {
+    text.replace("${", "$${")
+}
+
+const PRELUDE: &str = r#"
+import json, os, signal, sys, time
+
+def read():
+    line = sys.stdin.readline()
+    return json.loads(line) if line else None
+
+def send(message):
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+def answer(request, result):
+    send({"jsonrpc": "2.0", "id": request["id"], "result": result})
+
+def refuse(request, code=-32601, message="Method not found"):
+    send({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}})
+
+def hello(request):
+    return {
+        "protocolVersion": request["params"]["protocolVersion"],
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "small", "version": "1"},
+    }
+
+def text(words, error=False):
+    return {"content": [{"type": "text", "text": words}], "isError": error}
+
+def serve(call, tools=("work",)):
+    while (message := read()) is not None:
+        method = message.get("method")
+        if "id" not in message:
+            continue
+        if method == "initialize":
+            answer(message, hello(message))
+        elif method == "tools/list":
+            answer(message, {"tools": [{"name": t, "inputSchema": {"type": "object"}} for t in tools]})
+        elif method == "tools/call":
+            call(message)
+        else:
+            refuse(message)
+"#;
