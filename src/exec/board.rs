@@ -45,7 +45,6 @@ pub struct Board {
     pub propose: ProposeSnapshot,
     fail_fast: bool,
     stop: watch::Receiver<Option<Stop>>,
-    steps: Vec<Rc<Step>>,
     index: HashMap<String, usize>,
     ended: RefCell<Vec<Option<StepReport>>>,
     /// How many steps of set-up, plan and teardown have not ended yet.
@@ -65,16 +64,14 @@ impl Board {
         settings: &ExecSettings,
         stop: watch::Receiver<Option<Stop>>,
     ) -> Self {
-        let steps: Vec<Rc<Step>> = plan.all_steps().cloned().map(Rc::new).collect();
-        let open = [Section::Setup, Section::Steps, Section::Teardown]
-            .map(|section| Cell::new(steps.iter().filter(|s| s.section == section).count()));
+        let open = [&plan.setup, &plan.steps, &plan.teardown].map(|steps| Cell::new(steps.len()));
         Self {
-            index: steps
-                .iter()
+            index: plan
+                .all_steps()
                 .enumerate()
                 .map(|(i, step)| (step.id.clone(), i))
                 .collect(),
-            ended: RefCell::new(vec![None; steps.len()]),
+            ended: RefCell::new(vec![None; plan.all_steps().count()]),
             open,
             changed: Notify::new(),
             failures: RefCell::default(),
@@ -88,12 +85,24 @@ impl Board {
             quarantined,
             fail_fast: settings.fail_fast,
             stop,
-            steps,
         }
     }
 
-    pub fn steps(&self) -> &[Rc<Step>] {
-        &self.steps
+    /// The step at a place of [`Plan::all_steps`].
+    pub fn step(&self, index: usize) -> &Step {
+        let Plan {
+            setup,
+            steps,
+            teardown,
+            ..
+        } = &*self.plan;
+        if index < setup.len() {
+            return &setup[index];
+        }
+        let index = index - setup.len();
+        steps
+            .get(index)
+            .unwrap_or_else(|| &teardown[index - steps.len()])
     }
 
     pub fn stopped(&self) -> Option<Stop> {
@@ -124,7 +133,7 @@ impl Board {
     }
 
     fn is_due(&self, index: usize) -> bool {
-        let step = &self.steps[index];
+        let step = self.step(index);
         let ended = self.ended.borrow();
         match step.section {
             Section::Setup => ended[..index].iter().all(Option::is_some),
@@ -202,7 +211,7 @@ impl Board {
         {
             self.cut.set(true);
         }
-        let section = self.steps[index].section as usize;
+        let section = self.step(index).section as usize;
         let before = self.ended.borrow_mut()[index].replace(report);
         if before.is_none() {
             let open = &self.open[section];

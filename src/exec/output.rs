@@ -3,8 +3,9 @@
 
 use super::operators::OperandError;
 use jsonschema::Validator;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::cell::OnceCell;
+use std::sync::Once;
 
 /// A JSON Schema that a server declares, compiled when first needed.
 #[derive(Debug)]
@@ -32,6 +33,13 @@ impl Declared {
             })
             .as_ref()
     }
+}
+
+/// Compiles the schema that schemas are held against, which takes
+/// milliseconds the first time. To be called while servers start.
+pub fn prepare_schemas() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| drop(jsonschema::validator_for(&json!({ "type": "object" }))));
 }
 
 /// The rung of the schema ladder by which a structured output was had.
