@@ -42,6 +42,12 @@ impl Call {
             Ok(plan) => plan,
             Err(invalid) => return Some(self.refuse(path, &invalid)),
         };
+        // Of several plans, each takes what it has a place for.
+        if !self.several
+            && let Some(stray) = Invalid::stray_variable(&plan, &self.vars())
+        {
+            return Some(self.refuse(path, &stray));
+        }
         let selection = self.selection();
         if !self.several
             && let Some(slip) = selection.unmatched(&plan).first()
@@ -56,7 +62,8 @@ impl Call {
         let project = match project_dir(self.args.project_dir.as_deref(), path) {
             Ok(project) => project,
             Err(error) => {
-                return Some(self.refuse(path, &Invalid::project(path, &error)));
+                let told = self.args.project_dir.as_deref();
+                return Some(self.refuse(path, &Invalid::project(path, told, &error)));
             }
         };
         let stem = path.file_stem().and_then(|stem| stem.to_str());
@@ -139,7 +146,12 @@ impl<'a> PlanRun<'a> {
             self.warn(warning);
         }
         let mut report = outcome.report;
-        if let Err(error) = self.reporter.borrow_mut().finish(&report) {
+        let told = if self.call.several {
+            self.reporter.borrow_mut().leave()
+        } else {
+            self.reporter.borrow_mut().finish(&report)
+        };
+        if let Err(error) = told {
             // A closed pipe is the reader's wish; the reports are on disk.
             if error.kind() != io::ErrorKind::BrokenPipe {
                 report

@@ -1,4 +1,3 @@
-
 use super::{Judgement, Observed, SnapshotProposal, judge};
 use crate::exec::clean::Cleaner;
 use crate::exec::operators::{Compiled, OperandError};

@@ -182,6 +182,16 @@ impl<W: Write> TerminalReporter<W> {
         self.close(&text)
     }
 
+    /// Ends the view of one plan of several, whose end [`finish_all`] tells.
+    ///
+    /// # Errors
+    /// As [`TerminalReporter::finish`].
+    ///
+    /// [`finish_all`]: TerminalReporter::finish_all
+    pub fn leave(&mut self) -> io::Result<()> {
+        self.close("")
+    }
+
     fn close(&mut self, text: &str) -> io::Result<()> {
         if let Some(progress) = self.progress.take() {
             progress.clear();
