@@ -741,7 +741,7 @@ mod tests {
             "expected the text to equal the snapshot `greeting`, got \"hi\""
         );
         assert_eq!(mismatches[0].assertion.expected, json!("ho"));
-        assert_eq!(proposals, [greeting.clone()]);
+        assert_eq!(proposals, std::slice::from_ref(&greeting));
         let Judgement::BadOperand { proposals, .. } = with(Err("none"), "[]") else {
             panic!("there is none");
         };
