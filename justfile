@@ -22,8 +22,9 @@ docs:
     RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
 
 # The figures of docs/benchmarks.md
-bench:
-    cargo run --release --example bench
+bench: setup
+    cargo build --release
+    cargo run --release --package jelly-bench
 
 # Licences, sources and advisories of all dependencies
 deny:

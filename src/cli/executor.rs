@@ -21,7 +21,11 @@ pub struct PlanExecutor {
 }
 
 impl Executor for PlanExecutor {
-    async fn execute(&mut self, plan: &Plan, context: &IterationContext<'_>) -> IterationRecord {
+    async fn execute(
+        &mut self,
+        plan: &Rc<Plan>,
+        context: &IterationContext<'_>,
+    ) -> IterationRecord {
         let not_again = self
             .ports
             .iter()
@@ -34,8 +38,7 @@ impl Executor for PlanExecutor {
             quarantined: context.quarantined,
             ports_in_use: &not_again,
         };
-        let plan = Rc::new(plan.clone());
-        let executed = exec::execute(&plan, &self.settings, &iteration).await;
+        let executed = exec::execute(plan, &self.settings, &iteration).await;
         self.ports = executed.scope.ports;
         if self.alone {
             process::sweep_orphans(&[]);

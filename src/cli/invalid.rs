@@ -1,6 +1,5 @@
 //! A plan that can't be run: what is wrong, for people and as a report.
 
-use super::run::chain;
 use crate::exec::NoSuchFilter;
 use crate::model::{
     ExitCode, HelpProblem, HelpSummary, PlanReport, RunReport, SCHEMA_VERSION, Verdict,
@@ -168,4 +167,16 @@ impl Invalid {
             warnings: Vec::new(),
         }
     }
+}
+
+/// An error with its causes.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
 }

@@ -45,7 +45,6 @@ pub struct Board {
     pub propose: ProposeSnapshot,
     fail_fast: bool,
     stop: watch::Receiver<Option<Stop>>,
-    steps: Vec<Rc<Step>>,
     index: HashMap<String, usize>,
     ended: RefCell<Vec<Option<StepReport>>>,
     /// How many steps of set-up, plan and teardown have not ended yet.
@@ -65,16 +64,14 @@ impl Board {
         settings: &ExecSettings,
         stop: watch::Receiver<Option<Stop>>,
     ) -> Self {
-        let steps: Vec<Rc<Step>> = plan.all_steps().cloned().map(Rc::new).collect();
-        let open = [Section::Setup, Section::Steps, Section::Teardown]
-            .map(|section| Cell::new(steps.iter().filter(|s| s.section == section).count()));
+        let open = [&plan.setup, &plan.steps, &plan.teardown].map(|steps| Cell::new(steps.len()));
         Self {
-            index: steps
-                .iter()
+            index: plan
+                .all_steps()
                 .enumerate()
                 .map(|(i, step)| (step.id.clone(), i))
                 .collect(),
-            ended: RefCell::new(vec![None; steps.len()]),
+            ended: RefCell::new(vec![None; plan.all_steps().count()]),
             open,
             changed: Notify::new(),
             failures: RefCell::default(),
@@ -88,12 +85,24 @@ impl Board {
             quarantined,
             fail_fast: settings.fail_fast,
             stop,
-            steps,
         }
     }
 
-    pub fn steps(&self) -> &[Rc<Step>] {
-        &self.steps
+    /// The step at a place of [`Plan::all_steps`].
+    pub fn step(&self, index: usize) -> &Step {
+        let Plan {
+            setup,
+            steps,
+            teardown,
+            ..
+        } = &*self.plan;
+        if index < setup.len() {
+            return &setup[index];
+        }
+        let index = index - setup.len();
+        steps
+            .get(index)
+            .unwrap_or_else(|| &teardown[index - steps.len()])
     }
 
     pub fn stopped(&self) -> Option<Stop> {
@@ -124,7 +133,7 @@ impl Board {
     }
 
     fn is_due(&self, index: usize) -> bool {
-        let step = &self.steps[index];
+        let step = self.step(index);
         let ended = self.ended.borrow();
         match step.section {
             Section::Setup => ended[..index].iter().all(Option::is_some),
@@ -202,7 +211,7 @@ impl Board {
         {
             self.cut.set(true);
         }
-        let section = self.steps[index].section as usize;
+        let section = self.step(index).section as usize;
         let before = self.ended.borrow_mut()[index].replace(report);
         if before.is_none() {
             let open = &self.open[section];
@@ -233,5 +242,115 @@ impl Board {
             self.ended.take(),
             failures.into_iter().map(|placed| placed.failure).collect(),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Board;
+    use crate::exec::{ExecSettings, Selection, blank};
+    use crate::model::{Because, StepState};
+    use crate::plan::{PlanSource, Scope, load};
+    use crate::text::redact::Redactor;
+    use std::rc::Rc;
+    use std::sync::Arc;
+    use tokio::sync::{Semaphore, watch};
+
+    const PLAN: &str = "version: 1
+servers: { m: { command: x } }
+setup:
+  - { id: up1, server: m, tool: t }
+  - { id: up2, server: m, tool: t }
+steps:
+  - { id: make, server: m, tool: t, capture: { it: $.content } }
+  - { id: use, server: m, tool: t, args: { a: '${it}' } }
+  - { id: other, server: m, tool: t }
+teardown:
+  - { id: down, server: m, tool: t }
+";
+
+    fn board(fail_fast: bool) -> Board {
+        let source = PlanSource {
+            path: "p.yaml".into(),
+            text: PLAN.into(),
+        };
+        let plan = load(source).unwrap();
+        let (_, interrupt) = watch::channel(None);
+        let settings = ExecSettings {
+            project_dir: "/".into(),
+            jelly: None,
+            env: std::collections::BTreeMap::new(),
+            vars: indexmap::IndexMap::new(),
+            selection: Selection::default(),
+            fail_fast,
+            starts: Arc::new(Semaphore::new(1)),
+            interrupt,
+            events: Rc::new(|_| {}),
+            redactor: Redactor::none(),
+            recorder: None,
+            stderr_log: Rc::new(|_| None),
+            propose_snapshot: Rc::new(|_, _| Err("keep it".to_owned())),
+        };
+        let selected = settings.selection.select(&plan);
+        let (_, stop) = watch::channel(None);
+        let steps = (selected, std::collections::BTreeSet::new());
+        Board::new(Rc::new(plan), steps, Scope::default(), &settings, stop)
+    }
+
+    impl Board {
+        fn at(&self, id: &str) -> usize {
+            self.index[id]
+        }
+
+        fn ends(&self, id: &str, state: StepState) {
+            let index = self.at(id);
+            self.end(index, blank::step_report(&self.steps[index], state));
+        }
+
+        fn hinders(&self, id: &str) -> Option<(StepState, Because)> {
+            self.hindrance(&self.steps[self.at(id)])
+        }
+    }
+
+    #[test]
+    fn set_up_stops_at_its_first_failure_and_teardown_runs_all_the_same() {
+        let board = board(false);
+        board.ends("up1", StepState::Failed);
+        let blocked = Some((StepState::Blocked, Because::Setup("up1".into())));
+        assert_eq!(board.hinders("up1"), None);
+        assert_eq!(board.hinders("up2"), blocked);
+        assert_eq!(board.hinders("other"), blocked);
+        assert_eq!(board.hinders("down"), None);
+    }
+
+    #[test]
+    fn a_step_waits_for_set_up_and_for_what_it_captures_from() {
+        let board = board(false);
+        assert!(board.is_due(board.at("up1")) && !board.is_due(board.at("up2")));
+        board.ends("up1", StepState::Passed);
+        assert!(!board.is_due(board.at("other")));
+        board.ends("up2", StepState::Passed);
+        assert!(board.is_due(board.at("other")) && !board.is_due(board.at("use")));
+        board.ends("make", StepState::Failed);
+        assert!(board.is_due(board.at("use")));
+        let lost = (StepState::Skipped, Because::Step("make".into()));
+        assert_eq!(board.hinders("use"), Some(lost));
+        board.ends("use", StepState::Skipped);
+        assert!(!board.is_due(board.at("down")));
+        board.ends("other", StepState::Passed);
+        assert!(board.is_due(board.at("down")));
+    }
+
+    #[test]
+    fn fail_fast_cuts_what_comes_after_a_failure_but_for_teardown() {
+        let board = board(true);
+        board.ends("up1", StepState::Passed);
+        board.ends("up2", StepState::Passed);
+        board.ends("make", StepState::Passed);
+        assert_eq!(board.hinders("use"), None);
+        board.ends("other", StepState::Failed);
+        let cut = (StepState::Skipped, Because::FailFast);
+        assert_eq!(board.hinders("use"), Some(cut));
+        assert_eq!(board.hinders("down"), None);
     }
 }

@@ -48,7 +48,7 @@ impl Lane {
         let wanted = self
             .steps
             .iter()
-            .any(|&i| self.board.selected.contains(&self.board.steps()[i].id));
+            .any(|&i| self.board.selected.contains(&self.board.step(i).id));
         if !wanted {
             self.end_all(&Because::NotSelected).await;
             return LaneEnd {
@@ -84,8 +84,8 @@ impl Lane {
         let mut running = Running::new(session);
         for &index in &self.steps {
             self.board.turn(index).await;
-            let step = self.board.steps()[index].clone();
-            self.run_step(index, &step, &launch, &mut running, &mut report)
+            let step = self.board.step(index);
+            self.run_step(index, step, &launch, &mut running, &mut report)
                 .await;
         }
         let tools = std::mem::take(&mut running.tools);
@@ -200,8 +200,8 @@ impl Lane {
     async fn end_all(&self, because: &Because) {
         for &index in &self.steps {
             self.board.turn(index).await;
-            let step = self.board.steps()[index].clone();
-            let (state, because) = self.board.hindrance(&step).unwrap_or_else(|| {
+            let step = self.board.step(index);
+            let (state, because) = self.board.hindrance(step).unwrap_or_else(|| {
                 let state = match because {
                     Because::Server(_) => StepState::Blocked,
                     Because::NotSelected
@@ -214,7 +214,7 @@ impl Lane {
                 };
                 (state, because.clone())
             });
-            self.end(index, &step, StepEnd::not_run(state, because));
+            self.end(index, step, StepEnd::not_run(state, because));
         }
     }
 
@@ -239,7 +239,7 @@ impl Lane {
     async fn run_step(
         &self,
         index: usize,
-        step: &Rc<Step>,
+        step: &Step,
         launch: &Launch,
         running: &mut Running,
         report: &mut ServerReport,

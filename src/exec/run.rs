@@ -5,6 +5,7 @@ use super::board::{Board, Stop};
 use super::issue::unknown_server;
 use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
+use super::output::prepare_schemas;
 use super::settings::ExecSettings;
 use super::step::StepEnd;
 use crate::model::{Because, Event, Failure, IterationRecord, Phase, StepReport, StepState};
@@ -90,8 +91,12 @@ pub async fn execute(
 async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEnd> {
     let mut lanes = JoinSet::new();
     for (place, server) in board.plan.servers.values().enumerate() {
-        let steps: Vec<usize> = (0..board.steps().len())
-            .filter(|&i| board.steps()[i].server == server.name)
+        let steps: Vec<usize> = board
+            .plan
+            .all_steps()
+            .enumerate()
+            .filter(|(_, step)| step.server == server.name)
+            .map(|(index, _)| index)
             .collect();
         let prepared = prepare(
             server,
@@ -110,6 +115,12 @@ async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEn
         };
         lanes.spawn_local(async move { (place, lane.run().await) });
     }
+    let schemas = tokio::task::spawn_local(async {
+        // By then the servers are started and asked; what they take to answer
+        // is time that would only be waited.
+        tokio::task::yield_now().await;
+        prepare_schemas();
+    });
     let mut ends: BTreeMap<usize, LaneEnd> = BTreeMap::new();
     while let Some(joined) = lanes.join_next().await {
         match joined {
@@ -124,6 +135,7 @@ async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEn
             },
         }
     }
+    schemas.abort();
     ends.into_values().collect()
 }
 
@@ -140,7 +152,7 @@ fn record(board: &Board, ends: Vec<LaneEnd>) -> IterationRecord {
         deadline_reached: stopped == Some(Stop::Deadline),
         ..IterationRecord::default()
     };
-    for (step, report) in board.steps().iter().zip(steps) {
+    for (step, report) in board.plan.all_steps().zip(steps) {
         record.steps.push(report.unwrap_or_else(|| {
             // Every lane ends every step; one that did not would be a fault
             // of ours, and must not be green.
@@ -158,7 +170,7 @@ fn record(board: &Board, ends: Vec<LaneEnd>) -> IterationRecord {
 
 /// Steps whose server the plan does not define belong to no lane.
 fn end_homeless_steps(board: &Rc<Board>, settings: &Rc<ExecSettings>) {
-    for (index, step) in board.steps().iter().enumerate() {
+    for (index, step) in board.plan.all_steps().enumerate() {
         if board.plan.servers.contains_key(&step.server) {
             continue;
         }

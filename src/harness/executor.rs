@@ -4,6 +4,7 @@
 use crate::model::{IterationRecord, Signal};
 use crate::plan::Plan;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use tokio::time::Instant;
 
 /// What one iteration is told besides its plan.
@@ -30,7 +31,8 @@ pub struct IterationContext<'a> {
 pub trait Executor {
     /// Executes the plan. It never fails: what goes wrong is in the record. A
     /// signal or the deadline ends it early, and the record says so.
-    async fn execute(&mut self, plan: &Plan, context: &IterationContext<'_>) -> IterationRecord;
+    async fn execute(&mut self, plan: &Rc<Plan>, context: &IterationContext<'_>)
+    -> IterationRecord;
 
     /// Resolves once a signal asks the run to end, at once if one came
     /// earlier; never without one. Must be safe to drop and to call again: the

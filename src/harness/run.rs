@@ -17,6 +17,7 @@ use crate::model::{
 use crate::plan::{Plan, PlanSource};
 use crate::repair::{Facts, Proposal, propose};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -52,7 +53,7 @@ pub(super) struct Run<'a, E, H> {
     pub(super) started: Instant,
     pub(super) deadline: Instant,
     /// As repaired so far.
-    pub(super) plan: Plan,
+    pub(super) plan: Rc<Plan>,
     /// As its owner wrote it last.
     pub(super) original: PlanSource,
     pub(super) state: LoopState,
@@ -81,7 +82,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 .unwrap_or_else(|| started + FAR),
             started,
             original: plan.source.clone(),
-            plan,
+            plan: Rc::new(plan),
             state: LoopState::new(policy),
             iterations: Vec::new(),
             attempts: BTreeMap::new(),
@@ -239,7 +240,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     /// Applies proposals one after the other, to a copy of the plan.
     fn try_repairs(&mut self, proposals: &[Proposal]) -> (Applied, Vec<Proposal>) {
         let mut applied = Applied {
-            plan: self.plan.clone(),
+            plan: Plan::clone(&self.plan),
             reports: Vec::new(),
             proposals: Vec::new(),
         };
@@ -267,7 +268,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
 
     /// Makes applied repairs part of the run.
     pub(super) fn adopt(&mut self, applied: Applied) -> Vec<RepairReport> {
-        self.plan = applied.plan;
+        self.plan = Rc::new(applied.plan);
         for proposal in applied.proposals {
             self.course.repaired = true;
             self.course.contract_changed |= proposal.contract;

@@ -8,6 +8,7 @@ use super::run::{Pass, Run};
 use super::verdict::Taint;
 use crate::model::{Event, HookReport};
 use crate::plan::PlanSource;
+use std::rc::Rc;
 use tokio::time::Instant;
 
 const TAMPERED: &str = "the hook refine_code changed the plan file: the run stops, since the plan is what the code is measured by";
@@ -123,7 +124,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
                     self.warn("the plan was read again after fix_tests; the repairs made in memory were dropped");
                 }
                 self.original = plan.source.clone();
-                self.plan = plan;
+                self.plan = Rc::new(plan);
                 self.quarantined.clear();
                 self.course.contract_changed = false;
                 self.state.plan_replaced(self.course.iterations);

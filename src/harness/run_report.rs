@@ -8,6 +8,7 @@ use super::run::{Outcome, Run, millis};
 use super::standing::Standings;
 use super::verdict::{Ending, Taint, conclude};
 use crate::model::{HelpSummary, PlanReport, RunReport, SCHEMA_VERSION};
+use std::rc::Rc;
 
 impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     pub(super) fn publish_progress(&mut self) {
@@ -75,7 +76,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         }
         Outcome {
             report,
-            final_plan: self.plan,
+            final_plan: Rc::unwrap_or_clone(self.plan),
             ending,
         }
     }

@@ -49,9 +49,13 @@ impl<'s> Script<'s> {
 }
 
 impl Executor for Script<'_> {
-    async fn execute(&mut self, plan: &Plan, context: &IterationContext<'_>) -> IterationRecord {
+    async fn execute(
+        &mut self,
+        plan: &Rc<Plan>,
+        context: &IterationContext<'_>,
+    ) -> IterationRecord {
         self.executed.push(Executed {
-            plan: plan.clone(),
+            plan: Plan::clone(plan),
             quarantined: context.quarantined.clone(),
             new_ports_for: context.new_ports_for.clone(),
         });
