@@ -1,12 +1,12 @@
 //! A plan that can't be run: what is wrong, for people and as a report.
 
-use super::run::chain;
 use crate::exec::NoSuchFilter;
 use crate::model::{
     ExitCode, HelpProblem, HelpSummary, PlanReport, RunReport, SCHEMA_VERSION, Verdict,
 };
-use crate::plan::{Plan, PlanError, PlanSource, ReadError, load_with};
+use crate::plan::{Plan, PlanError, PlanSource, ReadError, load, load_with};
 use crate::report::ReportError;
+use crate::text::close_names;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::io;
@@ -61,10 +61,28 @@ impl Invalid {
         }
     }
 
-    pub fn project(plan: &Path, error: &io::Error) -> Self {
+    /// A variable was given that the plan has no place for: most likely a slip.
+    ///
+    /// `None` as well for a plan that can't do without what was given, since
+    /// its own variables are then not known by themselves.
+    pub fn stray_variable(plan: &Plan, given: &IndexMap<String, Value>) -> Option<Self> {
+        let own = load(plan.source.clone()).ok()?.vars;
+        let stray = given.keys().find(|name| !own.contains_key(*name))?;
+        let close = close_names(stray, own.keys().map(String::as_str));
+        Some(Self::Other {
+            what: format!(
+                "{}: the plan has no variable `{stray}`",
+                plan.source.path.display()
+            ),
+            next: close.first().map(|name| format!("did you mean `{name}`?")),
+        })
+    }
+
+    pub fn project(plan: &Path, folder: Option<&Path>, error: &io::Error) -> Self {
+        let folder = folder.map_or_else(String::new, |folder| format!(" {}", folder.display()));
         Self::Other {
             what: format!(
-                "{}: the project folder can't be used: {error}",
+                "{}: the project folder{folder} can't be used: {error}",
                 plan.display()
             ),
             next: Some("name an existing folder with --project-dir".to_owned()),
@@ -149,4 +167,16 @@ impl Invalid {
             warnings: Vec::new(),
         }
     }
+}
+
+/// An error with its causes.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
 }

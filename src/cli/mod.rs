@@ -1,10 +1,13 @@
 //! What was typed → what is meant → one function per command → exit code.
 
 mod args;
+mod call;
 mod check;
 mod executor;
 mod interrupt;
 mod invalid;
+mod out;
+mod plan_run;
 mod run;
 mod settings;
 

@@ -244,3 +244,113 @@ impl Board {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Board;
+    use crate::exec::{ExecSettings, Selection, blank};
+    use crate::model::{Because, StepState};
+    use crate::plan::{PlanSource, Scope, load};
+    use crate::text::redact::Redactor;
+    use std::rc::Rc;
+    use std::sync::Arc;
+    use tokio::sync::{Semaphore, watch};
+
+    const PLAN: &str = "version: 1
+servers: { m: { command: x } }
+setup:
+  - { id: up1, server: m, tool: t }
+  - { id: up2, server: m, tool: t }
+steps:
+  - { id: make, server: m, tool: t, capture: { it: $.content } }
+  - { id: use, server: m, tool: t, args: { a: '${it}' } }
+  - { id: other, server: m, tool: t }
+teardown:
+  - { id: down, server: m, tool: t }
+";
+
+    fn board(fail_fast: bool) -> Board {
+        let source = PlanSource {
+            path: "p.yaml".into(),
+            text: PLAN.into(),
+        };
+        let plan = load(source).unwrap();
+        let (_, interrupt) = watch::channel(None);
+        let settings = ExecSettings {
+            project_dir: "/".into(),
+            jelly: None,
+            env: std::collections::BTreeMap::new(),
+            vars: indexmap::IndexMap::new(),
+            selection: Selection::default(),
+            fail_fast,
+            starts: Arc::new(Semaphore::new(1)),
+            interrupt,
+            events: Rc::new(|_| {}),
+            redactor: Redactor::none(),
+            recorder: None,
+            stderr_log: Rc::new(|_| None),
+            propose_snapshot: Rc::new(|_, _| Err("keep it".to_owned())),
+        };
+        let selected = settings.selection.select(&plan);
+        let (_, stop) = watch::channel(None);
+        let steps = (selected, std::collections::BTreeSet::new());
+        Board::new(Rc::new(plan), steps, Scope::default(), &settings, stop)
+    }
+
+    impl Board {
+        fn at(&self, id: &str) -> usize {
+            self.index[id]
+        }
+
+        fn ends(&self, id: &str, state: StepState) {
+            let index = self.at(id);
+            self.end(index, blank::step_report(&self.steps[index], state));
+        }
+
+        fn hinders(&self, id: &str) -> Option<(StepState, Because)> {
+            self.hindrance(&self.steps[self.at(id)])
+        }
+    }
+
+    #[test]
+    fn set_up_stops_at_its_first_failure_and_teardown_runs_all_the_same() {
+        let board = board(false);
+        board.ends("up1", StepState::Failed);
+        let blocked = Some((StepState::Blocked, Because::Setup("up1".into())));
+        assert_eq!(board.hinders("up1"), None);
+        assert_eq!(board.hinders("up2"), blocked);
+        assert_eq!(board.hinders("other"), blocked);
+        assert_eq!(board.hinders("down"), None);
+    }
+
+    #[test]
+    fn a_step_waits_for_set_up_and_for_what_it_captures_from() {
+        let board = board(false);
+        assert!(board.is_due(board.at("up1")) && !board.is_due(board.at("up2")));
+        board.ends("up1", StepState::Passed);
+        assert!(!board.is_due(board.at("other")));
+        board.ends("up2", StepState::Passed);
+        assert!(board.is_due(board.at("other")) && !board.is_due(board.at("use")));
+        board.ends("make", StepState::Failed);
+        assert!(board.is_due(board.at("use")));
+        let lost = (StepState::Skipped, Because::Step("make".into()));
+        assert_eq!(board.hinders("use"), Some(lost));
+        board.ends("use", StepState::Skipped);
+        assert!(!board.is_due(board.at("down")));
+        board.ends("other", StepState::Passed);
+        assert!(board.is_due(board.at("down")));
+    }
+
+    #[test]
+    fn fail_fast_cuts_what_comes_after_a_failure_but_for_teardown() {
+        let board = board(true);
+        board.ends("up1", StepState::Passed);
+        board.ends("up2", StepState::Passed);
+        board.ends("make", StepState::Passed);
+        assert_eq!(board.hinders("use"), None);
+        board.ends("other", StepState::Failed);
+        let cut = (StepState::Skipped, Because::FailFast);
+        assert_eq!(board.hinders("use"), Some(cut));
+        assert_eq!(board.hinders("down"), None);
+    }
+}

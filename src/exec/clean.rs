@@ -21,6 +21,10 @@ const OF_OTHERS: [&str; 4] = ["limits", "server_info", "tools_listed", "env_delt
 /// being cut in two; of a huge text this much is looked at.
 const LOOKED_AT: usize = 64 * 1024;
 
+/// A number of so many digits that is a port of this iteration is hardly
+/// anything else; a shorter one may be a count. Systems give such ports.
+const TELLING: usize = 5;
+
 /// Takes secrets out of texts, and puts names in the place of what only this
 /// iteration has: its `${tmp}` and its ports. So two runs of the same plan
 /// read the same, and have the same fingerprints.
@@ -29,7 +33,8 @@ pub struct Cleaner {
     redactor: Redactor,
     /// What to replace, and by what.
     names: Vec<(String, String)>,
-    /// What is replaced only where it is all of a text.
+    /// The ports, which are replaced where they are all of a text, and where a
+    /// number of [`TELLING`] digits is one.
     whole: Vec<String>,
 }
 
@@ -60,7 +65,12 @@ impl Cleaner {
             }
         }
         if self.whole.iter().any(|port| *port == clean) {
-            clean = Cow::Borrowed("${port}");
+            return Cow::Borrowed("${port}");
+        }
+        for port in self.whole.iter().filter(|port| port.len() >= TELLING) {
+            if let Some(named) = name_port(&clean, port) {
+                clean = Cow::Owned(named);
+            }
         }
         clean
     }
@@ -196,6 +206,23 @@ impl Cleaner {
     }
 }
 
+/// The text with `${port}` where the port stands as a number of its own; `None`
+/// where it does not.
+fn name_port(text: &str, port: &str) -> Option<String> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let mut named = String::new();
+    let mut copied = 0;
+    for (start, _) in text.match_indices(port) {
+        let end = start + port.len();
+        if !text[..start].ends_with(is_digit) && !text[end..].starts_with(is_digit) {
+            named.push_str(&text[copied..start]);
+            named.push_str("${port}");
+            copied = end;
+        }
+    }
+    (copied > 0).then(|| named + &text[copied..])
+}
+
 /// Cuts what a server or a plan may have made huge. Done after cleaning: what
 /// stands for the rest must not change with the iteration.
 fn bound_failure(failure: &mut Failure) {
@@ -272,7 +299,7 @@ fn bound_text(text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cleaner, KEPT};
+    use super::{Cleaner, KEPT, name_port};
     use crate::model::{
         Assertion, AssertionTarget, Failure, IterationRecord, Phase, PlanIssue, RequestFacts,
         ToolResult,
@@ -321,6 +348,21 @@ mod tests {
         );
         assert_eq!(cleaner.text("4711"), "${port}");
         assert_eq!(cleaner.text("47110 of 4711"), "47110 of 4711");
+    }
+
+    #[test]
+    fn a_long_port_is_named_wherever_it_stands_as_a_number_of_its_own() {
+        for (text, named) in [
+            ("address in use :::45221", Some("address in use :::${port}")),
+            (
+                "localhost:45221, or 45221.",
+                Some("localhost:${port}, or ${port}."),
+            ),
+            ("4522145221 45221", Some("4522145221 ${port}")),
+            ("pid 145221, 452210", None),
+        ] {
+            assert_eq!(name_port(text, "45221").as_deref(), named);
+        }
     }
 
     #[test]

@@ -65,9 +65,12 @@ pub fn prepare(
         } => Preparation {
             server: &server.name,
             scope,
+            project,
+            jelly,
+            redactor,
             missing: Vec::new(),
         }
-        .stdio(command, args, env, cwd.as_ref(), project, jelly, redactor),
+        .stdio(command, args, env, cwd.as_ref()),
         Transport::Http { url, .. } => {
             let facts = ServerFacts {
                 name: server.name.clone(),
@@ -91,6 +94,9 @@ pub fn prepare(
 struct Preparation<'a> {
     server: &'a str,
     scope: &'a Scope,
+    project: &'a Path,
+    jelly: Option<&'a Path>,
+    redactor: &'a Redactor,
     missing: Vec<Unresolved>,
 }
 
@@ -109,17 +115,14 @@ impl Preparation<'_> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the fields of one transport")]
     fn stdio(
         mut self,
         command: &Template,
         args: &[Template],
         env: &IndexMap<String, Template>,
         cwd: Option<&Template>,
-        project: &Path,
-        jelly: Option<&Path>,
-        redactor: &Redactor,
     ) -> Prepared {
+        let (project, redactor) = (self.project, self.redactor);
         let mut argv = vec![self.text(command)];
         argv.extend(args.iter().map(|arg| self.text(arg)));
         let env: Vec<(String, String)> = env
@@ -144,7 +147,7 @@ impl Preparation<'_> {
         };
         // `jelly` means this jelly, be it on the PATH or not.
         if argv[0] == "jelly"
-            && let Some(jelly) = jelly
+            && let Some(jelly) = self.jelly
         {
             argv[0] = jelly.display().to_string();
         }

@@ -295,7 +295,15 @@ fn note_evidence(session: &Session, report: &mut ServerReport) {
 /// What a reader should know of how a server was stopped.
 fn unusual_end(shutdown: &Shutdown, grace: Duration) -> Option<String> {
     match shutdown.how {
-        How::Graceful | How::AlreadyExited => None,
+        How::Graceful | How::AlreadyExited => {
+            // It was told to end, so this is no failure; yet it may have been
+            // about to crash anyway.
+            let exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0))?;
+            Some(format!(
+                "it exited {} when its stdin was closed",
+                describe_exit(exit)
+            ))
+        }
         How::Terminated => Some(format!(
             "it did not exit within {} of its stdin being closed, and was stopped by SIGTERM",
             human_duration(grace)

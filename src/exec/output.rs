@@ -2,6 +2,8 @@
 //! that keeps what the tool's own output schema promises.
 
 use super::operators::OperandError;
+use crate::plan::Request;
+use crate::text::json_type;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::cell::OnceCell;
@@ -87,6 +89,38 @@ pub fn is_error(result: &Value) -> bool {
     result.get("isError").and_then(Value::as_bool) == Some(true)
 }
 
+/// What is wrong with the shape of a result, whatever is expected of it; a
+/// fragment that completes "the server …".
+pub fn malformed(request: &Request, result: &Value) -> Option<String> {
+    if !result.is_object() {
+        return Some(format!(
+            "sent {} where a result object belongs",
+            json_type(result)
+        ));
+    }
+    if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
+        return Some("asked for input that the plan does not provide".to_owned());
+    }
+    let list = match request {
+        Request::Tool(_) => "content",
+        Request::Read(_) => "contents",
+        Request::Prompt(_) => "messages",
+        // The wire has seen to lists; of any other method nothing is known.
+        Request::List(_) | Request::Method(_) => return None,
+    };
+    match result.get(list) {
+        Some(Value::Array(_)) => None,
+        // Results of 2024-10-07 are still about.
+        None if list == "content" && result.get("toolResult").is_some() => None,
+        None if list == "content" && result.get("structuredContent").is_some() => None,
+        Some(other) => Some(format!(
+            "sent a result whose `{list}` is of type {} instead of a list",
+            json_type(other)
+        )),
+        None => Some(format!("sent a result without `{list}`")),
+    }
+}
+
 /// The structured output by the first rung that holds: the server's own, else
 /// the text if it is JSON (and fits the schema, if there is one).
 pub fn structured(result: &Value, schema: Option<&Declared>) -> Option<(Value, Adapter)> {
@@ -148,8 +182,9 @@ pub fn breach(result: &Value, schema: &Declared) -> Option<Breach> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Adapter, Declared, breach, is_error, structured, text_of};
-    use serde_json::json;
+    use super::{Adapter, Declared, breach, is_error, malformed, structured, text_of};
+    use crate::plan::Request;
+    use serde_json::{Value, json};
 
     #[test]
     fn text_blocks_are_joined_whatever_carries_them() {
@@ -199,5 +234,23 @@ mod tests {
         let error = json!({"isError": true, "content": []});
         assert!(is_error(&error));
         assert_eq!(breach(&error, &schema), None);
+    }
+
+    #[test]
+    fn an_empty_answer_is_a_breach_and_no_pass() {
+        let requests = [
+            (Request::Tool("t".into()), "content"),
+            (Request::Read("u:x".into()), "contents"),
+            (Request::Prompt("p".into()), "messages"),
+        ];
+        for (request, list) in requests {
+            for bad in [Value::Null, json!({}), json!({list: "text"}), json!([])] {
+                assert!(malformed(&request, &bad).is_some(), "{request:?} {bad}");
+            }
+            assert_eq!(malformed(&request, &json!({list: []})), None);
+        }
+        let any = Request::Method("my/method".into());
+        assert_eq!(malformed(&any, &json!({})), None);
+        assert!(malformed(&any, &Value::Null).is_some());
     }
 }

@@ -96,7 +96,8 @@ impl ToolBook {
                 _ => PlanIssue::InvalidArgument {
                     tool: tool.to_owned(),
                     pointer,
-                    reason: crate::text::one_line(&error.to_string(), 300),
+                    // Whole: to be cut only where secrets are known.
+                    reason: error.to_string(),
                 },
             })
         })

@@ -5,7 +5,7 @@ use super::issue::describe;
 use super::judge::{Judgement, Mismatch, Observed, SnapshotProposal, judge};
 use super::launch::issue_of;
 use super::operators::OperandError;
-use super::output::Declared;
+use super::output::{Declared, malformed};
 use super::preflight::ToolBook;
 use super::request::{Ready, prepare};
 use super::snapshots;
@@ -13,7 +13,7 @@ use crate::model::{
     Assertion, AssertionTarget, Because, Exit, Failure, Outcome, Phase, PlanIssue, RpcError,
     StepState, ToolResult,
 };
-use crate::plan::{ListKind, Location, Operator, Predicate, Request, Step};
+use crate::plan::{ListKind, Location, Operator, Predicate, Step};
 use crate::process::Mark;
 use crate::text::{human_duration, plural};
 use crate::wire::{self, Life, Reply, ReplyOutcome, Session, describe_exit};
@@ -215,7 +215,7 @@ impl Asked<'_> {
                 (end, Aftermath::Alive)
             }
             ReplyOutcome::Answered(result) => {
-                let end = match malformed(self.step, &result) {
+                let end = match malformed(&self.step.request, &result) {
                     Some(breach) => {
                         let mut failure = self.breached(breach);
                         failure.outcome = Some(Outcome::Ok);
@@ -406,38 +406,6 @@ impl Asked<'_> {
         if let Some(message) = &mut failure.message {
             message.push_str(&said);
         }
-    }
-}
-
-/// What is wrong with the shape of a result, whatever is expected of it; a
-/// fragment that completes "the server …".
-fn malformed(step: &Step, result: &Value) -> Option<String> {
-    if !result.is_object() {
-        return Some(format!(
-            "sent {} where a result object belongs",
-            crate::text::json_type(result)
-        ));
-    }
-    if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
-        return Some("asked for input that the plan does not provide".to_owned());
-    }
-    let list = match step.request {
-        Request::Tool(_) => "content",
-        Request::Read(_) => "contents",
-        Request::Prompt(_) => "messages",
-        // The wire has seen to lists; of any other method nothing is known.
-        Request::List(_) | Request::Method(_) => return None,
-    };
-    match result.get(list) {
-        Some(Value::Array(_)) => None,
-        // Results of 2024-10-07 are still about.
-        None if list == "content" && result.get("toolResult").is_some() => None,
-        None if list == "content" && result.get("structuredContent").is_some() => None,
-        Some(other) => Some(format!(
-            "sent a result whose `{list}` is of type {} instead of a list",
-            crate::text::json_type(other)
-        )),
-        None => Some(format!("sent a result without `{list}`")),
     }
 }
 

@@ -8,8 +8,9 @@ use crate::model::{
     StepState,
 };
 use crate::plan::Plan;
-use crate::text::plural;
 use crate::text::redact::Redactor;
+use crate::text::{human_duration, plural};
+use std::time::Duration;
 
 /// What the summary is told besides the iterations.
 #[derive(Clone, Copy)]
@@ -56,6 +57,7 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
             problems.push(unexplained(&loose, last, context));
         }
     }
+    problems.extend(context.course.out_of_time.map(out_of_time));
     for problem in &mut problems {
         redact(problem, context.redactor);
     }
@@ -253,6 +255,18 @@ fn tainted(taint: Taint, context: &HelpContext<'_>) -> HelpProblem {
         evidence: evidence.to_owned(),
         tried: Vec::new(),
         next,
+    }
+}
+
+fn out_of_time(deadline: Duration) -> HelpProblem {
+    let deadline = human_duration(deadline);
+    HelpProblem {
+        server: None,
+        step: None,
+        what: format!("The deadline of {deadline} ended the run before everything was tried"),
+        evidence: "it counts hooks and waiting too".to_owned(),
+        tried: Vec::new(),
+        next: vec!["raise `budgets.deadline` in the plan, or --deadline".to_owned()],
     }
 }
 

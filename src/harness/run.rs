@@ -150,7 +150,13 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         });
         self.iterations.push(report);
         match &decision.action {
-            Action::Stop => false,
+            Action::Stop => {
+                let out_of_time = Instant::now() >= self.deadline;
+                if out_of_time && !decision.standings.green {
+                    self.course.out_of_time = Some(self.settings.budgets.deadline);
+                }
+                false
+            }
             Action::RepairMcpPlan(_) | Action::Retry | Action::Confirm => {
                 self.publish_progress();
                 self.wait(&decision).await
@@ -316,6 +322,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             return true;
         }
         self.amend("then the deadline was reached");
+        self.course.out_of_time = Some(self.settings.budgets.deadline);
         false
     }
 

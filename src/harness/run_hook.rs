@@ -56,6 +56,8 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         pass.before.close(hook.track());
         let (decision, applied) = self.decide(pass);
         let Some(applied) = applied else {
+            // The hook may have used up all the time there was.
+            self.in_time();
             return false;
         };
         let repairs = self.adopt(applied);

@@ -2,6 +2,7 @@
 
 use super::standing::Standings;
 use crate::model::{ExitCode, Signal, Verdict};
+use std::time::Duration;
 
 /// How a run went, seen from its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Course {
     /// The run can't vouch for its result: a report could not be written, or
     /// the plan was changed behind its back.
     pub tainted: Option<Taint>,
+    /// The deadline, where it ended the run.
+    pub out_of_time: Option<Duration>,
 }
 
 /// Why a run can't vouch for its result.

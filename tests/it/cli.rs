@@ -1,1 +1,687 @@
-//!
+//! What can be typed, and what comes of typing it wrong.
+
+use crate::support::{Ended, Project, Run};
+use serde_json::Value;
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+const GREEN: &str = r#"version: 1
+name: green
+vars: { word: hello, count: 1 }
+servers:
+  main: { command: jelly, args: [mock] }
+  other: { command: jelly, args: [mock] }
+steps:
+  - { id: greet, server: main, tool: echo, args: { message: "${word}" }, tags: [fast], expect: { text: { equals: "${word}" } } }
+  - { id: add, server: main, tool: add, args: { a: "${count}", b: 1 }, tags: [fast, sums], expect: { structured: { equals: { sum: 2 } } } }
+  - { id: elsewhere, server: other, tool: echo, args: { message: hi }, tags: [slow] }
+"#;
+
+const DEAD: &str = r#"version: 1
+name: dead
+servers:
+  s: { command: jelly, args: [mock, --fault, "stderr=Error: connect ECONNREFUSED 127.0.0.1:5432", --fault, exit] }
+steps:
+  - { id: a, tool: echo, args: { message: hi } }
+"#;
+
+const WRONG: &str = r#"version: 1
+name: wrong
+servers:
+  s: { command: jelly, args: [mock] }
+steps:
+  - { id: a, tool: echo, args: { message: hi }, expect: { text: { equals: ho } } }
+  - { id: b, tool: echo, args: { message: hi } }
+"#;
+
+/// Two slips, on two lines.
+const BAD: &str = r#"version: 1
+name: bad
+servers:
+  s: { comand: jelly, args: [mock] }
+steps:
+  - { id: a, tool: echo, expect: { text: { equal: hi } } }
+"#;
+
+#[track_caller]
+fn refused(ended: &Ended, words: &[&str]) {
+    assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+    for word in words {
+        assert!(ended.stderr.contains(word), "{word} in {}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+}
+
+fn states(run: &Run) -> Vec<(String, String)> {
+    let last = run.last();
+    let steps = last.0["steps"].as_array().unwrap();
+    steps
+        .iter()
+        .map(|step| {
+            let text = |key: &str| step[key].as_str().unwrap().to_owned();
+            (text("id"), text("state"))
+        })
+        .collect()
+}
+
+fn passed(run: &Run) -> Vec<String> {
+    let all = states(run);
+    let passed = all.into_iter().filter(|(_, state)| state == "passed");
+    passed.map(|(id, _)| id).collect()
+}
+
+#[test]
+fn usage_errors_exit_2_and_start_nothing() {
+    let project = Project::with(GREEN);
+    let wrong: &[(&[&str], &str)] = &[
+        (&[], "Usage"),
+        (&["frob"], "frob"),
+        (&["run", "--frob"], "--frob"),
+        (&["run", "plan.yaml", "--jobs", "0"], "--jobs"),
+        (
+            &["run", "plan.yaml", "--max-iterations", "0"],
+            "--max-iterations",
+        ),
+        (&["run", "plan.yaml", "--deadline", "5"], "30s"),
+        (&["run", "plan.yaml", "--var", "x"], "NAME=VALUE"),
+        (&["run", "plan.yaml", "--format", "xml"], "human"),
+        (&["run", "plan.yaml", "--fix-tests", "[]"], "empty"),
+        (
+            &["run", "plan.yaml", "--strict", "--accept-repairs"],
+            "--strict",
+        ),
+        (&["check"], "PLAN"),
+        (&["completions", "tcsh"], "bash"),
+        (&["mock", "--fault", "exot"], "did you mean `exit`"),
+    ];
+    for (args, word) in wrong {
+        refused(&project.jelly(args).output(), &[word]);
+    }
+    assert!(!project.exists("reports"));
+}
+
+#[test]
+fn version_and_help_are_answers_and_not_errors() {
+    let project = Project::empty();
+    let version = project.jelly(&["--version"]).output();
+    assert_eq!(version.code, Some(0));
+    assert_eq!(
+        version.stdout,
+        format!("jelly {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    for command in ["run", "check", "mock", "completions"] {
+        let help = project.jelly(&[command, "--help"]).output();
+        assert_eq!(help.code, Some(0));
+        assert!(help.stdout.contains("Usage: jelly"), "{}", help.stdout);
+    }
+    let help = project.jelly(&["run", "--help"]).output().stdout;
+    for (code, _) in [
+        ("130/143", ""),
+        ("70 ", ""),
+        ("2 ", ""),
+        ("1 ", ""),
+        ("3 ", ""),
+        ("4 ", ""),
+    ] {
+        assert!(help.contains(&format!("\n  {code}")), "{code} in {help}");
+    }
+}
+
+#[test]
+fn check_names_everything_that_is_wrong_at_once_and_where() {
+    let project = Project::with(BAD);
+    let ended = project.jelly(&["check", "plan.yaml"]).output();
+    refused(
+        &ended,
+        &[
+            "plan.yaml:4:8",
+            "did you mean `command`?",
+            "plan.yaml:6:",
+            "did you mean `equals`?",
+            "^",
+        ],
+    );
+    assert!(!project.exists("reports"));
+
+    project.write("green.yaml", GREEN);
+    let ended = project
+        .jelly(&["check", "green.yaml", "plan.yaml"])
+        .output();
+    refused(&ended, &["plan.yaml:4:8"]);
+    assert!(ended.stdout.contains("ok green.yaml"), "{}", ended.stdout);
+
+    let ended = project.jelly(&["check", "green.yaml"]).output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn check_speaks_json_too() {
+    let project = Project::with(BAD);
+    project.write("green.yaml", GREEN);
+    let ended = project
+        .jelly(&["check", "green.yaml", "plan.yaml", "--format", "json"])
+        .output();
+    assert_eq!(ended.code, Some(2));
+    let all: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(all["exit_code"], 2);
+    assert_eq!(all["plans"][0]["ok"], true);
+    assert_eq!(all["plans"][1]["ok"], false);
+    let problems = all["plans"][1]["problems"].as_array().unwrap();
+    let typo = problems
+        .iter()
+        .find(|problem| problem["line"] == 4 && problem["column"] == 8)
+        .expect("the misspelt key");
+    assert_eq!(typo["hints"][0], "did you mean `command`?");
+}
+
+#[test]
+fn a_plan_that_is_no_plan_is_explained_and_never_green() {
+    for (text, word) in [
+        ("", "empty"),
+        ("version: 1\n", "servers"),
+        ("[]", "map"),
+        ("version: 1\nversion: 1\n", "version"),
+        ("version: 2\nservers: {}\nsteps: []\n", "version"),
+        ("\tversion: 1", "plan.yaml:1"),
+        (
+            "version: 1\nservers:\n  s: { command: jelly }\nsteps: []\n",
+            "step",
+        ),
+        ("{\"version\": 1,}", "plan.yaml"),
+    ] {
+        let project = Project::with(text);
+        for args in [["run", "plan.yaml"], ["check", "plan.yaml"]] {
+            let ended = project.jelly(&args).output();
+            refused(&ended, &[word]);
+        }
+    }
+    let project = Project::empty();
+    project.write("plan.yaml", b"version: 1\nname: \xff\xfe\n");
+    refused(&project.call(&[]).output(), &["UTF-8"]);
+}
+
+#[test]
+fn a_plan_that_is_not_there_is_named() {
+    let project = Project::empty();
+    refused(
+        &project.jelly(&["run", "nope.yaml"]).output(),
+        &["nope.yaml"],
+    );
+    refused(
+        &project.jelly(&["check", "nope.yaml"]).output(),
+        &["nope.yaml"],
+    );
+    project.write("folder/x", "");
+    refused(&project.jelly(&["run", "folder"]).output(), &["folder"]);
+}
+
+#[test]
+fn without_arguments_all_plans_of_the_folder_run() {
+    let project = Project::empty();
+    refused(&project.jelly(&["run"]).output(), &["no plan", "plans"]);
+    project.write("plans/readme.txt", "");
+    refused(&project.jelly(&["run"]).output(), &["no plan", "plans"]);
+
+    project.write("plans/one.yaml", GREEN);
+    project.write("plans/two.yml", GREEN);
+    project.write(
+        "plans/three.json",
+        r#"{"version": 1, "servers": {"s": {"command": "jelly", "args": ["mock"]}}, "steps": [{"id": "a", "tool": "echo", "args": {"message": "hi"}}]}"#,
+    );
+    let ended = project.jelly(&["run", "--format", "json"]).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let all: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(all["plans"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn only_and_skip_choose_by_step_server_and_tag() {
+    let project = Project::with(GREEN);
+    let chosen: &[(&[&str], &[&str])] = &[
+        (&["--only", "greet"], &["greet"]),
+        (&["--only", "step:greet,add"], &["greet", "add"]),
+        (&["--only", "main"], &["greet", "add"]),
+        (&["--only", "server:other"], &["elsewhere"]),
+        (&["--only", "tag:fast", "--skip", "sums"], &["greet"]),
+        (&["--skip", "main"], &["elsewhere"]),
+        (&["--skip", "greet", "--skip", "slow"], &["add"]),
+    ];
+    for (args, steps) in chosen {
+        let run = project.run(args);
+        run.ends(0, "passed");
+        assert_eq!(passed(&run), *steps, "{args:?}");
+        assert_eq!(run.last().total("total"), 3);
+    }
+    let run = project.run(&["--only", "greet"]);
+    assert_eq!(run.last().server("other")["state"], "not_started");
+}
+
+#[test]
+fn a_filter_that_matches_nothing_is_a_slip_and_says_what_was_meant() {
+    let project = Project::with(GREEN);
+    refused(
+        &project.call(&["--only", "gret"]).output(),
+        &["gret", "did you mean", "greet"],
+    );
+    refused(
+        &project.call(&["--skip", "elsewere"]).output(),
+        &["elsewhere"],
+    );
+    refused(
+        &project.call(&["--only", "tag:greet"]).output(),
+        &["tag:greet"],
+    );
+    // Each name counts, also beside one that matches.
+    refused(&project.call(&["--only", "greet,zzz"]).output(), &["zzz"]);
+    refused(
+        &project
+            .call(&["--only", "greet", "--skip", "greet"])
+            .output(),
+        &["leave no step"],
+    );
+}
+
+#[test]
+fn a_variable_by_flag_wins_and_keeps_its_type() {
+    let project = Project::with(GREEN);
+    project.run(&["--var", "word=a=b c"]).ends(0, "passed");
+    let run = project.run(&["--var", "count=2", "--only", "add"]);
+    run.ends(1, "code_failure");
+    let actual = &run.last().failure("add")["assertion"]["actual"];
+    assert_eq!(actual["sum"], 3);
+}
+
+#[test]
+fn a_variable_that_the_plan_does_not_know_is_refused() {
+    let project = Project::with(GREEN);
+    refused(
+        &project.call(&["--var", "wort=x"]).output(),
+        &["wort", "word"],
+    );
+}
+
+#[test]
+fn fail_fast_sends_nothing_after_the_first_failure() {
+    let run = Project::with(WRONG).run(&["--fail-fast", "--no-confirm"]);
+    run.ends(3, "needs_user_help");
+    assert_eq!(run.last().state("b"), "skipped");
+    assert_eq!(run.last().step("b")["because"], "fail_fast");
+    let run = Project::with(WRONG).run(&["--no-confirm"]);
+    assert_eq!(run.last().state("b"), "passed");
+}
+
+#[test]
+fn jobs_of_one_runs_the_same_as_many() {
+    let project = Project::with(GREEN);
+    for jobs in ["1", "8"] {
+        let run = project.run(&["--jobs", jobs]);
+        run.ends(0, "passed");
+        assert_eq!(passed(&run), ["greet", "add", "elsewhere"]);
+    }
+}
+
+#[test]
+fn quiet_prints_the_verdict_and_the_help_alone() {
+    let run = Project::with(GREEN).run(&["--quiet"]);
+    run.ends(0, "passed");
+    assert!(run.stdout.lines().count() <= 3, "{}", run.stdout);
+    assert!(run.stdout.starts_with("passed: green"), "{}", run.stdout);
+
+    let run = Project::with(WRONG).run(&["-q"]);
+    run.ends(1, "code_failure");
+    assert!(!run.stdout.contains("START"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("jelly run plan.yaml --only a"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn the_last_lines_of_a_failed_run_say_what_to_type_next() {
+    let run = Project::with(DEAD).run(&["--retries", "0"]);
+    run.ends(3, "needs_user_help");
+    let lines: Vec<&str> = run.stdout.trim_end().lines().collect();
+    let tail = lines[lines.len().saturating_sub(6)..].join("\n");
+    assert!(tail.contains("$ jelly run plan.yaml"), "{tail}");
+}
+
+#[test]
+fn colour_is_for_terminals_and_on_request() {
+    let project = Project::with(WRONG);
+    let plain = |ended: Ended| !ended.stdout.contains('\u{1b}');
+    assert!(plain(project.call(&[]).output()));
+    assert!(plain(
+        project
+            .call(&["--color", "never"])
+            .env("CLICOLOR_FORCE", "1")
+            .output()
+    ));
+    assert!(!plain(project.call(&["--color", "always"]).output()));
+    assert!(!plain(
+        project.call(&[]).env("CLICOLOR_FORCE", "1").output()
+    ));
+    let both = project
+        .call(&[])
+        .env("CLICOLOR_FORCE", "1")
+        .env("NO_COLOR", "1");
+    assert!(plain(both.output()));
+    let json = project.call(&["--color", "always", "--format", "json"]);
+    assert!(plain(json.output()));
+
+    let bad = Project::with(BAD);
+    let ended = bad.call(&["--color", "always"]).output();
+    assert!(ended.stderr.contains('\u{1b}'), "{}", ended.stderr);
+    let ended = bad.call(&[]).output();
+    assert!(!ended.stderr.contains('\u{1b}'), "{}", ended.stderr);
+}
+
+#[test]
+fn completions_are_scripts_that_their_shells_take() {
+    let project = Project::empty();
+    for (shell, words) in [
+        ("bash", ["_jelly", "--max-iterations"]),
+        ("zsh", ["#compdef jelly", "--max-iterations"]),
+        ("fish", ["complete -c jelly", "max-iterations"]),
+    ] {
+        let ended = project.jelly(&["completions", shell]).output();
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        for word in words {
+            assert!(ended.stdout.contains(word), "{shell}: {word}");
+        }
+        let script = project.write(shell, &ended.stdout);
+        // Where the shell is there, it reads the script.
+        if let Ok(output) = Command::new(shell).arg("-n").arg(&script).output() {
+            assert!(output.status.success(), "{shell}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reports_folder_that_can_not_be_is_exit_3_and_never_green() {
+    let project = Project::with(GREEN);
+    project.write("taken", "a file");
+    for folder in ["taken", "taken/below"] {
+        let ended = project.call(&["--reports-dir", folder]).output();
+        assert_eq!(ended.code, Some(3), "{}{}", ended.stdout, ended.stderr);
+        assert!(ended.stderr.contains(folder), "{}", ended.stderr);
+        assert!(ended.stderr.contains("--reports-dir"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_report_that_can_not_be_written_is_exit_3_and_never_green() {
+    // The plan's own step puts a folder where the report is to be.
+    let project = Project::empty();
+    project.script(
+        "spoil.sh",
+        "#!/bin/sh\nfor run in out/2*; do rm -f $run/results.json; mkdir -p $run/results.json/x; done\nexec \"$@\"\n",
+    );
+    let jelly = env!("CARGO_BIN_EXE_jelly");
+    project.write(
+        "plan.yaml",
+        format!("version: 1\nservers:\n  s: {{ command: ./spoil.sh, args: [\"{jelly}\", mock] }}\nsteps:\n  - {{ id: a, tool: echo, args: {{ message: hi }} }}\n"),
+    );
+    let ended = project.call(&["--reports-dir", "out"]).output();
+    assert_eq!(ended.code, Some(3), "{}{}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("results.json"), "{}", ended.stdout);
+}
+
+#[test]
+fn latest_points_at_the_last_run() {
+    let project = Project::with(GREEN);
+    project.run(&[]).ends(0, "passed");
+    let first = std::fs::read_link(project.path("reports/latest")).unwrap();
+    assert!(first.is_relative(), "{}", first.display());
+    let run = project.run(&["--only", "greet"]);
+    let second = std::fs::read_link(project.path("reports/latest")).unwrap();
+    assert_ne!(first, second);
+    assert_eq!(second.to_str(), run.results["run_id"].as_str());
+    assert!(
+        project
+            .path("reports")
+            .join(first)
+            .join("junit.xml")
+            .exists()
+    );
+}
+
+#[test]
+fn github_gets_annotations_and_a_job_summary() {
+    let project = Project::with(WRONG);
+    let summary = project.write("summary.md", "before\n");
+    let on_github = |args: &[&str]| {
+        project
+            .call(args)
+            .env("GITHUB_ACTIONS", "true")
+            .env("GITHUB_STEP_SUMMARY", &summary)
+            .output()
+    };
+    let ended = on_github(&[]);
+    assert_eq!(ended.code, Some(1));
+    let error = ended
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("::error"));
+    let error = error.expect("an annotation");
+    assert!(error.contains("file=plan.yaml,line=6"), "{error}");
+    let text = project.read("summary.md");
+    assert!(text.starts_with("before\n"), "{text}");
+    assert!(text.contains("wrong"), "{text}");
+
+    let ended = on_github(&["--format", "json"]);
+    serde_json::from_str::<Value>(&ended.stdout).expect("nothing but JSON");
+
+    let ended = project.call(&[]).output();
+    assert!(!ended.stdout.contains("::error"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_fault_and_the_reports_are_written() {
+    let project = Project::with(WRONG);
+    for args in [&["--color", "never"][..], &["--format", "json"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_jelly"))
+            .args(["run", "plan.yaml"])
+            .args(args)
+            .current_dir(project.dir())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut stderr)
+            .unwrap();
+        let status = child.wait().unwrap();
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        assert_eq!(status.code(), Some(1), "{stderr}");
+        assert!(project.exists("reports/latest/results.json"));
+        std::fs::remove_dir_all(project.path("reports")).unwrap();
+    }
+    for args in [
+        &["check", "plan.yaml"][..],
+        &["completions", "bash"],
+        &["--help"],
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_jelly"))
+            .args(args)
+            .current_dir(project.dir())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
+fn an_invalid_plan_among_several_costs_the_others_nothing() {
+    let project = Project::with(BAD);
+    project.write("green.yaml", GREEN);
+    project.write("wrong.yaml", WRONG);
+    let ended = project
+        .jelly(&[
+            "run",
+            "plan.yaml",
+            "green.yaml",
+            "missing.yaml",
+            "wrong.yaml",
+        ])
+        .args(&["--seed", "1"])
+        .output();
+    assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+    for word in ["plan.yaml:4:8", "missing.yaml"] {
+        assert!(ended.stderr.contains(word), "{}", ended.stderr);
+    }
+    let results: Value =
+        serde_json::from_str(&project.read("reports/latest/results.json")).unwrap();
+    let verdicts: Vec<&str> = results["plans"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|plan| plan["verdict"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        verdicts,
+        ["invalid_input", "passed", "invalid_input", "code_failure"]
+    );
+    assert_eq!(results["exit_code"], 2);
+    for name in ["green", "wrong"] {
+        for file in ["results.json", "junit.xml", "test_results.md"] {
+            assert!(
+                project.exists(&format!("reports/latest/{name}/{file}")),
+                "{name}/{file}"
+            );
+        }
+    }
+    assert!(ended.stdout.contains("green"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("wrong"), "{}", ended.stdout);
+}
+
+#[test]
+fn plans_of_one_name_do_not_overwrite_each_others_reports() {
+    let project = Project::empty();
+    project.write("one/smoke.yaml", GREEN);
+    project.write("two/smoke.yaml", WRONG);
+    let ended = project
+        .jelly(&["run", "one/smoke.yaml", "two/smoke.yaml"])
+        .output();
+    assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
+    let folders = std::fs::read_dir(project.path("reports/latest")).unwrap();
+    let reports = folders
+        .flatten()
+        .filter(|entry| entry.path().join("results.json").exists())
+        .count();
+    assert_eq!(reports, 2);
+}
+
+#[test]
+fn record_keeps_every_message_in_both_directions() {
+    let project = Project::with(GREEN);
+    project.run(&["--record"]).ends(0, "passed");
+    let wire = project.read("reports/latest/wire.jsonl");
+    let lines: Vec<Value> = wire
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for (server, calls) in [("main", 2), ("other", 1)] {
+        let of = |direction: &str, method: &str| {
+            lines
+                .iter()
+                .filter(|line| line["server"] == server && line["direction"] == direction)
+                .filter(|line| method.is_empty() || line["message"]["method"] == method)
+                .count()
+        };
+        assert_eq!(of("sent", "tools/call"), calls, "{wire}");
+        assert_eq!(of("sent", "tools/list"), 1, "{wire}");
+        assert!(of("received", "") >= calls + 1, "{wire}");
+    }
+    project.run(&[]).ends(0, "passed");
+    assert!(!project.exists("reports/latest/wire.jsonl"));
+}
+
+#[test]
+fn a_budget_is_the_plans_under_the_environments_under_the_flags() {
+    let left = |run: &Run| {
+        run.iteration(1)["budgets"]["before"]["retries"]
+            .as_u64()
+            .unwrap()
+    };
+    let plan = format!("{DEAD}budgets: {{ retries: 1 }}\n");
+    let project = Project::with(DEAD);
+    assert_eq!(left(&project.run(&[])), 2);
+    project.write("plan.yaml", plan);
+    assert_eq!(left(&project.run(&[])), 1);
+    let from_env = |args: &[&str]| {
+        let ended = project.call(args).env("JELLY_RETRIES", "3").output();
+        left(&Run::of(&project, ended))
+    };
+    assert_eq!(from_env(&[]), 3);
+    assert_eq!(from_env(&["--retries", "0"]), 0);
+}
+
+#[test]
+fn every_budget_can_be_set_in_the_environment() {
+    let project = Project::with(DEAD);
+    let ended = project
+        .call(&[])
+        .env("JELLY_MAX_ITERATIONS", "2")
+        .env("JELLY_RETRIES", "7")
+        .env("JELLY_CONFIRMS", "6")
+        .env("JELLY_MCP_REPAIRS", "5")
+        .env("JELLY_TEST_FIXES", "4")
+        .env("JELLY_CODE_REFINES", "3")
+        .output();
+    let run = Run::of(&project, ended);
+    run.ends(3, "needs_user_help");
+    assert_eq!(run.iterations().len(), 2);
+    let before = &run.iteration(1)["budgets"]["before"];
+    assert_eq!(before["retries"], 7);
+    assert_eq!(before["confirms"], 6);
+    assert_eq!(before["mcp_repairs"], 5);
+
+    let ended = project.call(&[]).env("JELLY_DEADLINE", "soon").output();
+    refused(&ended, &["30s"]);
+}
+
+#[test]
+fn a_hook_that_can_not_be_started_is_said_and_ends_its_track() {
+    let run = Project::with(DEAD).run(&["--retries", "0", "--fix-tests", "./nothing.sh"]);
+    run.ends(3, "needs_user_help");
+    let first = run.iteration(1);
+    let error = first["action"]["hook"]["error"].as_str().unwrap();
+    assert!(error.contains("could not be started"), "{error}");
+}
+
+#[test]
+fn the_project_folder_can_be_another_than_the_plans() {
+    let project = Project::empty();
+    project.write("elsewhere/data/x.txt", "");
+    project.write(
+        "plans/p.yaml",
+        "version: 1\nservers:\n  s: { command: jelly, args: [mock, --files, \"${workspace}/data\"] }\nsteps:\n  - { id: a, tool: list_files, expect: { text: { equals: x.txt } } }\n",
+    );
+    let ended = project
+        .jelly(&[
+            "run",
+            "plans/p.yaml",
+            "--no-repair",
+            "--project-dir",
+            "elsewhere",
+        ])
+        .output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+    let ended = project
+        .jelly(&["run", "plans/p.yaml", "--project-dir", "nowhere"])
+        .output();
+    refused(&ended, &["nowhere"]);
+}

@@ -1,1 +1,236 @@
-//!
+//! The plans that come with the program: green against the real servers, and
+//! not by looking away.
+
+use crate::support::{Ended, Project, Run, fixtures, real};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const SERVERS: &str = "npm/node_modules/@modelcontextprotocol";
+
+/// The plan of this name, once its server is known to be there.
+#[track_caller]
+fn plan(name: &str) -> PathBuf {
+    real(&match name {
+        "shell" => "pypi/.venv/shell/bin/mcp-shell-server".to_owned(),
+        npm => format!("{SERVERS}/server-{npm}/dist/index.js"),
+    });
+    folder().join(format!("{name}.yaml"))
+}
+
+fn folder() -> PathBuf {
+    fixtures().with_file_name("plans")
+}
+
+#[track_caller]
+fn is_green(name: &str) {
+    let project = Project::empty();
+    let path = plan(name);
+    let call = project.jelly(&["run", &path.display().to_string()]);
+    let run = Run::of(&project, call.output());
+    run.ends(0, "passed");
+    let last = run.last();
+    assert_eq!(last.total("passed"), last.total("total"));
+    assert_eq!(run.iterations().len(), 1);
+
+    let looking = steps(&load(&path))
+        .into_iter()
+        .filter(|(_, step)| !operands(&step["expect"]).is_empty())
+        .filter(|(_, step)| last.state(step["id"].as_str().unwrap()) == "passed")
+        .count();
+    assert!(looking >= 8, "{looking} steps look at values");
+}
+
+#[test]
+fn the_plan_for_server_everything_is_green() {
+    is_green("everything");
+}
+
+#[test]
+fn the_plan_for_server_filesystem_is_green() {
+    is_green("filesystem");
+}
+
+#[test]
+fn the_plan_for_server_memory_is_green() {
+    is_green("memory");
+}
+
+#[test]
+fn the_plan_for_mcp_shell_server_is_green() {
+    is_green("shell");
+}
+
+#[test]
+fn the_quick_start_shows_a_failure_its_diagnosis_a_repair_and_a_green_rerun() {
+    let project = Project::empty();
+    let text = std::fs::read(folder().join("quickstart.yaml")).unwrap();
+    project.write("plan.yaml", text);
+    for _ in 0..2 {
+        let run = project.run(&[]);
+        run.ends(0, "passed_after_repair");
+        assert_eq!(run.actions(), ["repair_mcp_plan", "stop"]);
+        let failure = run.iteration(1).failure("notes");
+        assert_eq!(failure["diagnosis"]["root_cause"], "missing_directory");
+        assert_eq!(
+            run.iteration(1)["action"]["repairs"][0]["id"],
+            "create_directory"
+        );
+        assert_eq!(run.last().total("passed"), run.last().total("total"));
+        for word in ["missing_directory", "create_directory"] {
+            assert!(run.stdout.contains(word), "{word}: {}", run.stdout);
+        }
+        // It cleans up, so that the next run shows the same again.
+        assert!(!project.exists("quickstart-notes"));
+    }
+}
+
+fn load(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).unwrap();
+    serde_yaml::from_str(&text).unwrap()
+}
+
+/// All steps of a plan with their places in it.
+fn steps(plan: &Value) -> Vec<(String, &Value)> {
+    let mut found = Vec::new();
+    for section in ["setup", "steps", "teardown"] {
+        for (index, step) in plan[section].as_array().into_iter().flatten().enumerate() {
+            found.push((format!("/{section}/{index}"), step));
+        }
+    }
+    found
+}
+
+/// What an expectation compares with: where it stands below `expect`, and
+/// what to put there so that it does not hold.
+fn operands(expect: &Value) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    for (target, body) in expect.as_object().into_iter().flatten() {
+        let at = format!("/{target}");
+        match target.as_str() {
+            "is_error" => found.push((at, json!(body != true))),
+            "json" => {
+                for (index, entry) in body.as_array().unwrap().iter().enumerate() {
+                    predicates(entry, &format!("{at}/{index}"), &mut found);
+                }
+            }
+            "error" => {
+                for field in ["code", "message"] {
+                    predicates(&body[field], &format!("{at}/{field}"), &mut found);
+                }
+            }
+            _ => predicates(body, &at, &mut found),
+        }
+    }
+    found
+}
+
+fn predicates(map: &Value, at: &str, found: &mut Vec<(String, Value)>) {
+    for (operator, operand) in map.as_object().into_iter().flatten() {
+        let is_time = at == "/duration";
+        let wrong = match operator.as_str() {
+            "path" => continue,
+            "equals" | "contains" if operand.is_string() => json!("no such text"),
+            "equals" | "contains" => json!({ "no such": "value" }),
+            // Every text contains the empty one.
+            "not_contains" => json!(""),
+            "matches" => json!("^no such text$"),
+            "starts_with" | "ends_with" => json!("no such text"),
+            "one_of" => json!(["no such text"]),
+            "gt" | "ge" if is_time => json!("1h"),
+            "lt" | "le" if is_time => json!("1ms"),
+            "gt" | "ge" => json!(1e9),
+            "lt" | "le" => json!(-1e9),
+            "length" => json!(999),
+            "type" if operand == "array" => json!("object"),
+            "type" => json!("array"),
+            "schema" => json!({ "type": "array" }),
+            "exists" => json!(operand != true),
+            other => panic!("what makes `{other}` wrong?"),
+        };
+        found.push((format!("{at}/{operator}"), wrong));
+    }
+}
+
+/// A plan with one expected value changed.
+struct Mutant {
+    step: String,
+    /// Below the step's `expect`.
+    at: String,
+    file: String,
+}
+
+/// One plan for each expected value, each in a file of its own.
+fn mutants(project: &Project, name: &str) -> Vec<Mutant> {
+    let original = load(&plan(name));
+    let mut mutants = Vec::new();
+    for (place, step) in steps(&original) {
+        for (at, wrong) in operands(&step["expect"]) {
+            let mut changed = original.clone();
+            let operand = changed.pointer_mut(&format!("{place}/expect{at}")).unwrap();
+            assert_ne!(*operand, wrong);
+            *operand = wrong;
+            let file = format!("{name}-{}.json", mutants.len());
+            project.write(&file, changed.to_string());
+            mutants.push(Mutant {
+                step: step["id"].as_str().unwrap().to_owned(),
+                at,
+                file,
+            });
+        }
+    }
+    mutants
+}
+
+/// Changes each expected value of the plan in turn and runs the whole plan.
+#[track_caller]
+fn every_expected_value_counts(name: &str) {
+    let project = Project::empty();
+    let mutants = mutants(&project, name);
+    assert!(mutants.len() >= 8);
+    let files: Vec<&str> = mutants.iter().map(|m| m.file.as_str()).collect();
+    let folder = folder().display().to_string();
+    // One call for all of them; each has budgets and a report of its own.
+    let ended: Ended = project
+        .jelly(&["run", "--format", "json", "--project-dir", &folder])
+        .args(&files)
+        .limit(Duration::from_secs(300))
+        .output();
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let all: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let reports = all["plans"].as_array().unwrap();
+    assert_eq!(reports.len(), mutants.len());
+    for (mutant, report) in mutants.iter().zip(reports) {
+        let Mutant { step, at, file } = mutant;
+        assert_eq!(report["plan"]["path"], file.as_str());
+        let last = report["iterations"].as_array().unwrap().last().unwrap();
+        let failures = last["failures"].as_array().unwrap();
+        let what = || format!("{step}{at} of {name}: {failures:#?}");
+        assert_eq!(failures.len(), 1, "{}", what());
+        assert_eq!(failures[0]["step"], step.as_str(), "{}", what());
+        assert_eq!(failures[0]["phase"], "assert", "{}", what());
+        // A slow answer is never held against the code.
+        let code = if at.starts_with("/duration") { 3 } else { 1 };
+        assert_eq!(report["exit_code"], code, "{}", what());
+    }
+}
+
+#[test]
+fn every_expected_value_of_the_plan_for_server_everything_counts() {
+    every_expected_value_counts("everything");
+}
+
+#[test]
+fn every_expected_value_of_the_plan_for_server_filesystem_counts() {
+    every_expected_value_counts("filesystem");
+}
+
+#[test]
+fn every_expected_value_of_the_plan_for_server_memory_counts() {
+    every_expected_value_counts("memory");
+}
+
+#[test]
+fn every_expected_value_of_the_plan_for_mcp_shell_server_counts() {
+    every_expected_value_counts("shell");
+}

@@ -9,6 +9,8 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+const JELLY: &str = env!("CARGO_BIN_EXE_jelly");
+
 /// Generous: the machine may be busy, and only a hang should reach it.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -25,7 +27,17 @@ pub struct Call {
 
 impl Call {
     pub fn new(project: &Project) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_jelly"));
+        Self::of(project, Command::new(JELLY))
+    }
+
+    /// A call of jelly by another program, whose arguments these are.
+    pub fn by(project: &Project, program: &str, args: &[&str]) -> Self {
+        let mut command = Command::new(program);
+        command.args(args).arg(JELLY);
+        Self::of(project, command)
+    }
+
+    fn of(project: &Project, mut command: Command) -> Self {
         command.current_dir(project.dir());
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();

@@ -76,6 +76,11 @@ impl Project {
         Call::new(self).args(args)
     }
 
+    /// A call of jelly by another program, whose arguments these are.
+    pub fn wrapped(&self, program: &str, args: &[&str]) -> Call {
+        Call::by(self, program, args)
+    }
+
     /// `jelly run plan.yaml`, the seed fixed, with these arguments too.
     pub fn call(&self, args: &[&str]) -> Call {
         self.jelly(&["run", "plan.yaml", "--seed", "1"]).args(args)

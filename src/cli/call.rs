@@ -1,0 +1,173 @@
+//! One call of `jelly run`: what its plans share, and what it comes to.
+//!
+//! Main type: [`Call`].
+
+use super::args::{Format, RunArgs};
+use super::invalid::{Invalid, chain, read};
+use super::run::{complain, fault};
+use super::settings::World;
+use crate::exec::{NoSuchFilter, Selection};
+use crate::model::{ExitCode, RunReport, Signal};
+use crate::plan::Plan;
+use crate::report::{
+    Results, RunDir, TerminalOptions, TerminalReporter, annotations, job_summary, results_json,
+    run_json,
+};
+use indexmap::IndexMap;
+use indicatif::MultiProgress;
+use serde_json::Value;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::{Semaphore, watch};
+
+/// One call of jelly.
+pub struct Call {
+    pub args: RunArgs,
+    pub world: World,
+    pub options: TerminalOptions,
+    pub color_errors: bool,
+    pub progress: Option<MultiProgress>,
+    pub seed: u64,
+    pub started_at: String,
+    pub run_dir: RunDir,
+    pub several: bool,
+    /// Servers that are starting, over all plans.
+    pub starts: Arc<Semaphore>,
+    /// Plans that are running.
+    pub plans: Arc<Semaphore>,
+    pub interrupt: watch::Receiver<Option<Signal>>,
+}
+
+/// What a plan left behind.
+pub struct PlanEnd {
+    pub report: RunReport,
+    pub code: ExitCode,
+    /// What is still to be shown, where several plans ran side by side.
+    pub transcript: Vec<u8>,
+}
+
+impl Call {
+    pub fn selection(&self) -> Selection {
+        Selection::new(self.args.only.clone(), self.args.skip.clone())
+    }
+
+    /// Refuses filters that match nothing in any of several plans, before
+    /// anything runs: most likely they are slips, and a slip must not select.
+    pub fn check_filters(&self, paths: &[PathBuf]) -> Result<(), Invalid> {
+        let selection = self.selection();
+        let mut slips: Option<(Plan, Vec<NoSuchFilter>)> = None;
+        if selection.only.is_empty() && selection.skip.is_empty() {
+            return Ok(());
+        }
+        for path in paths {
+            // A plan that can't be read says so itself when it is due; what it
+            // holds nobody knows.
+            let Ok(plan) = read(path, &self.vars()) else {
+                return Ok(());
+            };
+            let unmatched = selection.unmatched(&plan);
+            slips = Some(match slips {
+                None => (plan, unmatched),
+                Some((first, mut slips)) => {
+                    slips.retain(|slip| unmatched.iter().any(|u| u.filter == slip.filter));
+                    (first, slips)
+                }
+            });
+        }
+        match slips {
+            Some((plan, slips)) => slips
+                .first()
+                .map_or(Ok(()), |slip| Err(Invalid::filter(&plan, slip))),
+            None => Ok(()),
+        }
+    }
+
+    /// `--var`, of which the last wins.
+    pub fn vars(&self) -> IndexMap<String, Value> {
+        self.args.vars.iter().cloned().collect()
+    }
+
+    /// A plan that can't be run at all.
+    pub fn refuse(&self, path: &Path, invalid: &Invalid) -> PlanEnd {
+        let report = invalid.report(self.run_dir.run_id(), &self.started_at, self.seed, path);
+        if self.args.format == Format::Human {
+            complain(&invalid.render(self.color_errors));
+        }
+        PlanEnd {
+            report,
+            code: ExitCode::InvalidInput,
+            transcript: Vec::new(),
+        }
+    }
+
+    pub fn print(&self, bytes: &[u8]) {
+        let mut out = io::stdout();
+        // A closed pipe is the reader's wish; the reports are on disk.
+        let _ = out.write_all(bytes).and_then(|()| out.flush());
+    }
+
+    /// The end of the call.
+    pub fn conclude(&self, ends: Vec<PlanEnd>) -> ExitCode {
+        if ends.is_empty() {
+            complain("error: the filters of --only and --skip match nothing in any of the plans");
+            return ExitCode::InvalidInput;
+        }
+        let code = ExitCode::strongest(ends.iter().map(|end| end.code));
+        let reports: Vec<RunReport> = ends.into_iter().map(|end| end.report).collect();
+        let results = Results::new(self.run_dir.run_id(), code.code(), &reports);
+        let mut code = code;
+        if self.several
+            && let Err(error) = self.run_dir.write_results(&results)
+        {
+            // A result that can't be written is a failure.
+            complain(&format!("error: failed to {}", chain(&error)));
+            code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
+        }
+        let results = Results::new(self.run_dir.run_id(), code.code(), &reports);
+        match self.args.format {
+            Format::Json => {
+                let json = match reports.as_slice() {
+                    [one] if !self.several => run_json(one),
+                    _ => results_json(&results),
+                };
+                match json {
+                    Ok(bytes) => self.print(&bytes),
+                    Err(error) => return fault(&format!("the report is no JSON: {error}")),
+                }
+            }
+            Format::Human if self.several => {
+                let mut reporter = TerminalReporter::new(io::stdout(), self.options.clone());
+                // As in `print`.
+                let _ = reporter.finish_all(&reports, code.code());
+            }
+            Format::Human => {}
+        }
+        if self.world.on_github() {
+            self.tell_github(&reports);
+        }
+        code
+    }
+
+    fn tell_github(&self, reports: &[RunReport]) {
+        for report in reports {
+            if self.args.format == Format::Human {
+                self.print(annotations(report).as_bytes());
+            }
+            let Some(path) = self.world.env.get("GITHUB_STEP_SUMMARY") else {
+                continue;
+            };
+            let appended = OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(path)
+                .and_then(|mut file| file.write_all(job_summary(report).as_bytes()));
+            if let Err(error) = appended {
+                complain(&format!(
+                    "warning: the job summary was not written: {error}"
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! One plan of a call: read, selected, run in the loop, reported.
+
+use super::args::Format;
+use super::call::{Call, PlanEnd};
+use super::executor::PlanExecutor;
+use super::invalid::{Invalid, chain, read};
+use super::out::Out;
+use super::settings::{budgets, hooks, project_dir};
+use crate::exec::{ExecSettings, Selection};
+use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings};
+use crate::model::{Event, EventSink, ExitCode, RunReport, Verdict};
+use crate::plan::Plan;
+use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
+use crate::text::redact::{Redactor, looks_secret};
+use crate::triage::Engine;
+use crate::wire::Recorder;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// One plan with all that it is run with.
+struct PlanRun<'a> {
+    call: &'a Call,
+    project: PathBuf,
+    report_dir: Rc<ReportDir>,
+    redactor: Redactor,
+    reporter: Rc<RefCell<TerminalReporter<Out>>>,
+    /// What is still to be shown, where several plans ran side by side.
+    transcript: Rc<RefCell<Vec<u8>>>,
+    events: EventSink,
+    recorder: Option<Recorder>,
+}
+
+impl Call {
+    /// Runs one plan to its end; `None` when the selection leaves it out.
+    pub async fn run_plan(&self, path: &Path) -> Option<PlanEnd> {
+        // Never closed, so there is always a permit in the end.
+        let _permit = self.plans.acquire().await;
+        let plan = match read(path, &self.vars()) {
+            Ok(plan) => plan,
+            Err(invalid) => return Some(self.refuse(path, &invalid)),
+        };
+        // Of several plans, each takes what it has a place for.
+        if !self.several
+            && let Some(stray) = Invalid::stray_variable(&plan, &self.vars())
+        {
+            return Some(self.refuse(path, &stray));
+        }
+        let selection = self.selection();
+        if !self.several
+            && let Some(slip) = selection.unmatched(&plan).first()
+        {
+            return Some(self.refuse(path, &Invalid::filter(&plan, slip)));
+        }
+        if selection.select(&plan).is_empty() {
+            // Of several plans, some may have nothing of the kind.
+            return (!self.several).then(|| self.refuse(path, &Invalid::nothing_selected(&plan)));
+        }
+        let selection = selection.settle(&plan);
+        let project = match project_dir(self.args.project_dir.as_deref(), path) {
+            Ok(project) => project,
+            Err(error) => {
+                let told = self.args.project_dir.as_deref();
+                return Some(self.refuse(path, &Invalid::project(path, told, &error)));
+            }
+        };
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        let report_dir = match self.run_dir.plan(if self.several { stem } else { None }) {
+            Ok(dir) => Rc::new(dir),
+            Err(error) => {
+                let mut end = self.refuse(path, &Invalid::unwritable(path, &error));
+                end.code = ExitCode::NeedsUserHelp;
+                end.report.verdict = Verdict::NeedsUserHelp;
+                end.report.exit_code = end.code.code();
+                return Some(end);
+            }
+        };
+        let run = PlanRun::new(self, &plan, project, report_dir);
+        Some(run.run(plan, selection).await)
+    }
+}
+
+impl<'a> PlanRun<'a> {
+    fn new(call: &'a Call, plan: &Plan, project: PathBuf, report_dir: Rc<ReportDir>) -> Self {
+        let transcript = Rc::new(RefCell::new(Vec::new()));
+        let out = match call.args.format {
+            Format::Json => Out::Nowhere,
+            Format::Human if call.several => Out::Later(transcript.clone()),
+            Format::Human => Out::Now,
+        };
+        let mut reporter = TerminalReporter::new(
+            out,
+            TerminalOptions {
+                label: call.several.then(|| plan.name.clone()),
+                ..call.options.clone()
+            },
+        );
+        if let Some(progress) = &call.progress {
+            reporter = reporter.with_progress(progress.clone());
+        }
+        let reporter = Rc::new(RefCell::new(reporter));
+        let events: EventSink = {
+            let reporter = reporter.clone();
+            Rc::new(move |event| reporter.borrow_mut().event(&event))
+        };
+        Self {
+            recorder: call
+                .args
+                .record
+                .then(|| recorder(&report_dir, &events))
+                .flatten(),
+            call,
+            project,
+            report_dir,
+            redactor: secrets(plan, &call.world.env),
+            reporter,
+            transcript,
+            events,
+        }
+    }
+
+    async fn run(self, plan: Plan, selection: Selection) -> PlanEnd {
+        let settings = self.loop_settings(&plan);
+        let mut executor = PlanExecutor {
+            settings: Rc::new(self.exec_settings(selection)),
+            interrupt: self.call.interrupt.clone(),
+            ports: BTreeMap::new(),
+            alone: !self.call.several,
+        };
+        let mut hooks = CommandHooks {
+            project_dir: self.project.clone(),
+            redactor: self.redactor.clone(),
+        };
+        let surroundings = Surroundings {
+            executor: &mut executor,
+            hooks: &mut hooks,
+            diagnose: &|failure| Engine::builtin().diagnose(failure),
+            fs: &RealFs,
+            events: self.events.clone(),
+            on_iteration: &mut |report, repaired| self.write(report, repaired),
+        };
+        let outcome = crate::harness::run(plan, &settings, surroundings).await;
+        if let Some(warning) = self.recorder.as_ref().and_then(Recorder::warning) {
+            self.warn(warning);
+        }
+        let mut report = outcome.report;
+        let told = if self.call.several {
+            self.reporter.borrow_mut().leave()
+        } else {
+            self.reporter.borrow_mut().finish(&report)
+        };
+        if let Err(error) = told {
+            // A closed pipe is the reader's wish; the reports are on disk.
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                report
+                    .warnings
+                    .push(format!("the terminal refused the report: {error}"));
+            }
+        }
+        PlanEnd {
+            report,
+            code: outcome.ending.exit_code,
+            transcript: self.transcript.take(),
+        }
+    }
+
+    fn exec_settings(&self, selection: Selection) -> ExecSettings {
+        let call = self.call;
+        ExecSettings {
+            project_dir: self.project.clone(),
+            jelly: call.world.jelly.clone(),
+            env: call.world.env.clone(),
+            vars: call.vars(),
+            selection,
+            fail_fast: call.args.fail_fast,
+            starts: call.starts.clone(),
+            interrupt: call.interrupt.clone(),
+            events: self.events.clone(),
+            redactor: self.redactor.clone(),
+            recorder: self.recorder.clone(),
+            stderr_log: {
+                let (report_dir, events) = (self.report_dir.clone(), self.events.clone());
+                Rc::new(move |server| match report_dir.stderr_log(server) {
+                    Ok(_) => Some(report_dir.stderr_log_path(server)),
+                    Err(error) => {
+                        events(Event::Warning {
+                            message: format!("failed to {}", chain(&error)),
+                        });
+                        None
+                    }
+                })
+            },
+            propose_snapshot: {
+                let report_dir = self.report_dir.clone();
+                Rc::new(move |name, text| {
+                    report_dir
+                        .propose_snapshot(name, text)
+                        .map_err(|error| chain(&error))
+                })
+            },
+        }
+    }
+
+    fn loop_settings(&self, plan: &Plan) -> LoopSettings {
+        let call = self.call;
+        let args = &call.args;
+        LoopSettings {
+            run_id: call.run_dir.run_id().to_owned(),
+            started_at: call.started_at.clone(),
+            report_dir: Some(self.report_dir.path().display().to_string()),
+            project_dir: self.project.clone(),
+            budgets: budgets(plan, &args.budgets),
+            hooks: hooks(plan, args),
+            hook_timeout: args.hook_timeout,
+            repair: !args.no_repair,
+            confirm: !args.no_confirm,
+            accept_repairs: args.accept_repairs,
+            strict: args.strict,
+            trust_plan: args.trust_plan,
+            seed: call.seed,
+            redactor: self.redactor.clone(),
+            passed_before: BTreeSet::new(),
+            env: call.world.env.clone(),
+            vars: call.vars(),
+        }
+    }
+
+    /// Writes the reports as they stand.
+    fn write(&self, report: &RunReport, repaired: Option<&str>) -> Result<(), String> {
+        let extras = Extras {
+            repaired_plan: repaired,
+        };
+        self.report_dir
+            .write(report, extras)
+            .map_err(|error| format!("failed to {}", chain(&error)))?;
+        if let Err(error) = self.call.run_dir.point_latest() {
+            // The reports are there; only the link is not.
+            self.warn(format!("failed to {}", chain(&error)));
+        }
+        Ok(())
+    }
+
+    fn warn(&self, message: String) {
+        (self.events)(Event::Warning { message });
+    }
+}
+
+fn recorder(report_dir: &ReportDir, events: &EventSink) -> Option<Recorder> {
+    let opened = report_dir
+        .wire_file()
+        .map_err(|error| chain(&error))
+        .and_then(|_| Recorder::create(&report_dir.wire_path()).map_err(|error| error.to_string()));
+    match opened {
+        Ok(recorder) => Some(recorder),
+        Err(error) => {
+            events(Event::Warning {
+                message: format!("nothing is recorded: failed to {error}"),
+            });
+            None
+        }
+    }
+}
+
+/// All secrets of a plan: those it calls so, and the values of environment
+/// variables whose names say it.
+fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
+    let named = plan
+        .env_names()
+        .into_iter()
+        .filter(|name| looks_secret(name));
+    let names: Vec<String> = plan.secret_names().into_iter().chain(named).collect();
+    Redactor::new(names.iter().filter_map(|name| Some((name, env.get(name)?))))
+}
