@@ -2,7 +2,7 @@
 //! in this step or test.
 
 use super::facts::{Facts, Promise};
-use super::template::template;
+use super::template::{template, without_stamps};
 use crate::model::{AssertionTarget, Evidence, Failure};
 use sha2::{Digest, Sha256};
 
@@ -38,7 +38,8 @@ pub(super) fn of_facts(
     let f = facts.failure;
     let mut parts: Vec<String> = vec![root_cause.to_owned()];
     match (&f.assertion, facts.promise) {
-        // Values are kept as they are: "wrong differently" must show.
+        // Values are kept as they are, but for the time of day that an answer
+        // tells by the way: "wrong differently" must show.
         (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema))
             if matches!(root_cause, "assertion_mismatch" | "schema_mismatch") =>
         {
@@ -46,7 +47,9 @@ pub(super) fn of_facts(
             parts.push(target(assertion.target).to_owned());
             parts.push(assertion.path.clone().unwrap_or_default());
             parts.push(canonical(&assertion.expected));
-            parts.push(canonical(&assertion.actual));
+            let mut actual = assertion.actual.clone();
+            without_stamps(&mut actual);
+            parts.push(canonical(&actual));
         }
         (Some(_) | None, Some(_) | None) => {
             if let Some(evidence) = evidence {

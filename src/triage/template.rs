@@ -85,6 +85,38 @@ pub(super) fn template(message: &str) -> String {
     sorted_maps(&String::from_utf8_lossy(&replaced)).into_owned()
 }
 
+/// A day with its time, as programs print "now".
+const STAMP: &str = r"(?x)
+  \b\d{4}-\d\d-\d\d[T\ ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?
+| \b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\ (?:\d{1,2}\ [A-Z][a-z]{2}|[A-Z][a-z]{2}\ \d{1,2})\ \d{4}\ \d\d:\d\d:\d\d
+| \b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\ [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \d{4}
+";
+
+static STAMPS: LazyLock<regex::Regex> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
+    regex::Regex::new(STAMP).expect("the pattern of time stamps compiles")
+});
+
+/// A value without the time stamps inside longer texts: an answer that tells
+/// when it was given is not another answer for that. A text that is nothing
+/// but a time stamp is a value like any other.
+pub(super) fn without_stamps(value: &mut serde_json::Value) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => {
+            let is_all = STAMPS
+                .find(text)
+                .is_some_and(|stamp| stamp.as_str() == text.trim());
+            if !is_all && let Cow::Owned(clean) = STAMPS.replace_all(text, "<time>") {
+                *text = clean;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_stamps),
+        Value::Object(map) => map.values_mut().for_each(without_stamps),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// A place in a file without its line and column.
 fn unnumbered(place: &str) -> &str {
     let mut place = place;
@@ -149,6 +181,29 @@ fn sorted_maps(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::template;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_time_inside_an_answer_is_not_the_answer() {
+        let kept = |text: &str| {
+            let mut value = serde_json::json!({ "a": [text] });
+            super::without_stamps(&mut value);
+            value["a"][0].as_str().unwrap().to_owned()
+        };
+        for stamp in [
+            "Sun Nov 22 2026 03:47:32",
+            "Sun Nov  2 03:47:32 2026",
+            "Sun, 22 Nov 2026 03:47:32",
+            "2026-11-22T03:47:32.123Z",
+            "2026-11-22 03:47",
+        ] {
+            assert_eq!(
+                kept(&format!("size: 12\nat {stamp}")),
+                "size: 12\nat <time>"
+            );
+            assert_eq!(kept(stamp), stamp, "a value like any other");
+        }
+        assert_eq!(kept("born 1815-12-10, call 7"), "born 1815-12-10, call 7");
+    }
 
     #[test]
     fn volatile_parts_are_replaced() {

@@ -479,3 +479,18 @@ fn a_hook_that_hangs_is_ended_by_its_own_limit() {
     let hook = &run.iteration(1)["action"]["hook"];
     assert!(hook["error"].as_str().is_some(), "{hook}");
 }
+
+#[test]
+fn a_wrong_answer_that_tells_the_time_is_the_same_wrong_answer() {
+    let server = python(
+        "serve(lambda call: answer(call, text(f'41 at {time.strftime(\"%Y-%m-%dT%H:%M:%S\")}.{time.time_ns() % 1000000000:09}Z')))",
+    );
+    let run = run(&format!(
+        "
+version: 1
+servers: {{ s: {server} }}
+steps: [{{ id: work, tool: work, expect: {{ text: {{ starts_with: \"42\" }} }} }}]
+"
+    ));
+    run.ends(1, "code_failure");
+}
