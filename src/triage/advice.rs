@@ -19,6 +19,7 @@ const KNOWN: &[&str] = &[
     "evidence",
     "message",
     "path",
+    "place",
     "name",
     "candidates",
     "candidate",
@@ -208,6 +209,8 @@ pub(super) fn values(f: &Failure) -> Values {
         set("expected", Some(short(&assertion.expected)));
         set("actual", Some(short(&assertion.actual)));
         set("path", assertion.path.clone());
+        let place = assertion.path.as_deref().filter(|path| !path.is_empty());
+        set("place", place.map(|path| format!(" at {path}")));
     }
     if let Some(issue) = &f.issue {
         for (name, value) in issue_values(issue) {

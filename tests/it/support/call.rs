@@ -2,7 +2,7 @@
 
 use super::Project;
 use std::ffi::OsStr;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -21,7 +21,6 @@ const SCRUBBED_NAMES: &[&str] = &["CI", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS",
 /// A call of jelly that is yet to be made.
 pub struct Call {
     command: Command,
-    stdin: Option<Vec<u8>>,
     limit: Duration,
 }
 
@@ -49,14 +48,8 @@ impl Call {
         }
         Self {
             command,
-            stdin: None,
             limit: LIMIT,
         }
-    }
-
-    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
-        self.command.arg(arg);
-        self
     }
 
     pub fn args(mut self, args: &[&str]) -> Self {
@@ -69,11 +62,6 @@ impl Call {
         self
     }
 
-    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.stdin = Some(bytes.into());
-        self
-    }
-
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
@@ -81,13 +69,9 @@ impl Call {
 
     /// Starts it in a process group of its own.
     pub fn start(mut self) -> Running {
-        let stdin = match self.stdin {
-            Some(_) => Stdio::piped(),
-            None => Stdio::null(),
-        };
         let mut child = self
             .command
-            .stdin(stdin)
+            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
@@ -95,12 +79,6 @@ impl Call {
             .expect("the binary starts");
         let stdout = read(child.stdout.take().expect("piped"));
         let stderr = read(child.stderr.take().expect("piped"));
-        if let (Some(bytes), Some(mut pipe)) = (self.stdin, child.stdin.take()) {
-            // A process that does not read its stdin may be what is tested.
-            thread::spawn(move || {
-                let _ = pipe.write_all(&bytes);
-            });
-        }
         Running {
             pid: child.id(),
             started: Instant::now(),
