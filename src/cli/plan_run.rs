@@ -263,13 +263,28 @@ fn recorder(report_dir: &ReportDir, events: &EventSink) -> Option<Recorder> {
     }
 }
 
-/// All secrets of a plan: those it calls so, and the values of environment
-/// variables whose names say it.
+/// Shorter values of variables that the plan does not name are words like
+/// `true` more often than secrets.
+const MIN_UNNAMED: usize = 8;
+
+/// All secrets of a run: those that the plan calls so, and the values of
+/// environment variables whose names say it. The latter need not be named in
+/// the plan: servers inherit the environment and may print it, and a hook may
+/// put one into the plan later.
 fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
-    let named = plan
+    let used = plan
         .env_names()
         .into_iter()
         .filter(|name| looks_secret(name));
-    let names: Vec<String> = plan.secret_names().into_iter().chain(named).collect();
+    let inherited = env
+        .iter()
+        .filter(|(name, value)| looks_secret(name) && value.len() >= MIN_UNNAMED)
+        .map(|(name, _)| name.clone());
+    let names: std::collections::BTreeSet<String> = plan
+        .secret_names()
+        .into_iter()
+        .chain(used)
+        .chain(inherited)
+        .collect();
     Redactor::new(names.iter().filter_map(|name| Some((name, env.get(name)?))))
 }

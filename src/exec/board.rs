@@ -304,11 +304,11 @@ teardown:
 
         fn ends(&self, id: &str, state: StepState) {
             let index = self.at(id);
-            self.end(index, blank::step_report(&self.steps[index], state));
+            self.end(index, blank::step_report(self.step(index), state));
         }
 
         fn hinders(&self, id: &str) -> Option<(StepState, Because)> {
-            self.hindrance(&self.steps[self.at(id)])
+            self.hindrance(self.step(self.at(id)))
         }
     }
 

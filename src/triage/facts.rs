@@ -296,7 +296,13 @@ impl<'a> Facts<'a> {
                     .and_then(|n| n.as_str())
                     .is_some_and(says_write)
             }),
-            tool_listed: tool_listed(failure),
+            // An answer that was good or bad as the plan wants it tells nothing
+            // by coming from a tool that is not listed: a negative test asks
+            // for one on purpose.
+            tool_listed: match promise_of(failure) {
+                Some(Promise::Expectation) => None,
+                Some(Promise::OutputSchema) | None => tool_listed(failure),
+            },
             over_http: failure.url.is_some() || http.is_some(),
         }
     }

@@ -123,12 +123,18 @@ impl Attempt {
         }
     }
 
-    /// Of two failed attempts the one that says more: anything rather than
-    /// silence, and the one without a probe rather than the other.
+    /// Of two failed attempts the one that says more: an end rather than
+    /// silence, a word on stdout rather than none (a process that had less
+    /// time may not have come so far), and the one without a probe rather than
+    /// the other.
     pub(super) fn more_telling(one: Self, other: Self) -> Self {
         let rank = |attempt: &Self| {
             (
                 !matches!(attempt.result, Err(Trouble::TimedOut)),
+                attempt.candidate.connection.look(|peer| {
+                    let seen = peer.observed();
+                    seen.noise + seen.messages > 0
+                }),
                 matches!(attempt.opening, Opening::Only(_)),
             )
         };

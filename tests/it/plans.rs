@@ -108,6 +108,8 @@ fn operands(expect: &Value) -> Vec<(String, Value)> {
     for (target, body) in expect.as_object().into_iter().flatten() {
         let at = format!("/{target}");
         match target.as_str() {
+            // Beside a wanted error, the plan itself refuses its contrary.
+            "is_error" if expect["error"].is_object() => {}
             "is_error" => found.push((at, json!(body != true))),
             "json" => {
                 for (index, entry) in body.as_array().unwrap().iter().enumerate() {
@@ -206,7 +208,11 @@ fn every_expected_value_counts(name: &str) {
         let last = report["iterations"].as_array().unwrap().last().unwrap();
         let failures = last["failures"].as_array().unwrap();
         let what = || format!("{step}{at} of {name}: {failures:#?}");
-        assert_eq!(failures.len(), 1, "{}", what());
+        // Steps that build on this one were blocked or skipped, and what they
+        // should have done is missing later on.
+        let totals = &last["totals"];
+        let is_built_on = totals["blocked"] != 0 || totals["skipped"] != 0;
+        assert!(failures.len() == 1 || is_built_on, "{}", what());
         assert_eq!(failures[0]["step"], step.as_str(), "{}", what());
         assert_eq!(failures[0]["phase"], "assert", "{}", what());
         // A slow answer is never held against the code.
