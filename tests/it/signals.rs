@@ -1,7 +1,7 @@
 //! Whatever ends jelly, no process of its servers survives it; and a signal
 //! leaves the reports of what was done.
 
-use crate::support::{Project, Run, Running, procs};
+use crate::support::{Project, Run, Running, fixtures, procs, real};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use std::time::Duration;
@@ -270,6 +270,19 @@ fn a_shell_as_launcher_leaves_nothing_behind() {
         .output();
     procs::none_within(&project, Duration::from_millis(200));
     Run::of(&project, ended).ends(0, "passed");
+}
+
+#[test]
+fn npx_as_launcher_leaves_nothing_behind() {
+    // It is found in the folder that npx is started in.
+    real("npm/node_modules/.bin/mcp-server-everything");
+    let project = Project::with(&format!(
+        "version: 1\n\
+         servers:\n  s: {{ command: npx, args: [--no-install, mcp-server-everything, stdio], cwd: \"{}\", startup_timeout: 50s }}\n\
+         steps:\n  - {{ id: a, tool: echo, args: {{ message: hi }} }}\n",
+        fixtures().join("npm").display()
+    ));
+    run_alone(&project).ends(0, "passed");
 }
 
 #[test]
