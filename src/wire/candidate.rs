@@ -15,6 +15,9 @@ use serde_json::Value;
 use std::io::Write;
 use tokio::time::Instant;
 
+/// The copy of stderr on disk grows no larger for one process.
+const LOG_BYTES: usize = 16 * 1024 * 1024;
+
 /// A process with its connection.
 pub(super) struct Candidate {
     pub process: Process,
@@ -79,6 +82,32 @@ impl Candidate {
     }
 }
 
+/// A writer that takes so much, says that there was more, and drops the rest:
+/// a server that floods its stderr must not fill the disk.
+struct Capped<W> {
+    inner: W,
+    left: usize,
+}
+
+impl<W: Write> Write for Capped<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.left == 0 {
+            return Ok(bytes.len());
+        }
+        let taken = self.inner.write(&bytes[..bytes.len().min(self.left)])?;
+        self.left -= taken;
+        if self.left == 0 {
+            self.inner
+                .write_all(b"\n[jelly keeps no more of this server's stderr]\n")?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.inner.flush()
+    }
+}
+
 fn open_log(launch: &Launch, notes: &mut Vec<String>) -> Option<Box<dyn Write + Send>> {
     let path = launch.stderr_log.as_ref()?;
     let opened = std::fs::OpenOptions::new()
@@ -86,7 +115,10 @@ fn open_log(launch: &Launch, notes: &mut Vec<String>) -> Option<Box<dyn Write + 
         .append(true)
         .open(path);
     match opened {
-        Ok(file) => Some(Box::new(file)),
+        Ok(file) => Some(Box::new(Capped {
+            inner: file,
+            left: LOG_BYTES,
+        })),
         Err(error) => {
             notes.push(format!(
                 "its stderr could not be kept in {}: {error}",
@@ -270,5 +302,27 @@ fn blank(phase: Phase, outcome: Outcome) -> StartFailure {
         server_info: None::<Value>,
         elapsed: std::time::Duration::ZERO,
         notes: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Capped;
+    use std::io::Write;
+
+    #[test]
+    fn a_flood_ends_at_the_limit_and_says_so_once() {
+        let mut log = Capped {
+            inner: Vec::new(),
+            left: 5,
+        };
+        for _ in 0..3 {
+            log.write_all(b"abc").unwrap();
+        }
+        let kept = String::from_utf8(log.inner).unwrap();
+        assert_eq!(
+            kept,
+            "abcab\n[jelly keeps no more of this server's stderr]\n"
+        );
     }
 }
