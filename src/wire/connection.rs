@@ -141,6 +141,9 @@ pub struct InFlight {
     shared: Arc<Shared>,
 }
 
+/// How long a request looks for its answer before it goes to sleep.
+const WAKEFUL: Duration = Duration::from_micros(50);
+
 impl InFlight {
     /// The answer. Cancel-safe: it can be called again after being dropped
     /// at an await. After the answer it stays pending for ever.
@@ -148,7 +151,24 @@ impl InFlight {
         let Some(receiver) = &mut self.receiver else {
             return std::future::pending().await;
         };
-        let answer = receiver.await;
+        // A server that answers at once is not worth going to sleep for: to
+        // be woken on another processor takes longer than its answer.
+        let patience = std::time::Instant::now() + WAKEFUL;
+        let answer = loop {
+            match receiver.try_recv() {
+                Ok(answer) => break Ok(answer),
+                Err(oneshot::error::TryRecvError::Closed) => break receiver.await,
+                Err(oneshot::error::TryRecvError::Empty)
+                    if std::time::Instant::now() < patience =>
+                {
+                    // Both: the runtime looks at the pipes, and the server may
+                    // have this processor if it wants it.
+                    std::thread::yield_now();
+                    tokio::task::yield_now().await;
+                }
+                Err(oneshot::error::TryRecvError::Empty) => break receiver.await,
+            }
+        };
         self.receiver = None;
         // The peer answers everybody before it goes.
         answer.unwrap_or_else(|_| Answer::Broken("connection was closed by jelly".to_owned()))
