@@ -83,7 +83,8 @@ impl Memory {
     }
 
     /// This very mismatch was seen twice on earlier code and the same plan,
-    /// and nothing else of the step: refining has not touched it.
+    /// and nothing else of the step: refining has not touched it. Code only
+    /// moves on, so another revision is an earlier one.
     pub(super) fn outlived_refining(
         &self,
         step: &str,
@@ -93,7 +94,7 @@ impl Memory {
         self.mismatches.iter().any(|((name, earlier), sightings)| {
             name == step
                 && earlier.plan == revision.plan
-                && earlier.code < revision.code
+                && earlier.code != revision.code
                 && sightings.len() > 1
                 && sightings.iter().all(|seen| seen.contains(fingerprint))
         })
