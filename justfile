@@ -15,7 +15,7 @@ test: setup
 # Format and lints
 lint:
     cargo fmt --all -- --check
-    cargo clippy --locked --all-targets -- -D warnings
+    cargo clippy --locked --workspace --all-targets -- -D warnings
 
 # The library's documentation, warnings denied
 docs:
@@ -32,7 +32,7 @@ deny:
 
 # Change the decisions of the loop, one at a time, and see a test fail
 mutants:
-    cargo mutants --file src/harness/decide.rs --file src/harness/ask.rs --file src/harness/judge.rs -- --lib harness::
+    cargo mutants --file 'src/harness/{decide,ask,judge,memory,purse,standing,verdict}.rs' -- --lib harness::tests
 
 # All of what a change must pass
 ci:
