@@ -12,10 +12,13 @@
 //! | 6 | [`report`] | events and results → bytes; one manager owns the files |
 //! | 5 | [`harness`] | the loop: a pure state machine with a thin async driver |
 //! | 4 | [`exec`] | one plan, once: servers, steps, expectations |
+//! | 4 | [`survey`] | many reports → one account: causes, victims, what to rerun |
 //! | 3 | [`triage`] | `Failure → Diagnosis`: rules as data, fingerprints |
+//! | 3 | [`history`] | what failed before, by fingerprint and by test |
 //! | 3 | [`repair`] | `(Plan, diagnoses, facts) → edits` |
 //! | 2 | [`wire`] | JSON-RPC frames, stdio transport, eras |
 //! | 2 | [`plan`] | YAML/JSON → validated plan with spans; edits |
+//! | 2 | [`junit`] | test reports of every dialect → cases with their failures |
 //! | 2 | [`mock`] | the scriptable, fault-injecting MCP server |
 //! | 1 | [`process`] | spawn, capture, escalate, guaranteed kill of the tree |
 //! | 1 | [`model`] | the types that flow |
@@ -24,12 +27,15 @@
 pub mod cli;
 pub mod exec;
 pub mod harness;
+pub mod history;
+pub mod junit;
 pub mod mock;
 pub mod model;
 pub mod plan;
 pub mod process;
 pub mod repair;
 pub mod report;
+pub mod survey;
 pub mod text;
 pub mod triage;
 pub mod wire;

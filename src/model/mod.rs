@@ -13,6 +13,7 @@ mod exit;
 mod failure;
 mod record;
 mod report;
+mod triage;
 
 pub use budget::{Budgets, Spent, Track};
 pub use diagnosis::{
@@ -34,3 +35,4 @@ pub use report::{
     HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
     VOLATILE_FIELDS,
 };
+pub use triage::{FailureHistory, FailureStatus, Recurrence, ReportSummary, TriagedFailure};

@@ -1,0 +1,12 @@
+//! Reader of test reports: every dialect of JUnit XML, and what globs catch
+//! besides it, into cases with their failures.
+//!
+//! The main type is [`Case`]: a report is read as a stream, each case goes to
+//! a [`CaseSink`] as soon as it is known, and what remains in memory does not
+//! grow with the report but for the identities of its cases.
+//!
+//! The module must not know what a failure means.
+
+mod case;
+
+pub use case::{Case, CaseOutcome, CaseSink};
