@@ -13,6 +13,7 @@ mod exit;
 mod failure;
 mod record;
 mod report;
+mod rules;
 mod triage;
 
 pub use budget::{Budgets, Spent, Track};
@@ -34,5 +35,9 @@ pub use report::{
     ActionKind, ActionReport, BeforeAfter, BudgetsReport, FailureReport, HelpProblem, HelpSummary,
     HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
     VOLATILE_FIELDS,
+};
+pub use rules::{
+    Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,
+    WithheldInfo,
 };
 pub use triage::{FailureHistory, FailureStatus, Recurrence, ReportSummary, TriagedFailure};

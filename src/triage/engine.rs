@@ -26,39 +26,44 @@ const SET: usize = 32;
 /// so once, when the first failure is diagnosed. Patterns are compiled in
 /// sets, each when the first text comes that its rules may read.
 pub struct Engine {
-    rules: Vec<Ranked>,
-    sets: Vec<PatternSet>,
+    pub(super) rules: Vec<Ranked>,
+    pub(super) sets: Vec<PatternSet>,
     /// One for each pattern of the rules, in their order.
-    patterns: Vec<Pattern>,
+    pub(super) patterns: Vec<Pattern>,
 }
 
-struct Ranked {
-    rule: Rule,
+pub(super) struct Ranked {
+    pub(super) rule: Rule,
     /// 0 for rules asked before the built-in ones, 1, or 2 for those after.
-    turn: u8,
+    pub(super) turn: u8,
 }
 
 /// The patterns of a few neighbouring rules, matched in one pass.
-struct PatternSet {
+pub(super) struct PatternSet {
     rules: Range<usize>,
     patterns: Range<usize>,
     compiled: OnceLock<Option<RegexSet>>,
 }
 
-struct Pattern {
-    rule: usize,
+pub(super) struct Pattern {
+    pub(super) rule: usize,
     /// Whether a match keeps its rule from applying.
-    veto: bool,
-    text: String,
+    pub(super) veto: bool,
+    pub(super) text: String,
     /// What the set holds of it; see [`loosened`].
     loose: String,
     /// Compiled by itself when it has to be confirmed or quoted.
     single: OnceLock<Option<Regex>>,
 }
 
-/// A rule that holds, with what it matched; the smaller key decides.
+/// What decides between two matches, the smaller one: turn, strength, rank of
+/// the text, priority (negated), order of the rules, and whether it matched no
+/// more than the name of a class.
+pub(super) type Key = (u8, Strength, u8, i32, usize, bool);
+
+/// A rule that holds, with what it matched.
 struct Match<'a> {
-    key: (u8, Strength, u8, i32, usize, bool),
+    key: Key,
     rule: &'a Rule,
     /// Index of the text and of the pattern, for rules with patterns.
     at: Option<(usize, usize)>,
@@ -82,14 +87,14 @@ fn loosened(pattern: &str) -> String {
     String::from_utf8_lossy(&loose).into_owned()
 }
 
-fn builder(pattern: &str) -> RegexBuilder {
+pub(super) fn builder(pattern: &str) -> RegexBuilder {
     let mut builder = RegexBuilder::new(pattern);
     builder.unicode(false).multi_line(true);
     builder
 }
 
 impl Pattern {
-    fn regex(&self) -> Option<&Regex> {
+    pub(super) fn regex(&self) -> Option<&Regex> {
         self.single
             .get_or_init(|| builder(&self.text).build().ok())
             .as_ref()
@@ -174,11 +179,45 @@ impl Engine {
                 }),
             }
         }
-        Ok(Self {
+        let engine = Self {
             rules,
             sets,
             patterns,
-        })
+        };
+        engine.compile_own()?;
+        Ok(engine)
+    }
+
+    /// Compiles the sets with patterns of users at once: what is too large
+    /// must be said, not left out.
+    fn compile_own(&self) -> Result<(), RuleError> {
+        for set in &self.sets {
+            let own = self.rules[set.rules.clone()]
+                .iter()
+                .find(|ranked| ranked.turn != BUILTIN_TURN);
+            if let Some(own) = own
+                && self.compiled(set).is_none()
+            {
+                return Err(RuleError::Invalid {
+                    rule: own.rule.id.clone(),
+                    problem: "its patterns, or those of its neighbours, are too large together"
+                        .into(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn compiled<'a>(&self, set: &'a PatternSet) -> Option<&'a RegexSet> {
+        let compile = || {
+            let patterns = &self.patterns[set.patterns.clone()];
+            RegexSetBuilder::new(patterns.iter().map(|pattern| &pattern.loose))
+                .unicode(false)
+                .multi_line(true)
+                .build()
+                .ok()
+        };
+        set.compiled.get_or_init(compile).as_ref()
     }
 
     /// All rules, in the order in which they are asked.
@@ -251,12 +290,13 @@ impl Engine {
             .map(|ranked| applies(&ranked.rule, facts))
             .collect();
         let mut best: Option<Match<'a>> = None;
-        for (index, Ranked { rule, turn }) in self.rules.iter().enumerate() {
+        for (index, Ranked { rule, .. }) in self.rules.iter().enumerate() {
             if rule.patterns.is_empty() && applying[index] {
+                let key = self.key(index, None);
                 keep(
                     &mut best,
                     Match {
-                        key: (*turn, rule.strength, 0, -rule.priority, index, false),
+                        key,
                         rule,
                         at: None,
                     },
@@ -265,7 +305,11 @@ impl Engine {
         }
         for (index, text) in texts.iter().enumerate() {
             // Texts in reserve come last.
-            if text.reserve && best.as_ref().is_some_and(says_enough) {
+            if text.reserve
+                && best
+                    .as_ref()
+                    .is_some_and(|best| says_enough(best.rule.strength))
+            {
                 break;
             }
             for set in &self.sets {
@@ -286,26 +330,7 @@ impl Engine {
     ) {
         let readers =
             |rule: usize| applying[rule] && self.rules[rule].rule.fields.contains(&text.field);
-        if !set.rules.clone().any(readers) {
-            return;
-        }
-        let Some(compiled) = set.compiled.get_or_init(|| {
-            let patterns = &self.patterns[set.patterns.clone()];
-            RegexSetBuilder::new(patterns.iter().map(|pattern| &pattern.loose))
-                .unicode(false)
-                .multi_line(true)
-                .build()
-                .ok()
-        }) else {
-            return;
-        };
-        let hits: Vec<usize> = compiled
-            .matches(text.text.as_bytes())
-            .into_iter()
-            .map(|hit| set.patterns.start + hit)
-            .filter(|hit| readers(self.patterns[*hit].rule))
-            .filter(|hit| self.patterns[*hit].confirmed(&text.text))
-            .collect();
+        let hits = self.hits(set, &text.text, readers);
         for hit in &hits {
             let Pattern { rule, veto, .. } = self.patterns[*hit];
             let vetoed = || {
@@ -315,32 +340,54 @@ impl Engine {
             if veto || vetoed() {
                 continue;
             }
-            let Ranked { rule: what, turn } = &self.rules[rule];
-            let rank = match what.strength {
-                Strength::Signature | Strength::Hint => text.rank,
-                Strength::Fact | Strength::Fallback => 0,
-            };
             keep(
                 best,
                 Match {
-                    key: (
-                        *turn,
-                        what.strength,
-                        rank,
-                        -what.priority,
-                        rule,
-                        // A name of a class says less to a reader than a line.
-                        text.name == "type",
-                    ),
-                    rule: what,
+                    key: self.key(rule, Some(text)),
+                    rule: &self.rules[rule].rule,
                     at: Some((index, *hit)),
                 },
             );
         }
     }
 
+    /// The patterns of `set`, of rules that are `readers`, that a text matches.
+    pub(super) fn hits(
+        &self,
+        set: &PatternSet,
+        text: &str,
+        readers: impl Fn(usize) -> bool,
+    ) -> Vec<usize> {
+        if !set.rules.clone().any(&readers) {
+            return Vec::new();
+        }
+        let Some(compiled) = self.compiled(set) else {
+            return Vec::new();
+        };
+        compiled
+            .matches(text.as_bytes())
+            .into_iter()
+            .map(|hit| set.patterns.start + hit)
+            .filter(|hit| readers(self.patterns[*hit].rule))
+            .filter(|hit| self.patterns[*hit].confirmed(text))
+            .collect()
+    }
+
+    /// How strong a match of a rule is: of its patterns in a text, or of its
+    /// typed conditions alone.
+    pub(super) fn key(&self, index: usize, text: Option<&Text<'_>>) -> Key {
+        let Ranked { rule, turn } = &self.rules[index];
+        let rank = match rule.strength {
+            Strength::Signature | Strength::Hint => text.map_or(0, |text| text.rank),
+            Strength::Fact | Strength::Fallback => 0,
+        };
+        // A name of a class says less to a reader than a line.
+        let class = text.is_some_and(|text| text.name == "type");
+        (*turn, rule.strength, rank, -rule.priority, index, class)
+    }
+
     /// The lines that the pattern matched, and its named groups as values.
-    fn quote(&self, text: &Text<'_>, pattern: usize, values: &mut Values) -> Evidence {
+    pub(super) fn quote(&self, text: &Text<'_>, pattern: usize, values: &mut Values) -> Evidence {
         let whole = text.text.as_ref();
         let Some((regex, groups)) = self.patterns[pattern]
             .regex()
@@ -387,8 +434,9 @@ fn keep<'a>(best: &mut Option<Match<'a>>, candidate: Match<'a>) {
     }
 }
 
-fn says_enough(best: &Match<'_>) -> bool {
-    match best.rule.strength {
+/// Whether a match leaves the texts in reserve unread.
+pub(super) fn says_enough(strength: Strength) -> bool {
+    match strength {
         Strength::Fact | Strength::Signature | Strength::Hint => true,
         Strength::Fallback => false,
     }
@@ -397,7 +445,7 @@ fn says_enough(best: &Match<'_>) -> bool {
 /// Whether a rule may speak of this failure at all. What a server that died
 /// or fell silent in a call had said before is mostly talk, so then only the
 /// rules about deaths or time-outs read it.
-fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
+pub(super) fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
     if !facts.starting && facts.promise.is_none() && !facts.answered {
         if facts.died && !rule.when.asks_for_death() {
             return false;

@@ -1,10 +1,10 @@
 //! The typed facts of a failure, and the conditions that rules put on them.
 
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Where a failure was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Source {
     /// By a client of the server.
@@ -14,7 +14,7 @@ pub(super) enum Source {
 }
 
 /// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ending {
     Zero,
@@ -23,7 +23,7 @@ pub(super) enum Ending {
 }
 
 /// Which promise an answer broke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Promise {
     /// What the plan expects.
@@ -34,7 +34,7 @@ pub(super) enum Promise {
 
 /// Conditions on typed facts; all that are given must hold. A list holds when
 /// any of its entries does.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct When {
     source: Option<Source>,
