@@ -35,4 +35,6 @@ pub use report::{
     HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
     VOLATILE_FIELDS,
 };
-pub use triage::{FailureHistory, FailureStatus, Recurrence, ReportSummary, TriagedFailure};
+pub use triage::{
+    ElementCounts, FailureHistory, FailureStatus, Recurrence, ReportSummary, TriagedFailure,
+};
