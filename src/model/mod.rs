@@ -13,6 +13,7 @@ mod exit;
 mod failure;
 mod record;
 mod report;
+mod template;
 mod triage;
 
 pub use budget::{Budgets, Spent, Track};
@@ -35,6 +36,7 @@ pub use report::{
     HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
     VOLATILE_FIELDS,
 };
+pub use template::Template;
 pub use triage::{
     ElementCounts, FailureHistory, FailureStatus, Recurrence, ReportSummary, TriagedFailure,
 };
