@@ -11,6 +11,7 @@ mod era;
 mod event;
 mod exit;
 mod failure;
+mod failures;
 mod record;
 mod report;
 mod triage;
@@ -26,6 +27,7 @@ pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, Outcome, Phase, PlanIssue, RequestFacts,
     RpcError, SpawnError, ToolResult,
 };
+pub use failures::{FailureView, Failures};
 pub use record::{
     Because, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState, ToolInfo,
     Totals,
@@ -35,4 +37,7 @@ pub use report::{
     HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
     VOLATILE_FIELDS,
 };
-pub use triage::{FailureHistory, FailureStatus, Recurrence, ReportSummary, TriagedFailure};
+pub use triage::{
+    Cluster, FailureHistory, FailureStatus, FixedTest, Health, HealthState, Recurrence,
+    ReportSummary, RetryPlan, TriageReport, TriagedFailure,
+};
