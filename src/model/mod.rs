@@ -38,6 +38,8 @@ pub use report::{
     VOLATILE_FIELDS,
 };
 pub use triage::{
-    Cluster, FailureHistory, FailureStatus, FixedTest, Health, HealthState, Recurrence,
-    ReportSummary, RetryPlan, TriageReport, TriagedFailure,
+pub use triage::{
+    Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,
+    Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure,
+};
 };
