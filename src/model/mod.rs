@@ -38,8 +38,6 @@ pub use report::{
     VOLATILE_FIELDS,
 };
 pub use triage::{
-pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,
     Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure,
-};
 };

@@ -12,8 +12,6 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub struct Part {
     pub summary: ReportSummary,
-    /// Equal for reports that tell the same run.
-    pub identity: Option<u128>,
     pub failures: Failures,
 }
 
@@ -29,16 +27,17 @@ pub struct Terms {
 #[must_use]
 pub fn account(mut parts: Vec<Part>, terms: Terms) -> TriageReport {
     parts.sort_by(|a, b| a.summary.path.cmp(&b.summary.path));
-    let mut first_of: HashMap<u128, String> = HashMap::new();
+    let mut first_of: HashMap<String, String> = HashMap::new();
     let mut reports = Vec::with_capacity(parts.len());
     let mut failures = Failures::default();
     for part in parts {
         let mut summary = part.summary;
-        let told = part.identity.and_then(|run| first_of.get(&run).cloned());
+        let run = summary.identity.clone();
+        let told = run.as_ref().and_then(|run| first_of.get(run).cloned());
         if told.is_some() {
             summary.same_as = told;
         } else {
-            if let Some(run) = part.identity {
+            if let Some(run) = run {
                 first_of.insert(run, summary.path.clone());
             }
             if failures.is_empty() {

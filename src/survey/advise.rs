@@ -1,9 +1,7 @@
 //! What to do about it, in the order in which to do it.
 
 use super::words::sentence;
-use crate::model::{
-    Cluster, ErrorCategory, Health, HealthState, ReportSummary, RetryPlan, Side,
-};
+use crate::model::{Cluster, ErrorCategory, Health, HealthState, ReportSummary, RetryPlan, Side};
 use crate::text::plural;
 
 /// A longer list is not read.
@@ -73,7 +71,11 @@ pub(super) fn recommendations(
             "Mend what stops"
         };
         let title = &cluster.title;
-        said.push(format!("{lead} {}: {title}{}", victims(cluster), fix(cluster)));
+        said.push(format!(
+            "{lead} {}: {title}{}",
+            victims(cluster),
+            fix(cluster)
+        ));
     }
     let tests = retry.tests.len();
     if tests > 0 {
@@ -92,7 +94,10 @@ pub(super) fn recommendations(
     if said.len() > MOST {
         let more = said.len() - (MOST - 1);
         said.truncate(MOST - 1);
-        said.push(format!("And {} of lesser weight.", plural(more, "more point")));
+        said.push(format!(
+            "And {} of lesser weight.",
+            plural(more, "more point")
+        ));
     }
     said
 }

@@ -107,8 +107,8 @@ fn parents_of_failed_parts(views: &[FailureView<'_>]) -> HashMap<usize, usize> {
             let Some(parent) = tests.get(&named(view, &view.name[..slash])) else {
                 continue;
             };
-            let says_its_own = !says_nothing(&views[*parent])
-                && views[*parent].fingerprint != view.fingerprint;
+            let says_its_own =
+                !says_nothing(&views[*parent]) && views[*parent].fingerprint != view.fingerprint;
             if *parent != index && !says_its_own {
                 parents.entry(*parent).or_insert(index);
             }
@@ -191,7 +191,9 @@ fn adopt(groups: &mut [Group], followers: &HashMap<usize, usize>) {
         .collect();
     moved.sort_unstable();
     for group in groups.iter_mut() {
-        group.victims.retain(|victim| !followers.contains_key(victim));
+        group
+            .victims
+            .retain(|victim| !followers.contains_key(victim));
     }
     for (follower, at) in moved {
         groups[at].followers.push(follower);
@@ -272,12 +274,20 @@ fn subjects(views: &[FailureView<'_>], group: &Group) -> BTreeSet<String> {
 fn cluster(views: &[FailureView<'_>], failures: &Failures, mut group: Group) -> Cluster {
     // The first that still fails; a group is never empty.
     let stands = |at: &&usize| views[**at].status != FailureStatus::Flaky;
-    let lead = *group.victims.iter().find(stands).unwrap_or(&group.victims[0]);
+    let lead = *group
+        .victims
+        .iter()
+        .find(stands)
+        .unwrap_or(&group.victims[0]);
     let mut subjects = subjects(views, &group).into_iter();
     let about = match (subjects.next(), subjects.next()) {
         (Some(only), None) => Some(only),
         (Some(first), Some(second)) if same(&first, &second) && subjects.next().is_none() => {
-            Some(if first.len() > second.len() { first } else { second })
+            Some(if first.len() > second.len() {
+                first
+            } else {
+                second
+            })
         }
         (Some(_) | None, _) => None,
     };

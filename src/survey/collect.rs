@@ -43,7 +43,12 @@ impl<'e> Collector<'e> {
         self.failures
     }
 
-    fn take(&mut self, case: &Case<'_>, status: FailureStatus, failure: &Failure) -> TriagedFailure {
+    fn take(
+        &mut self,
+        case: &Case<'_>,
+        status: FailureStatus,
+        failure: &Failure,
+    ) -> TriagedFailure {
         let failure = clean(self.redactor, failure);
         let text = |text: &str| self.redactor.redact(text).into_owned();
         TriagedFailure {
@@ -99,7 +104,10 @@ impl CaseSink for Collector<'_> {
     }
 
     fn turned_flaky(&mut self, ordinal: u64) {
-        let Ok(at) = self.places.binary_search_by_key(&ordinal, |(case, _)| *case) else {
+        let Ok(at) = self
+            .places
+            .binary_search_by_key(&ordinal, |(case, _)| *case)
+        else {
             return;
         };
         let first = self.places[at].1;

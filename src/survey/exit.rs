@@ -32,7 +32,7 @@ pub(super) fn exit(
 ) -> (ExitCode, Verdict) {
     let empty = reports
         .iter()
-        .any(|report| report.tests == 0 && report.same_as.is_none());
+        .any(|report| report.tests == 0 && report.suite_errors == 0 && report.same_as.is_none());
     let unhealthy = match health.state {
         HealthState::Unreadable | HealthState::NothingExecuted => true,
         HealthState::Sound | HealthState::OneCause => empty,

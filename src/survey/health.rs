@@ -14,7 +14,7 @@ pub(super) fn health(reports: &[ReportSummary], clusters: &[Cluster]) -> Health 
     for report in reports.iter().filter(|report| report.same_as.is_none()) {
         health.tests += report.tests;
         health.passed += report.passed;
-        health.failed += report.failed + report.errors;
+        health.failed += report.failed + report.errors + report.suite_errors;
         health.skipped += report.skipped;
         health.flaky += report.flaky;
     }
@@ -23,7 +23,7 @@ pub(super) fn health(reports: &[ReportSummary], clusters: &[Cluster]) -> Health 
     let one_cause = outage(&health, clusters);
     health.state = if !unread.is_empty() || reports.is_empty() {
         HealthState::Unreadable
-    } else if health.executed == 0 {
+    } else if health.executed == 0 && health.failed == 0 {
         HealthState::NothingExecuted
     } else if one_cause.is_some() {
         HealthState::OneCause
@@ -31,7 +31,7 @@ pub(super) fn health(reports: &[ReportSummary], clusters: &[Cluster]) -> Health 
         HealthState::Sound
     };
     let seen = match one_cause {
-        _ if health.executed == 0 => nothing_executed(&health),
+        _ if health.executed == 0 && health.failed == 0 => nothing_executed(&health),
         Some(cluster) => format!(
             "{} of {} have one cause: {}.",
             standing(cluster),
@@ -82,7 +82,10 @@ fn unreadable(unread: &[&ReportSummary], all: usize) -> String {
         [one] => format!(
             "{} can't be relied on: {}.",
             one.path,
-            one.problem.as_deref().unwrap_or_default().trim_end_matches('.')
+            one.problem
+                .as_deref()
+                .unwrap_or_default()
+                .trim_end_matches('.')
         ),
         several => format!(
             "{} of {} can't be relied on.",
@@ -111,7 +114,11 @@ fn counted(health: &Health, clusters: &[Cluster]) -> String {
     }
     let causes: Vec<&Cluster> = clusters.iter().filter(|c| standing(c) > 0).collect();
     let of = |wanted: &dyn Fn(&Cluster) -> bool| -> u64 {
-        causes.iter().filter(|c| wanted(c)).map(|c| standing(c)).sum()
+        causes
+            .iter()
+            .filter(|c| wanted(c))
+            .map(|c| standing(c))
+            .sum()
     };
     let code = of(&|cluster| cluster.side == Side::Code);
     let unclear = of(&|cluster| cluster.side == Side::Test && cluster.ambiguous);

@@ -85,7 +85,10 @@ fn is_host(host: &str) -> bool {
     !host.is_empty()
         && !(host.contains('.') && SOURCES.contains(&last))
         && (!numbers || host.split('.').count() == 4)
-        && !matches!(host, "line" | "errno" | "code" | "error" | "the" | "a" | "host" | "port")
+        && !matches!(
+            host,
+            "line" | "errno" | "code" | "error" | "the" | "a" | "host" | "port"
+        )
 }
 
 /// Whether two subjects can be one: equal, or the same host where one names

@@ -22,13 +22,24 @@ fn method<'a>(test: &FailureView<'a>) -> Option<Method<'a>> {
         test.classname
     };
     let is_part = |part: &str| {
-        let starts = part.chars().next().is_some_and(|c| c.is_alphabetic() || "_$".contains(c));
-        starts && part.chars().all(|c| c.is_alphanumeric() || "_$".contains(c))
+        let starts = part
+            .chars()
+            .next()
+            .is_some_and(|c| c.is_alphabetic() || "_$".contains(c));
+        starts
+            && part
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_$".contains(c))
     };
     if class.is_empty() || !class.split('.').all(is_part) {
         return None;
     }
-    let bare = test.name.split(['[', '(', '{', '<']).next().unwrap_or_default().trim();
+    let bare = test
+        .name
+        .split(['[', '(', '{', '<'])
+        .next()
+        .unwrap_or_default()
+        .trim();
     // A set-up is told by the class alone, as `initializationError` or its name.
     let own = bare != "initializationError" && !class.ends_with(bare);
     Some(Method {
@@ -45,7 +56,11 @@ pub(super) fn maven(test: &FailureView<'_>) -> Option<Target> {
     let integration =
         simple.starts_with("IT") || simple.ends_with("IT") || simple.ends_with("ITCase");
     let (goal, test_flag, lenient) = if integration {
-        ("verify", "-Dit.test=", "-Dfailsafe.failIfNoSpecifiedTests=false")
+        (
+            "verify",
+            "-Dit.test=",
+            "-Dfailsafe.failIfNoSpecifiedTests=false",
+        )
     } else {
         ("test", "-Dtest=", "-Dsurefire.failIfNoSpecifiedTests=false")
     };
@@ -61,7 +76,11 @@ pub(super) fn maven(test: &FailureView<'_>) -> Option<Target> {
         // The modules that it needs, which may have no such test.
         recipe = recipe.word("-pl").word(module).word("-am");
     }
-    Some(Target::new(selector.clone(), recipe.after(lenient), selector))
+    Some(Target::new(
+        selector.clone(),
+        recipe.after(lenient),
+        selector,
+    ))
 }
 
 /// `./gradlew test --tests=shop.CartTest.total`, by the task of the report.
@@ -89,7 +108,9 @@ pub(super) fn gradle(test: &FailureView<'_>) -> Option<Target> {
 fn is_plain(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with('-')
-        && text.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c))
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_.-".contains(c))
 }
 
 /// The module whose output folder holds the report, below the folder in which
@@ -97,5 +118,9 @@ fn is_plain(text: &str) -> bool {
 fn module<'a>(report: &'a str, output: &str) -> Option<&'a str> {
     let (module, _) = report.split_once(output)?;
     let module = module.trim_start_matches("./");
-    module.split('/').all(is_plain).then_some(module).filter(|module| *module != "..")
+    module
+        .split('/')
+        .all(is_plain)
+        .then_some(module)
+        .filter(|module| *module != "..")
 }

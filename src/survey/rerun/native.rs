@@ -40,7 +40,11 @@ pub(super) fn go(test: &FailureView<'_>) -> Option<Target> {
     } else {
         test.name.to_owned()
     };
-    Some(Target::new(id, go_test(join).word("-run"), pattern.join("/")))
+    Some(Target::new(
+        id,
+        go_test(join).word("-run"),
+        pattern.join("/"),
+    ))
 }
 
 fn innermost(suites: &str) -> &str {

@@ -87,7 +87,11 @@ pub(super) fn dotnet(test: &FailureView<'_>) -> Option<Target> {
     let value = escaped(&id, r"\()&|=!~").replace(',', "%2C");
     let join = Join::OneWord(String::new(), "|".into(), String::new());
     let recipe = Recipe::new(&["dotnet", "test", "--filter"], join);
-    Some(Target::new(id, recipe, format!("FullyQualifiedName~{value}")))
+    Some(Target::new(
+        id,
+        recipe,
+        format!("FullyQualifiedName~{value}"),
+    ))
 }
 
 /// `robot --test='*Shop.Total Is Right' .`: long names begin with the folder

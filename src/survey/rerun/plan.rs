@@ -24,7 +24,10 @@ pub fn plan(failures: &Failures, reports: &[ReportSummary]) -> RetryPlan {
             Some(target) => {
                 notes.extend(target.note);
                 tests.insert(target.id);
-                commands.entry(target.recipe).or_default().insert(target.name);
+                commands
+                    .entry(target.recipe)
+                    .or_default()
+                    .insert(target.name);
             }
             None => {
                 let title = listed(&test.title());

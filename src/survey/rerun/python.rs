@@ -15,7 +15,11 @@ pub(super) fn pytest(test: &FailureView<'_>) -> Option<Target> {
 /// The report has the module as a dotted name before the class; some families
 /// of it have the file besides.
 fn node_id(test: &FailureView<'_>) -> Option<String> {
-    let dotted: Vec<&str> = test.classname.split('.').filter(|p| !p.is_empty()).collect();
+    let dotted: Vec<&str> = test
+        .classname
+        .split('.')
+        .filter(|p| !p.is_empty())
+        .collect();
     if dotted.is_empty() {
         // A file that could not be collected is a case named after its module.
         let file = test.file.map(str::to_owned).or_else(|| {
@@ -32,7 +36,14 @@ fn node_id(test: &FailureView<'_>) -> Option<String> {
             let module = module.trim_matches('.');
             let parts = module.split('.').count();
             let own = dotted.len() >= parts && dotted[..parts].join(".") == module;
-            (file.to_owned(), if own { &dotted[parts..] } else { classes(&dotted).1 })
+            (
+                file.to_owned(),
+                if own {
+                    &dotted[parts..]
+                } else {
+                    classes(&dotted).1
+                },
+            )
         }
         None => {
             let (module, classes) = classes(&dotted);
