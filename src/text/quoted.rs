@@ -18,12 +18,7 @@ impl<'t> Lines<'t> {
     #[must_use]
     pub fn of(text: &'t str) -> Self {
         let mut starts = vec![0];
-        starts.extend(
-            text.bytes()
-                .enumerate()
-                .filter(|(_, byte)| *byte == b'\n')
-                .map(|(at, _)| at as u32 + 1),
-        );
+        starts.extend(text.match_indices('\n').map(|(at, _)| at as u32 + 1));
         Self { text, starts }
     }
 
