@@ -1,5 +1,6 @@
 //! What can be typed. Nothing here is resolved yet; see `settings`.
 
+use super::rules::{RuleFiles, RulesArgs};
 use super::triage::TriageArgs;
 use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -33,6 +34,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Says of the failures in test reports whom they concern, why, and what to run again
     Triage(Box<TriageArgs>),
+    /// Lists, shows, tries and explains the rules of triage
+    Rules(RulesArgs),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
     /// Prints the completions for a shell
@@ -141,6 +144,9 @@ pub struct RunArgs {
     /// Limit of one run of a hook
     #[arg(long, value_name = "TIME", value_parser = parse_duration, env = "JELLY_HOOK_TIMEOUT", default_value = "10m")]
     pub hook_timeout: Duration,
+
+    #[command(flatten)]
+    pub own_rules: RuleFiles,
 
     /// Seed of everything random, to repeat a run
     #[arg(long, env = "JELLY_SEED")]

@@ -4,6 +4,7 @@
 
 use super::args::{Format, RunArgs};
 use super::invalid::{Invalid, chain, read};
+use super::rules::Rules;
 use super::run::{complain, fault};
 use super::settings::World;
 use crate::exec::{NoSuchFilter, Selection};
@@ -32,6 +33,7 @@ pub struct Call {
     pub seed: u64,
     pub started_at: String,
     pub run_dir: RunDir,
+    pub rules: Rules,
     pub several: bool,
     /// Servers that are starting, over all plans.
     pub starts: Arc<Semaphore>,

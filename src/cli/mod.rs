@@ -10,6 +10,7 @@ mod interrupt;
 mod invalid;
 mod out;
 mod plan_run;
+mod rules;
 mod run;
 mod settings;
 mod triage;
@@ -83,6 +84,15 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
         }
         Command::Triage(args) => match World::look() {
             Ok(world) => triage::triage(&args, cli.color, &world).into(),
+            Err(error) => {
+                complain(&format!(
+                    "error: the working directory can't be read: {error}"
+                ));
+                ExitCode::InvalidInput.into()
+            }
+        },
+        Command::Rules(args) => match World::look() {
+            Ok(world) => rules::rules(&args, cli.color, &world).into(),
             Err(error) => {
                 complain(&format!(
                     "error: the working directory can't be read: {error}"

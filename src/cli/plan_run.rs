@@ -13,7 +13,6 @@ use crate::model::{Event, EventSink, ExitCode, RunReport, Verdict};
 use crate::plan::Plan;
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::{Redactor, looks_secret};
-use crate::triage::Engine;
 use crate::wire::Recorder;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,7 +139,7 @@ impl<'a> PlanRun<'a> {
         let surroundings = Surroundings {
             executor: &mut executor,
             hooks: &mut hooks,
-            diagnose: &|failure| Engine::builtin().diagnose(failure),
+            diagnose: &|failure| self.call.rules.diagnose(failure),
             fs: &RealFs,
             events: self.events.clone(),
             on_iteration: &mut |report, repaired| self.write(report, repaired),

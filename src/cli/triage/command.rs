@@ -5,6 +5,7 @@ use super::lines::{self, Told};
 use super::target::Target;
 use crate::cli::args::ColorChoice;
 use crate::cli::find::{find, find_usual};
+use crate::cli::rules::find_rules;
 use crate::cli::run::complain;
 use crate::cli::settings::World;
 use crate::model::{
@@ -33,6 +34,13 @@ pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode 
             return ExitCode::InvalidInput;
         }
     };
+    let rules = match find_rules(&args.own_rules.files, &world.cwd) {
+        Ok(rules) => rules,
+        Err(refusal) => {
+            complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
+            return ExitCode::InvalidInput;
+        }
+    };
     let mut target = match Target::open(args.output.as_deref()) {
         Ok(target) => target,
         Err(error) => return unwritable(args, &error),
@@ -41,7 +49,7 @@ pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode 
         args,
         color,
         world,
-        engine: Engine::builtin(),
+        engine: &rules,
         redactor: &redactor,
     };
     let result = if call.is_of_failures(&sources) {
