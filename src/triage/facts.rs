@@ -1,5 +1,6 @@
 //! The typed facts of a failure, and the conditions that rules put on them.
 
+use super::clues::{Origin, origin};
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
 use serde::Deserialize;
 
@@ -80,6 +81,12 @@ pub(super) struct When {
     starting: Option<bool>,
     /// It was reached over HTTP, not started.
     over_http: Option<bool>,
+    /// Names of report writers, as in `pytest`.
+    dialect: Vec<String>,
+    /// `failure` or `error`.
+    element: Option<String>,
+    /// Where the stack says that an exception was raised.
+    raised_in: Vec<Origin>,
 }
 
 impl When {
@@ -113,6 +120,9 @@ impl When {
             tool_listed,
             starting,
             over_http,
+            dialect,
+            element,
+            raised_in,
         } = self;
         source.is_none()
             && phase.is_empty()
@@ -126,6 +136,9 @@ impl When {
             && http_status.is_empty()
             && promise.is_none()
             && method.is_empty()
+            && dialect.is_empty()
+            && element.is_none()
+            && raised_in.is_empty()
             && [
                 is_error,
                 empty_answer,
@@ -222,6 +235,12 @@ impl When {
                 .is_none_or(|wanted| facts.tool_listed == Some(wanted))
             && same(self.starting, facts.starting)
             && same(self.over_http, facts.over_http)
+            && name(&self.dialect, f.dialect.as_deref())
+            && self
+                .element
+                .as_deref()
+                .is_none_or(|wanted| f.element.as_deref() == Some(wanted))
+            && any(&self.raised_in, Some(&facts.raised_in))
     }
 }
 
@@ -244,6 +263,7 @@ pub(super) struct Facts<'a> {
     writes: bool,
     tool_listed: Option<bool>,
     over_http: bool,
+    raised_in: Origin,
 }
 
 impl<'a> Facts<'a> {
@@ -304,6 +324,11 @@ impl<'a> Facts<'a> {
                 Some(Promise::OutputSchema) | None => tool_listed(failure),
             },
             over_http: failure.url.is_some() || http.is_some(),
+            raised_in: if failure.phase.is_some() {
+                Origin::Unknown
+            } else {
+                origin(failure)
+            },
         }
     }
 }
@@ -436,6 +461,5 @@ pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
         PlanIssue::MissingArgument { .. } => "missing_argument",
         PlanIssue::ArgumentType { .. } => "argument_type",
         PlanIssue::InvalidArgument { .. } => "invalid_argument",
-        PlanIssue::CaptureFailed { .. } => "capture_failed",
     }
 }
