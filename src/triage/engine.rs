@@ -7,7 +7,9 @@ use super::facts::{Facts, Promise, Source};
 use super::fingerprint;
 use super::load::{self, RuleError};
 use super::rule::{AdviceText, Field, Rule, RuleSide, Strength};
-use crate::model::{Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect};
+use crate::model::{
+    Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect, Template,
+};
 use crate::text::truncate;
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use std::ops::Range;
@@ -193,6 +195,12 @@ impl Engine {
     /// test-side and ambiguous.
     #[must_use]
     pub fn diagnose(&self, failure: &Failure) -> Diagnosis {
+        self.diagnose_with_template(failure).0
+    }
+
+    /// The same, with what the diagnosis' fingerprint was made of.
+    #[must_use]
+    pub fn diagnose_with_template(&self, failure: &Failure) -> (Diagnosis, Template) {
         let facts = Facts::of(failure);
         let mut texts = clues::texts(&facts);
         let found = self.strongest(&facts, &mut texts);
@@ -227,7 +235,7 @@ impl Engine {
                 .is_some())
         .then_some(Suspect::Code);
         let prints = fingerprint::of_facts(&facts, &rule.root_cause, evidence.as_ref());
-        Diagnosis {
+        let diagnosis = Diagnosis {
             side,
             ambiguous,
             error_category: rule.error_category,
@@ -244,7 +252,8 @@ impl Engine {
             repair: repair(rule, failure),
             excused: None,
             advice: advice::render(&rule.advice, &values),
-        }
+        };
+        (diagnosis, prints.template)
     }
 
     /// The strongest rule that holds. Texts of an assertion get a copy

@@ -48,10 +48,12 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
             kept.push_str(&format!("not ok {number}\n"));
             continue;
         }
-        if let Some(code) = bare.strip_prefix("Failure/Error:") {
-            if !code.trim().is_empty() {
-                continue;
-            }
+        // RSpec quotes the line that failed.
+        if bare
+            .strip_prefix("Failure/Error:")
+            .is_some_and(|code| !code.trim().is_empty())
+        {
+            continue;
         }
         let line = without_name(line, index, f);
         kept.push_str(without_command(&line).as_ref());
