@@ -1,5 +1,6 @@
 //! The typed facts of a failure, and the conditions that rules put on them.
 
+use super::clues::{Origin, origin};
 use super::live;
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
 use serde::Deserialize;
@@ -97,6 +98,12 @@ pub(super) struct When {
     lists: Option<bool>,
     /// An argument of the call looks like a path.
     path_in_arguments: Option<bool>,
+    /// Names of report writers, as in `pytest`.
+    dialect: Vec<String>,
+    /// `failure` or `error`.
+    element: Option<String>,
+    /// Where the stack says that an exception was raised.
+    raised_in: Vec<Origin>,
 }
 
 impl When {
@@ -138,6 +145,9 @@ impl When {
             shell_script,
             lists,
             path_in_arguments,
+            dialect,
+            element,
+            raised_in,
         } = self;
         source.is_none()
             && phase.is_empty()
@@ -152,6 +162,9 @@ impl When {
             && promise.is_none()
             && method.is_empty()
             && raised.is_empty()
+            && dialect.is_empty()
+            && element.is_none()
+            && raised_in.is_empty()
             && [
                 is_error,
                 empty_answer,
@@ -263,6 +276,12 @@ impl When {
             && same(self.shell_script, facts.shell_script)
             && same(self.lists, facts.lists)
             && same(self.path_in_arguments, facts.path_in_arguments)
+            && name(&self.dialect, f.dialect.as_deref())
+            && self
+                .element
+                .as_deref()
+                .is_none_or(|wanted| f.element.as_deref() == Some(wanted))
+            && any(&self.raised_in, Some(&facts.raised_in))
     }
 }
 
@@ -293,6 +312,7 @@ pub(super) struct Facts<'a> {
     shell_script: bool,
     lists: bool,
     path_in_arguments: bool,
+    raised_in: Origin,
 }
 
 impl<'a> Facts<'a> {
@@ -354,6 +374,11 @@ impl<'a> Facts<'a> {
             shell_script: live::shell_script(&failure.argv),
             lists: tool_name(failure).is_some_and(says_list),
             path_in_arguments: live::path_in_arguments(failure),
+            raised_in: if failure.phase.is_some() {
+                Origin::Unknown
+            } else {
+                origin(failure)
+            },
         }
     }
 }
@@ -504,6 +529,5 @@ pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
         PlanIssue::MissingArgument { .. } => "missing_argument",
         PlanIssue::ArgumentType { .. } => "argument_type",
         PlanIssue::InvalidArgument { .. } => "invalid_argument",
-        PlanIssue::CaptureFailed { .. } => "capture_failed",
     }
 }
