@@ -66,6 +66,9 @@ impl Invalid {
     /// `None` as well for a plan that can't do without what was given, since
     /// its own variables are then not known by themselves.
     pub fn stray_variable(plan: &Plan, given: &IndexMap<String, Value>) -> Option<Self> {
+        if given.is_empty() {
+            return None;
+        }
         let own = load(plan.source.clone()).ok()?.vars;
         let stray = given.keys().find(|name| !own.contains_key(*name))?;
         let close = close_names(stray, own.keys().map(String::as_str));

@@ -16,6 +16,7 @@ mod launch;
 mod life;
 mod operators;
 mod output;
+mod plain;
 mod preflight;
 mod request;
 mod run;

@@ -2,17 +2,19 @@
 //! that keeps what the tool's own output schema promises.
 
 use super::operators::OperandError;
+use super::plain;
 use crate::plan::Request;
 use crate::text::json_type;
 use jsonschema::Validator;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::cell::OnceCell;
-use std::sync::Once;
 
 /// A JSON Schema that a server declares, compiled when first needed.
 #[derive(Debug)]
 pub struct Declared {
     pub schema: Value,
+    /// What is plainly valid needs no compiled schema.
+    is_plain: bool,
     validator: OnceCell<Result<Validator, OperandError>>,
 }
 
@@ -20,9 +22,22 @@ impl Declared {
     #[must_use]
     pub fn new(schema: Value) -> Self {
         Self {
+            is_plain: plain::is_plain(&schema),
             schema,
             validator: OnceCell::new(),
         }
+    }
+
+    /// Whether the value fits, without compiling the schema where that can be
+    /// seen at once.
+    ///
+    /// # Errors
+    /// The schema is none, or refers to what is not in it.
+    pub fn is_valid(&self, value: &Value) -> Result<bool, &OperandError> {
+        if self.is_plain && plain::fits(&self.schema, value) {
+            return Ok(true);
+        }
+        Ok(self.validator()?.is_valid(value))
     }
 
     /// # Errors
@@ -35,13 +50,6 @@ impl Declared {
             })
             .as_ref()
     }
-}
-
-/// Compiles the schema that schemas are held against, which takes
-/// milliseconds the first time. To be called while servers start.
-pub fn prepare_schemas() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| drop(jsonschema::validator_for(&json!({ "type": "object" }))));
 }
 
 /// The rung of the schema ladder by which a structured output was had.
@@ -133,7 +141,7 @@ pub fn structured(result: &Value, schema: Option<&Declared>) -> Option<(Value, A
         // A bare word or number that happens to be JSON is text.
         return None;
     }
-    let fits = schema.is_none_or(|schema| schema.validator().is_ok_and(|v| v.is_valid(&value)));
+    let fits = schema.is_none_or(|schema| schema.is_valid(&value) == Ok(true));
     fits.then_some((value, Adapter::JsonText))
 }
 
@@ -163,6 +171,9 @@ pub fn breach(result: &Value, schema: &Declared) -> Option<Breach> {
             actual: Value::String(text_of(result)),
         });
     };
+    if schema.is_valid(&value) == Ok(true) {
+        return None;
+    }
     let validator = match schema.validator() {
         Ok(validator) => validator,
         Err(error) => {

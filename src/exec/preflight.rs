@@ -63,8 +63,7 @@ impl ToolBook {
         let schema = found.input.as_ref()?;
         // A schema that can't be compiled is the server's own affair: the
         // call shows what comes of it.
-        let validator = schema.validator().ok()?;
-        if validator.is_valid(args) {
+        if schema.is_valid(args).ok()? {
             // What the schema lets pass may still be a slip: an argument
             // that the tool does not know, close to one it was not given.
             return misspelt(tool, &schema.schema, args, true);
@@ -72,6 +71,7 @@ impl ToolBook {
         if let Some(issue) = misspelt(tool, &schema.schema, args, false) {
             return Some(issue);
         }
+        let validator = schema.validator().ok()?;
         let errors: Vec<_> = validator.iter_errors(args).collect();
         let missing = errors.iter().find_map(|error| match error.kind() {
             ValidationErrorKind::Required { property } => Some(PlanIssue::MissingArgument {

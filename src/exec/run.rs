@@ -5,7 +5,6 @@ use super::board::{Board, Stop};
 use super::issue::unknown_server;
 use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
-use super::output::prepare_schemas;
 use super::settings::ExecSettings;
 use super::step::StepEnd;
 use crate::model::{Because, Event, Failure, IterationRecord, Phase, StepReport, StepState};
@@ -115,12 +114,6 @@ async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEn
         };
         lanes.spawn_local(async move { (place, lane.run().await) });
     }
-    let schemas = tokio::task::spawn_local(async {
-        // By then the servers are started and asked; what they take to answer
-        // is time that would only be waited.
-        tokio::task::yield_now().await;
-        prepare_schemas();
-    });
     let mut ends: BTreeMap<usize, LaneEnd> = BTreeMap::new();
     while let Some(joined) = lanes.join_next().await {
         match joined {
@@ -135,7 +128,6 @@ async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEn
             },
         }
     }
-    schemas.abort();
     ends.into_values().collect()
 }
 

@@ -1,0 +1,112 @@
+//! How well triage judges labelled failures:
+//! `cargo run --example score -- fixtures/corpus`.
+//!
+//! Each line of a `failures.jsonl` holds a failure and the truth about it; the
+//! engine sees the failure, and what it says is compared with the truth, field
+//! by field, strictly. Each line of a `fingerprints.jsonl` belongs to a group
+//! of sightings of one failure, or to a pair of failures that only look alike.
+//! The exit code is 1 when a score is below its bar, and 2 when something
+//! can't be read.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for developers whose output is its purpose"
+)]
+
+mod marks;
+mod prints;
+mod rows;
+
+use clap::Parser;
+use marks::Marks;
+use prints::Prints;
+use rows::{Kind, Row};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Score the triage engine on labelled failures.
+#[derive(Parser)]
+struct Args {
+    /// Folders with `mcp/failures.jsonl`, `junit/failures.jsonl` and
+    /// `junit/fingerprints.jsonl`, or single files of that kind.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// List what was judged wrongly, and the rule that decided.
+    #[arg(long)]
+    wrong: bool,
+    /// Only show the scores, whatever they are.
+    #[arg(long)]
+    no_bars: bool,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let mut below = Vec::new();
+    for path in &args.paths {
+        match score(path, &args) {
+            Ok(mut missed) => below.append(&mut missed),
+            Err(problem) => {
+                eprintln!("error: {problem}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    if below.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    for missed in &below {
+        eprintln!("below the bar: {missed}");
+    }
+    ExitCode::from(u8::from(!args.no_bars))
+}
+
+/// Prints the scores of what lies at `path`, and says which are too low.
+fn score(path: &Path, args: &Args) -> Result<Vec<String>, String> {
+    let files = if path.is_dir() {
+        let found: Vec<PathBuf> = [
+            "mcp/failures.jsonl",
+            "junit/failures.jsonl",
+            "junit/fingerprints.jsonl",
+        ]
+        .iter()
+        .map(|name| path.join(name))
+        .filter(|file| file.is_file())
+        .collect();
+        if found.is_empty() {
+            return Err(format!("{} holds no labelled failures", path.display()));
+        }
+        found
+    } else {
+        vec![path.to_owned()]
+    };
+    let mut below = Vec::new();
+    for file in &files {
+        let rows = rows::read(file)?;
+        let (labelled, grouped): (Vec<Row>, Vec<Row>) =
+            rows.into_iter().partition(|row| row.label.is_some());
+        for kind in [Kind::Mcp, Kind::Junit] {
+            let marks = Marks::of(labelled.iter().filter(|row| row.kind() == kind));
+            if marks.rows > 0 {
+                println!("{} ({}): {marks}", file.display(), kind.name());
+                if args.wrong {
+                    for line in &marks.wrong {
+                        println!("  {line}");
+                    }
+                }
+                below.extend(marks.below(kind, file));
+            }
+        }
+        if !grouped.is_empty() {
+            let prints = Prints::of(&grouped);
+            println!("{}: {prints}", file.display());
+            if args.wrong {
+                for line in &prints.wrong {
+                    println!("  {line}");
+                }
+            }
+            below.extend(prints.below(file));
+        }
+    }
+    Ok(below)
+}

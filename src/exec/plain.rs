@@ -1,0 +1,380 @@
+//! Plain JSON Schemas: those that say no more than types, names and bounds,
+//! as most tools' do.
+//!
+//! Compiling any schema takes the `jsonschema` crate milliseconds, since it
+//! compiles the schema of schemas first. So what is plainly valid is said
+//! here, and everything else is left to the crate: a schema with any other
+//! keyword, a value that does not plainly fit, and what is wrong with it.
+
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+/// Schemas nested deeper than this are not looked into.
+const MAX_DEPTH: usize = 32;
+
+/// Integers up to here are the same as floating-point numbers.
+const EXACT: i64 = 1 << 53;
+
+/// Whether this is a valid schema made of nothing but keywords that
+/// [`fits`] knows. True of a schema only if `jsonschema` compiles it.
+pub fn is_plain(schema: &Value) -> bool {
+    is_plain_at(schema, 0)
+}
+
+fn is_plain_at(schema: &Value, depth: usize) -> bool {
+    let object = match schema {
+        Value::Bool(_) => return true,
+        Value::Object(object) if depth < MAX_DEPTH => object,
+        Value::Object(_) | Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            return false;
+        }
+    };
+    object
+        .iter()
+        .all(|(keyword, value)| match keyword.as_str() {
+            "type" => match value {
+                Value::String(name) => is_type_name(name),
+                Value::Array(names) => {
+                    !names.is_empty()
+                        && unique_strings(names)
+                        && names.iter().filter_map(Value::as_str).all(is_type_name)
+                }
+                _ => false,
+            },
+            "properties" => value
+                .as_object()
+                .is_some_and(|all| all.values().all(|schema| is_plain_at(schema, depth + 1))),
+            "items" => is_plain_at(value, depth + 1),
+            "additionalProperties" => value.is_boolean(),
+            "required" => value.as_array().is_some_and(|names| unique_strings(names)),
+            // Older drafts want at least one, and no two the same.
+            "enum" => value
+                .as_array()
+                .is_some_and(|values| !values.is_empty() && unique_strings(values)),
+            "minimum" | "maximum" => value.is_number(),
+            "minLength" | "maxLength" => value.is_u64(),
+            "const" | "default" => true,
+            "examples" => value.is_array(),
+            "title" | "description" => value.is_string(),
+            "$schema" => depth == 0 && value.as_str().is_some_and(is_known_draft),
+            _ => false,
+        })
+}
+
+/// Whether the value fits a schema that [`is_plain`]; false as well where it
+/// can't be seen at once.
+pub fn fits(schema: &Value, value: &Value) -> bool {
+    let rules = match schema {
+        Value::Object(rules) => rules,
+        other => return *other == Value::Bool(true),
+    };
+    rules.iter().all(|(keyword, rule)| match keyword.as_str() {
+        "type" => match rule {
+            Value::Array(names) => names.iter().any(|name| is_of_type(value, name)),
+            name => is_of_type(value, name),
+        },
+        "properties" => match (rule, value) {
+            (Value::Object(schemas), Value::Object(members)) => schemas
+                .iter()
+                .all(|(name, schema)| members.get(name).is_none_or(|member| fits(schema, member))),
+            _ => true,
+        },
+        "additionalProperties" => {
+            *rule == Value::Bool(true)
+                || value.as_object().is_none_or(|members| {
+                    let known = rules.get("properties").and_then(Value::as_object);
+                    members.keys().all(|name| is_named(known, name))
+                })
+        }
+        "required" => value
+            .as_object()
+            .is_none_or(|members| strings(rule).all(|name| members.contains_key(name))),
+        "items" => value
+            .as_array()
+            .is_none_or(|items| items.iter().all(|item| fits(rule, item))),
+        "enum" => value
+            .as_str()
+            .is_some_and(|text| strings(rule).any(|one| one == text)),
+        "const" => value == rule,
+        "minimum" => !value.is_number() || is_at_most(rule, value),
+        "maximum" => !value.is_number() || is_at_most(value, rule),
+        "minLength" => length(value).is_none_or(|n| rule.as_u64().is_some_and(|min| min <= n)),
+        "maxLength" => length(value).is_none_or(|n| rule.as_u64().is_some_and(|max| n <= max)),
+        // What only describes.
+        _ => true,
+    })
+}
+
+fn is_known_draft(uri: &str) -> bool {
+    // Draft 4 counts 1.0 as no integer, so it is not among them.
+    matches!(
+        uri.strip_suffix('#').unwrap_or(uri),
+        "https://json-schema.org/draft/2020-12/schema"
+            | "https://json-schema.org/draft/2019-09/schema"
+            | "http://json-schema.org/draft-07/schema"
+            | "http://json-schema.org/draft-06/schema"
+    )
+}
+
+fn is_type_name(name: &str) -> bool {
+    matches!(
+        name,
+        "null" | "boolean" | "object" | "array" | "number" | "string" | "integer"
+    )
+}
+
+fn is_of_type(value: &Value, name: &Value) -> bool {
+    match value {
+        Value::Null => name == "null",
+        Value::Bool(_) => name == "boolean",
+        Value::Object(_) => name == "object",
+        Value::Array(_) => name == "array",
+        Value::String(_) => name == "string",
+        // 1.0 is an integer too; that is left to others.
+        Value::Number(number) => name == "number" || (name == "integer" && !number.is_f64()),
+    }
+}
+
+fn is_named(known: Option<&Map<String, Value>>, name: &str) -> bool {
+    known.is_some_and(|known| known.contains_key(name))
+}
+
+fn strings(list: &Value) -> impl Iterator<Item = &str> {
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+}
+
+fn unique_strings(values: &[Value]) -> bool {
+    let mut seen = HashSet::with_capacity(values.len());
+    values
+        .iter()
+        .all(|value| value.as_str().is_some_and(|text| seen.insert(text)))
+}
+
+/// In characters, as JSON Schema counts.
+fn length(value: &Value) -> Option<u64> {
+    value.as_str().map(|text| text.chars().count() as u64)
+}
+
+/// `a <= b`, where both can be compared without losing digits.
+fn is_at_most(a: &Value, b: &Value) -> bool {
+    match (a.as_i64(), b.as_i64()) {
+        (Some(a), Some(b)) => a <= b,
+        _ => exact(a).zip(exact(b)).is_some_and(|(a, b)| a <= b),
+    }
+}
+
+fn exact(number: &Value) -> Option<f64> {
+    match number.as_i64() {
+        Some(integer) if (-EXACT..=EXACT).contains(&integer) => number.as_f64(),
+        Some(_) => None,
+        None if number.is_f64() => number.as_f64(),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fits, is_plain};
+    use proptest::prelude::*;
+    use serde_json::{Map, Value, json};
+
+    #[test]
+    fn a_usual_schema_is_plain_and_its_values_fit() {
+        let schema = json!({
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "minLength": 1, "maxLength": 3, "description": "d"},
+                "count": {"type": ["integer", "null"], "minimum": 0.5, "maximum": 9},
+                "kind": {"enum": ["a", "b"]},
+                "tags": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["text"],
+            "additionalProperties": false,
+        });
+        assert!(is_plain(&schema));
+        for good in [
+            json!({"text": "äöü", "count": 1, "kind": "b", "tags": ["x"]}),
+            json!({"text": "a", "count": null}),
+        ] {
+            assert!(fits(&schema, &good), "{good}");
+        }
+        for bad in [
+            json!({}),
+            json!([]),
+            json!({"text": ""}),
+            json!({"text": "abcd"}),
+            json!({"text": "a", "count": 0}),
+            json!({"text": "a", "count": 10}),
+            json!({"text": "a", "kind": "c"}),
+            json!({"text": "a", "tags": [1]}),
+            json!({"text": "a", "more": 1}),
+        ] {
+            assert!(!fits(&schema, &bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_says_more_or_says_it_wrongly_is_not_plain() {
+        for schema in [
+            json!({"type": 1}),
+            json!({"type": "text"}),
+            json!({"type": []}),
+            json!({"type": ["string", "string"]}),
+            json!({"required": ["a", "a"]}),
+            json!({"required": "a"}),
+            json!({"properties": {"unused": {"pattern": "("}}}),
+            json!({"properties": {"unused": 7}}),
+            json!({"items": [{"type": "string"}]}),
+            json!({"enum": []}),
+            json!({"enum": [1, 1.0]}),
+            json!({"minLength": -1}),
+            json!({"title": 1}),
+            json!({"examples": 1}),
+            json!({"$ref": "#"}),
+            json!({"oneOf": []}),
+            json!({"$schema": "http://json-schema.org/draft-04/schema#"}),
+            json!({"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#"}}}),
+            json!(null),
+        ] {
+            assert!(!is_plain(&schema), "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_schema_without_a_floor_is_not_looked_into_for_ever() {
+        let mut schema = json!({});
+        for _ in 0..1_000 {
+            schema = json!({ "items": schema });
+        }
+        assert!(!is_plain(&schema));
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let number = prop_oneof![
+            (-3i64..4).prop_map(Value::from),
+            (-6i32..8).prop_map(|half| json!(f64::from(half) / 2.0)),
+            prop_oneof![
+                Just(u64::MAX),
+                Just(1 << 53),
+                Just((1 << 53) + 1),
+                Just(i64::MAX as u64)
+            ]
+            .prop_map(Value::from),
+            prop_oneof![Just(1e300), Just(-1e300), Just(9_007_199_254_740_993.0)]
+                .prop_map(Value::from),
+            Just(json!(i64::MIN)),
+        ];
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            number,
+            "[ab\u{e4}\u{1f600}]{0,3}".prop_map(Value::String),
+        ];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+                members(inner, 3),
+            ]
+        })
+    }
+
+    fn members(inner: impl Strategy<Value = Value>, most: usize) -> impl Strategy<Value = Value> {
+        let names = prop_oneof![Just("a"), Just("b"), Just("c")];
+        proptest::collection::vec((names, inner), 0..most).prop_map(|members| {
+            let members = members.into_iter().map(|(name, v)| (name.to_owned(), v));
+            Value::Object(members.collect::<Map<_, _>>())
+        })
+    }
+
+    fn schema() -> impl Strategy<Value = Value> {
+        let types = prop_oneof![
+            Just(json!("string")),
+            Just(json!("integer")),
+            Just(json!("number")),
+            Just(json!("object")),
+            Just(json!(["array", "null"])),
+            Just(json!(["string", "boolean", "integer"])),
+            // Wrong ones too, which must not be taken for plain.
+            Just(json!("text")),
+            Just(json!([])),
+        ];
+        let drafts = prop_oneof![
+            Just(json!("https://json-schema.org/draft/2020-12/schema")),
+            Just(json!("https://json-schema.org/draft/2019-09/schema")),
+            Just(json!("http://json-schema.org/draft-07/schema#")),
+            Just(json!("http://json-schema.org/draft-07/schema")),
+            Just(json!("http://json-schema.org/draft-06/schema#")),
+            Just(json!("http://json-schema.org/draft-04/schema#")),
+        ];
+        let bound = |name: &'static str| (Just(name), value()).boxed();
+        let leaf = proptest::collection::vec(
+            prop_oneof![
+                4 => (Just("type"), types).boxed(),
+                1 => bound("minimum"),
+                1 => bound("maximum"),
+                1 => (Just("minLength"), (0u64..3).prop_map(Value::from)).boxed(),
+                1 => (Just("maxLength"), (0u64..3).prop_map(Value::from)).boxed(),
+                1 => bound("minLength"),
+                1 => bound("const"),
+                1 => bound("default"),
+                1 => bound("title"),
+                1 => (Just("enum"), Just(json!(["a", "", "\u{e4}b"]))).boxed(),
+                1 => bound("enum"),
+                1 => bound("required"),
+                1 => (Just("required"), Just(json!(["a"]))).boxed(),
+                1 => (Just("additionalProperties"), any::<bool>().prop_map(Value::Bool)).boxed(),
+                1 => bound("pattern"),
+                1 => (Just("$schema"), drafts).boxed(),
+            ],
+            0..4,
+        )
+        .prop_map(object);
+        let leaf = prop_oneof![1 => any::<bool>().prop_map(Value::Bool), 9 => leaf];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            let parts = (
+                proptest::option::of(members(inner.clone(), 3)),
+                proptest::option::of(inner.clone()),
+                inner,
+            );
+            parts.prop_map(|(properties, items, rest)| {
+                let mut all: Vec<(&str, Value)> = Vec::new();
+                all.extend(properties.map(|schemas| ("properties", schemas)));
+                all.extend(items.map(|schema| ("items", schema)));
+                let mut schema = object(all);
+                if let (Value::Object(schema), Value::Object(rest)) = (&mut schema, rest) {
+                    schema.extend(rest);
+                }
+                schema
+            })
+        })
+    }
+
+    fn object(rules: Vec<(&str, Value)>) -> Value {
+        let rules = rules
+            .into_iter()
+            .map(|(name, rule)| (name.to_owned(), rule));
+        Value::Object(rules.collect::<Map<_, _>>())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn what_is_plainly_valid_is_valid(
+            schema in schema(),
+            values in proptest::collection::vec(value(), 1..6),
+        ) {
+            if is_plain(&schema) {
+                let validator = jsonschema::validator_for(&schema)
+                    .map_err(|error| TestCaseError::fail(format!("{schema}: {error}")))?;
+                for value in values.iter().filter(|value| fits(&schema, value)) {
+                    prop_assert!(validator.is_valid(value), "{schema} {value}");
+                }
+            }
+        }
+    }
+}
