@@ -17,6 +17,7 @@ mod facts;
 mod fingerprint;
 mod load;
 mod rule;
+mod statement;
 mod template;
 
 pub use engine::Engine;
