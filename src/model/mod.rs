@@ -37,4 +37,6 @@ pub use report::{
     VOLATILE_FIELDS,
 };
 pub use template::Template;
-pub use triage::{FailureHistory, FailureStatus, Recurrence, ReportSummary, TriagedFailure};
+pub use triage::{
+    ElementCounts, FailureHistory, FailureStatus, Recurrence, ReportSummary, TriagedFailure,
+};

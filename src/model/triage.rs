@@ -20,6 +20,10 @@ pub struct ReportSummary {
     pub skipped: u64,
     /// Failed at first and passed in the end.
     pub flaky: u64,
+    /// Suites that failed without a case to show it: handed on as failures,
+    /// and not counted among the tests.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub suite_errors: u64,
     /// Seconds, where the report tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
@@ -33,6 +37,41 @@ pub struct ReportSummary {
     /// counted again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
+    /// What the elements say, before reruns are taken together.
+    #[serde(skip)]
+    pub elements: ElementCounts,
+    /// Equal for reports that tell the same run: a digest over the cases with
+    /// their outcomes and durations, whatever their order. Absent for reports
+    /// without a case.
+    #[serde(skip)]
+    pub identity: Option<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Cases of a report by the elements that they hold: one with a `<failure>`
+/// and an `<error>` counts for both.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ElementCounts {
+    pub cases: u64,
+    /// Cases with a `<failure>`.
+    pub failed: u64,
+    /// Cases with an `<error>`.
+    pub errors: u64,
+    /// Cases with `<skipped>`; others may say so by an attribute.
+    pub skipped: u64,
+    /// Cases with a `<flakyFailure>` or a `<flakyError>`.
+    pub flaky: u64,
+    /// Cases with a `<rerunFailure>` or a `<rerunError>`.
+    pub rerun: u64,
+    /// Cases with a `<failure>` or an `<error>`.
+    pub failed_or_error: u64,
 }
 
 /// How a case of a report ended, for those that are triaged.
