@@ -7,7 +7,9 @@ mod executor;
 mod interrupt;
 mod invalid;
 mod out;
+mod past;
 mod plan_run;
+mod record;
 mod run;
 mod settings;
 
