@@ -4,6 +4,7 @@
 
 use super::args::{Format, RunArgs};
 use super::invalid::{Invalid, chain, read};
+use super::past::Memory;
 use super::run::{complain, fault};
 use super::settings::World;
 use crate::exec::{NoSuchFilter, Selection};
@@ -32,6 +33,8 @@ pub struct Call {
     pub seed: u64,
     pub started_at: String,
     pub run_dir: RunDir,
+    /// What earlier runs left, where a history is kept.
+    pub memory: Option<Memory>,
     pub several: bool,
     /// Servers that are starting, over all plans.
     pub starts: Arc<Semaphore>,

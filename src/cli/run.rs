@@ -69,6 +69,7 @@ fn open_call(
         complain(&format!("error: {message}"));
         ExitCode::InvalidInput
     })?;
+    let memory = args.memory.open(world)?;
     let now = jiff::Timestamp::now();
     let entropy = now.subsec_nanosecond().unsigned_abs() ^ std::process::id();
     let run_dir = RunDir::create(&args.reports_dir, &run_id(now, entropy)).map_err(|error| {
@@ -94,6 +95,7 @@ fn open_call(
         interrupt,
         args,
         run_dir,
+        memory,
         several: paths.len() > 1,
     };
     Ok((call, paths))

@@ -18,6 +18,7 @@ mod fingerprint;
 mod live;
 mod load;
 mod rule;
+mod statement;
 mod template;
 
 pub use engine::Engine;

@@ -135,7 +135,7 @@ pub(super) fn policy() -> Policy {
             ..Budgets::default()
         },
         trust_plan: false,
-        passed_before: BTreeSet::new(),
+        passed_before: BTreeMap::new(),
         seed: 7,
     }
 }

@@ -9,7 +9,7 @@ use crate::model::{
     IterationRecord, Outcome as Saw, Phase, PlanIssue, RunReport, Section, ServerReport,
     ServerState, Signal, StepReport, StepState,
 };
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanSource};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -272,14 +272,18 @@ pub(super) fn tell(tale: Tale) -> Told {
     settings.strict = tale.strict;
     settings.accept_repairs = tale.accept_repairs;
     settings.seed = tale.seed;
-    if tale.passed_before {
-        settings.passed_before.extend(STEPS.map(str::to_owned));
-    }
     if tale.hooks.0 {
         settings.hooks.fix_tests = both_hooks().fix_tests;
     }
     if tale.hooks.1 {
         settings.hooks.refine_code = both_hooks().refine_code;
+    }
+    if tale.passed_before {
+        let source = PlanSource::read(&stage.plan_path()).unwrap();
+        let plan = crate::plan::load_with(source, &stage.settings.vars).unwrap();
+        let facts = step_facts(&plan);
+        let revisions = facts.iter().map(|(id, facts)| (id.clone(), facts.revision));
+        stage.settings.passed_before = revisions.collect();
     }
     let mut iterations: Vec<Happened> = Vec::new();
     let executed = std::cell::Cell::new(0);
