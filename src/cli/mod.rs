@@ -3,6 +3,7 @@
 mod args;
 mod call;
 mod check;
+mod events;
 mod executor;
 mod find;
 mod interrupt;

@@ -2,6 +2,7 @@
 
 use super::args::Format;
 use super::call::{Call, PlanEnd};
+use super::events::EventQueue;
 use super::executor::PlanExecutor;
 use super::invalid::{Invalid, chain, read};
 use super::out::Out;
@@ -29,6 +30,7 @@ struct PlanRun<'a> {
     reporter: Rc<RefCell<TerminalReporter<Out>>>,
     /// What is still to be shown, where several plans ran side by side.
     transcript: Rc<RefCell<Vec<u8>>>,
+    queue: Rc<EventQueue>,
     events: EventSink,
     recorder: Option<Recorder>,
 }
@@ -101,9 +103,10 @@ impl<'a> PlanRun<'a> {
             reporter = reporter.with_progress(progress.clone());
         }
         let reporter = Rc::new(RefCell::new(reporter));
+        let queue = Rc::new(EventQueue::new(reporter.clone()));
         let events: EventSink = {
-            let reporter = reporter.clone();
-            Rc::new(move |event| reporter.borrow_mut().event(&event))
+            let queue = queue.clone();
+            Rc::new(move |event| queue.push(event))
         };
         Self {
             recorder: call
@@ -117,6 +120,7 @@ impl<'a> PlanRun<'a> {
             redactor: secrets(plan, &call.world.env),
             reporter,
             transcript,
+            queue,
             events,
         }
     }
@@ -141,10 +145,15 @@ impl<'a> PlanRun<'a> {
             events: self.events.clone(),
             on_iteration: &mut |report, repaired| self.write(report, repaired),
         };
-        let outcome = crate::harness::run(plan, &settings, surroundings).await;
+        let outcome = tokio::select! {
+            biased;
+            outcome = crate::harness::run(plan, &settings, surroundings) => outcome,
+            never = self.queue.run() => match never {},
+        };
         if let Some(warning) = self.recorder.as_ref().and_then(Recorder::warning) {
             self.warn(warning);
         }
+        self.queue.show();
         let mut report = outcome.report;
         let told = if self.call.several {
             self.reporter.borrow_mut().leave()

@@ -14,6 +14,7 @@ mod failure;
 mod failures;
 mod record;
 mod report;
+mod template;
 mod triage;
 
 pub use budget::{Budgets, Spent, Track};
@@ -37,6 +38,7 @@ pub use report::{
     HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
     VOLATILE_FIELDS,
 };
+pub use template::Template;
 pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,
     Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure,
