@@ -1,5 +1,6 @@
 //! What can be typed. Nothing here is resolved yet; see `settings`.
 
+use super::triage::TriageArgs;
 use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::Value;
@@ -30,6 +31,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Validates plans; nothing is started
     Check(CheckArgs),
+    /// Says of the failures in test reports whom they concern, why, and what to run again
+    Triage(Box<TriageArgs>),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
     /// Prints the completions for a shell

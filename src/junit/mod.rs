@@ -7,6 +7,20 @@
 //!
 //! The module must not know what a failure means.
 
+mod attributes;
 mod case;
+mod counts;
+mod dialect;
+mod elements;
+mod escape;
+mod hold;
+mod identity;
+mod kept;
+mod limits;
+mod machine;
+mod open;
+mod read;
 
 pub use case::{Case, CaseOutcome, CaseSink};
+pub use limits::Limits;
+pub use read::read;

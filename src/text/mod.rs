@@ -3,10 +3,12 @@
 //! Pure functions on strings. Must know nothing of failures, plans or servers.
 
 mod names;
+mod order;
 pub mod redact;
 mod words;
 
 pub use names::close_names;
+pub use order::natural_cmp;
 pub use words::{
     human_duration, json_type, one_line, plural, sanitize, strip_ansi, truncate, truncate_middle,
 };

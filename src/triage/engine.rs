@@ -7,7 +7,9 @@ use super::facts::{Facts, Promise};
 use super::fingerprint;
 use super::load::{self, RuleError};
 use super::rule::{AdviceText, Rule, RuleSide, Strength};
-use crate::model::{Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect};
+use crate::model::{
+    Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect, Template,
+};
 use crate::text::truncate;
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use std::ops::Range;
@@ -190,6 +192,12 @@ impl Engine {
     /// test-side and ambiguous.
     #[must_use]
     pub fn diagnose(&self, failure: &Failure) -> Diagnosis {
+        self.diagnose_with_template(failure).0
+    }
+
+    /// The same, with what the diagnosis' fingerprint was made of.
+    #[must_use]
+    pub fn diagnose_with_template(&self, failure: &Failure) -> (Diagnosis, Template) {
         let facts = Facts::of(failure);
         let texts = clues::texts(&facts);
         let found = self.strongest(&facts, &texts);
@@ -224,7 +232,7 @@ impl Engine {
                 .is_some())
         .then_some(Suspect::Code);
         let prints = fingerprint::of_facts(&facts, &rule.root_cause, evidence.as_ref());
-        Diagnosis {
+        let diagnosis = Diagnosis {
             side,
             ambiguous,
             error_category: rule.error_category,
@@ -241,7 +249,8 @@ impl Engine {
             repair: repair(rule, failure),
             excused: None,
             advice: advice::render(&rule.advice, &values),
-        }
+        };
+        (diagnosis, prints.template)
     }
 
     fn strongest<'a>(&'a self, facts: &Facts<'_>, texts: &[Text<'_>]) -> Option<Match<'a>> {
