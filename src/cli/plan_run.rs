@@ -47,7 +47,8 @@ impl Call {
         };
         // Of several plans, each takes what it has a place for.
         if !self.several
-            && let Some(stray) = Invalid::stray_variable(&plan, &self.vars())
+            && let Some(stray) =
+                Invalid::stray_variable(std::slice::from_ref(&plan.source), &self.vars())
         {
             return Some(self.refuse(path, &stray));
         }
@@ -127,6 +128,7 @@ impl<'a> PlanRun<'a> {
     }
 
     async fn run(self, plan: Plan, selection: Selection) -> PlanEnd {
+        self.warn_of_no_text(&plan);
         let settings = self.loop_settings(&plan);
         let mut executor = PlanExecutor {
             settings: Rc::new(self.exec_settings(selection)),
@@ -279,6 +281,21 @@ impl<'a> PlanRun<'a> {
             self.warn(format!("failed to {}", chain(&error)));
         }
         Ok(())
+    }
+
+    /// Names variables that count as not set though they are.
+    fn warn_of_no_text(&self, plan: &Plan) {
+        let no_text = &self.call.world.no_text;
+        if no_text.is_empty() {
+            return;
+        }
+        let named = plan.env_names().into_iter().chain(plan.secret_names());
+        for name in named.filter(|name| no_text.contains(name)) {
+            self.warn(format!(
+                "the environment variable {name} holds bytes that are not UTF-8 text, \
+                 so it counts as not set"
+            ));
+        }
     }
 
     fn warn(&self, message: String) {
