@@ -18,12 +18,14 @@ mod explain;
 mod facts;
 mod fingerprint;
 mod flaws;
+mod live;
 mod load;
 mod own;
 mod provar;
 mod rule;
 mod spec;
 mod specimen;
+mod statement;
 mod template;
 
 pub use causes::CAUSES;

@@ -61,6 +61,16 @@ pub fn specimen(field: Field, text: &str) -> Failure {
             message: Some(text),
             ..Failure::default()
         },
+        Field::Class => Failure {
+            element: Some("error".into()),
+            type_: Some(text),
+            ..Failure::default()
+        },
+        Field::Title => Failure {
+            element: Some("error".into()),
+            name: Some(text),
+            ..Failure::default()
+        },
         Field::Log => Failure {
             element: Some("error".into()),
             system_err: Some(text),

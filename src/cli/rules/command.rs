@@ -139,13 +139,16 @@ fn failure(args: &ExplainArgs, text: &str) -> Result<Failure, String> {
         None if live => Field::Answer,
         None => Field::Report,
     };
-    let of_report = matches!(field, Field::Report | Field::Log);
+    let of_report = matches!(
+        field,
+        Field::Report | Field::Class | Field::Title | Field::Log
+    );
     if live && of_report {
-        return Err("`report` and `log` are fields of a test report, not of a live failure".into());
+        return Err("`report`, `class`, `title` and `log` are fields of a test report, not of a live failure".into());
     }
     if args.report && !of_report && field != Field::Message {
         return Err(
-            "this field is one of a live failure; a test report has `report` and `log`".into(),
+            "this field is one of a live failure; a test report has `report`, `class`, `title` and `log`".into(),
         );
     }
     let mut failure = specimen(field, text);
