@@ -81,14 +81,13 @@ fn is_host(host: &str) -> bool {
         "cpp", "cc", "c", "h", "hpp", "swift", "scala", "groovy", "lua", "ex", "exs", "sql",
     ];
     let last = host.rsplit('.').next().unwrap_or(host);
+    let is_source = host.contains('.') && SOURCES.contains(&last);
     let numbers = host.chars().all(|c| c.is_ascii_digit() || c == '.');
-    !host.is_empty()
-        && !(host.contains('.') && SOURCES.contains(&last))
-        && (!numbers || host.split('.').count() == 4)
-        && !matches!(
-            host,
-            "line" | "errno" | "code" | "error" | "the" | "a" | "host" | "port"
-        )
+    let is_address = !numbers || host.split('.').count() == 4;
+    let words = [
+        "", "line", "errno", "code", "error", "the", "a", "host", "port",
+    ];
+    is_address && !is_source && !words.contains(&host)
 }
 
 /// Whether two subjects can be one: equal, or the same host where one names

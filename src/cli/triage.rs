@@ -1,12 +1,13 @@
-//! The command from its arguments to its exit code.
+//! `jelly triage`: test reports → an account → an exit code.
 
-use super::args::{Emit, InputKind, TriageArgs, TriageFormat};
-use super::lines::{self, Told};
-use super::target::Target;
-use crate::cli::args::ColorChoice;
-use crate::cli::find::{find, find_usual};
-use crate::cli::run::complain;
-use crate::cli::settings::World;
+mod args;
+mod lines;
+mod target;
+
+use super::args::ColorChoice;
+use super::find::{find, find_usual};
+use super::run::complain;
+use super::settings::World;
 use crate::model::{
     ExitCode, FailureStatus, Failures, ReportSummary, TriageReport, TriagedFailure,
 };
@@ -19,6 +20,11 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZero;
 use std::thread::available_parallelism;
+
+pub use args::TriageArgs;
+use args::{Emit, InputKind, TriageFormat};
+use lines::Told;
+use target::Target;
 
 /// Shorter values are words like `true` more often than secrets.
 const MIN_SECRET: usize = 8;
