@@ -141,7 +141,14 @@ pub(super) fn login_redirect(failure: &Failure) -> bool {
             .any(|location| {
                 let location = location.to_ascii_lowercase();
                 [
-                    "login", "signin", "sign-in", "sso", "oauth", "authorize", "saml", "/auth",
+                    "login",
+                    "signin",
+                    "sign-in",
+                    "sso",
+                    "oauth",
+                    "authorize",
+                    "saml",
+                    "/auth",
                 ]
                 .iter()
                 .any(|word| location.contains(word))
@@ -169,18 +176,14 @@ pub(super) fn shell_script(argv: &[String]) -> bool {
     })
 }
 
-/// Whether an argument of the call looks like a path.
-pub(super) fn path_in_arguments(failure: &Failure) -> bool {
-    failure
-        .request
-        .as_ref()
-        .and_then(|request| request.params.as_ref())
-        .and_then(|params| params.get("arguments"))
-        .is_some_and(|arguments| {
-            any_text(arguments, &|text| {
-                text.contains(['/', '\\', '.']) && !text.contains('\n')
-            })
+/// Whether an argument of the call looks like a path, where the call is known.
+pub(super) fn path_in_arguments(failure: &Failure) -> Option<bool> {
+    let params = failure.request.as_ref()?.params.as_ref()?;
+    Some(params.get("arguments").is_some_and(|arguments| {
+        any_text(arguments, &|text| {
+            text.contains(['/', '\\', '.']) && !text.contains('\n')
         })
+    }))
 }
 
 #[cfg(test)]
@@ -208,7 +211,10 @@ mod tests {
             raised(&answered("Error calling tool 'x': payment backend", stderr)),
             Some("NotImplementedError")
         );
-        assert_eq!(raised(&answered("Error calling tool 'x': no", stderr)), None);
+        assert_eq!(
+            raised(&answered("Error calling tool 'x': no", stderr)),
+            None
+        );
         assert_eq!(
             raised(&answered("Error calling tool 'x': ", "  MemoryError  ")),
             Some("MemoryError")
@@ -230,8 +236,12 @@ mod tests {
         assert!(!of(
             "  File \"/v/site-packages/x/s.py\", line 2\n  File \"/srv/a.py\", line 1\nAttributeError: a"
         ));
-        assert!(of("/srv/node_modules/x/i.js:3\nfoo\n^\n\nSyntaxError: a\n    at wrapSafe (node:internal/x:1:2)"));
-        assert!(!of("TypeError: a\n    at Object.<anonymous> (/srv/x.js:2:25)"));
+        assert!(of(
+            "/srv/node_modules/x/i.js:3\nfoo\n^\n\nSyntaxError: a\n    at wrapSafe (node:internal/x:1:2)"
+        ));
+        assert!(!of(
+            "TypeError: a\n    at Object.<anonymous> (/srv/x.js:2:25)"
+        ));
         assert!(!of(""));
     }
 
@@ -262,7 +272,9 @@ mod tests {
             login_redirect(&Failure {
                 http: Some(HttpFacts {
                     status: Some(status),
-                    headers: [("Location".to_owned(), json!(location))].into_iter().collect(),
+                    headers: [("Location".to_owned(), json!(location))]
+                        .into_iter()
+                        .collect(),
                     ..HttpFacts::default()
                 }),
                 ..Failure::default()
@@ -291,7 +303,11 @@ mod tests {
     #[test]
     fn scripts_and_paths_are_seen_in_what_the_plan_gives() {
         assert!(shell_script(&["sh".into(), "start.sh".into()]));
-        assert!(!shell_script(&["node".into(), "x.js".into(), "y.sh".into()]));
+        assert!(!shell_script(&[
+            "node".into(),
+            "x.js".into(),
+            "y.sh".into()
+        ]));
         let with = |arguments: Value| {
             path_in_arguments(&Failure {
                 request: Some(RequestFacts {
@@ -301,8 +317,9 @@ mod tests {
                 ..Failure::default()
             })
         };
-        assert!(with(json!({"path": "/w/a"})));
-        assert!(!with(json!({"query": "a"})));
-        assert!(!with(json!({})));
+        assert_eq!(with(json!({"path": "/w/a"})), Some(true));
+        assert_eq!(with(json!({"query": "a"})), Some(false));
+        assert_eq!(with(json!({})), Some(false));
+        assert_eq!(path_in_arguments(&Failure::default()), None);
     }
 }
