@@ -1,5 +1,7 @@
 //! What can be typed. Nothing here is resolved yet; see `settings`.
 
+use super::explain::ExplainArgs;
+use super::history::ListArgs;
 use super::past::HistoryArgs;
 use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -31,6 +33,10 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Validates plans; nothing is started
     Check(CheckArgs),
+    /// What a fingerprint stands for, and why two are or are not the same
+    Explain(ExplainArgs),
+    /// The tests and causes that give the most trouble
+    History(ListArgs),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
     /// Prints the completions for a shell
