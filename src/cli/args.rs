@@ -3,6 +3,7 @@
 use super::explain::ExplainArgs;
 use super::history::ListArgs;
 use super::past::HistoryArgs;
+use super::triage::TriageArgs;
 use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::Value;
@@ -37,6 +38,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// The tests and causes that give the most trouble
     History(ListArgs),
+    /// Says of the failures in test reports whom they concern, why, and what to run again
+    Triage(Box<TriageArgs>),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
     /// Prints the completions for a shell

@@ -9,7 +9,7 @@ use super::run::{complain, fault};
 use super::settings::World;
 use crate::exec::{NoSuchFilter, Selection};
 use crate::model::{ExitCode, RunReport, Signal};
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanSource};
 use crate::report::{
     Results, RunDir, TerminalOptions, TerminalReporter, annotations, job_summary, results_json,
     run_json,
@@ -54,6 +54,21 @@ pub struct PlanEnd {
 impl Call {
     pub fn selection(&self) -> Selection {
         Selection::new(self.args.only.clone(), self.args.skip.clone())
+    }
+
+    /// Refuses variables that none of several plans has a place for, as
+    /// [`Call::check_filters`] does with filters.
+    pub fn check_variables(&self, paths: &[PathBuf]) -> Result<(), Invalid> {
+        let given = self.vars();
+        if given.is_empty() {
+            return Ok(());
+        }
+        let sources: Result<Vec<_>, _> = paths.iter().map(|path| PlanSource::read(path)).collect();
+        // One that can't be read says so itself when it is due.
+        let stray = sources
+            .ok()
+            .and_then(|sources| Invalid::stray_variable(&sources, &given));
+        stray.map_or(Ok(()), Err)
     }
 
     /// Refuses filters that match nothing in any of several plans, before

@@ -3,8 +3,10 @@
 mod args;
 mod call;
 mod check;
+mod events;
 mod executor;
 mod explain;
+mod find;
 mod history;
 mod interrupt;
 mod invalid;
@@ -14,6 +16,7 @@ mod plan_run;
 mod record;
 mod run;
 mod settings;
+mod triage;
 
 use crate::model::ExitCode;
 use crate::process::{self, Role, WorkerEnd};
@@ -76,6 +79,7 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
         }
         Command::Explain(args) => in_world(|world| explain::explain(&args, cli.color, world)),
         Command::History(args) => in_world(|world| history::history(&args, world)),
+        Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),
         Command::Mock(args) => crate::mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -2,6 +2,7 @@
 
 use super::args::Format;
 use super::call::{Call, PlanEnd};
+use super::events::EventQueue;
 use super::executor::PlanExecutor;
 use super::invalid::{Invalid, chain, read};
 use super::out::Out;
@@ -30,6 +31,7 @@ struct PlanRun<'a> {
     reporter: Rc<RefCell<TerminalReporter<Out>>>,
     /// What is still to be shown, where several plans ran side by side.
     transcript: Rc<RefCell<Vec<u8>>>,
+    queue: Rc<EventQueue>,
     events: EventSink,
     recorder: Option<Recorder>,
 }
@@ -45,7 +47,8 @@ impl Call {
         };
         // Of several plans, each takes what it has a place for.
         if !self.several
-            && let Some(stray) = Invalid::stray_variable(&plan, &self.vars())
+            && let Some(stray) =
+                Invalid::stray_variable(std::slice::from_ref(&plan.source), &self.vars())
         {
             return Some(self.refuse(path, &stray));
         }
@@ -102,9 +105,10 @@ impl<'a> PlanRun<'a> {
             reporter = reporter.with_progress(progress.clone());
         }
         let reporter = Rc::new(RefCell::new(reporter));
+        let queue = Rc::new(EventQueue::new(reporter.clone()));
         let events: EventSink = {
-            let reporter = reporter.clone();
-            Rc::new(move |event| reporter.borrow_mut().event(&event))
+            let queue = queue.clone();
+            Rc::new(move |event| queue.push(event))
         };
         Self {
             recorder: call
@@ -118,11 +122,13 @@ impl<'a> PlanRun<'a> {
             redactor: secrets(plan, &call.world.env),
             reporter,
             transcript,
+            queue,
             events,
         }
     }
 
     async fn run(self, plan: Plan, selection: Selection) -> PlanEnd {
+        self.warn_of_no_text(&plan);
         let settings = self.loop_settings(&plan);
         let mut executor = PlanExecutor {
             settings: Rc::new(self.exec_settings(selection)),
@@ -149,7 +155,11 @@ impl<'a> PlanRun<'a> {
             events: self.events.clone(),
             on_iteration: &mut |report, repaired| self.write(report, repaired),
         };
-        let outcome = crate::harness::run(plan, &settings, surroundings).await;
+        let outcome = tokio::select! {
+            biased;
+            outcome = crate::harness::run(plan, &settings, surroundings) => outcome,
+            never = self.queue.run() => match never {},
+        };
         if let Some(warning) = self.recorder.as_ref().and_then(Recorder::warning) {
             self.warn(warning);
         }
@@ -163,6 +173,7 @@ impl<'a> PlanRun<'a> {
                 self.warn(warning);
             }
         }
+        self.queue.show();
         let mut report = outcome.report;
         let told = if self.call.several {
             self.reporter.borrow_mut().leave()
@@ -270,6 +281,21 @@ impl<'a> PlanRun<'a> {
             self.warn(format!("failed to {}", chain(&error)));
         }
         Ok(())
+    }
+
+    /// Names variables that count as not set though they are.
+    fn warn_of_no_text(&self, plan: &Plan) {
+        let no_text = &self.call.world.no_text;
+        if no_text.is_empty() {
+            return;
+        }
+        let named = plan.env_names().into_iter().chain(plan.secret_names());
+        for name in named.filter(|name| no_text.contains(name)) {
+            self.warn(format!(
+                "the environment variable {name} holds bytes that are not UTF-8 text, \
+                 so it counts as not set"
+            ));
+        }
     }
 
     fn warn(&self, message: String) {

@@ -45,7 +45,9 @@ async fn run_all(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {
         Err(code) => return code,
     };
     if call.several
-        && let Err(slip) = call.check_filters(&paths)
+        && let Err(slip) = call
+            .check_filters(&paths)
+            .and_then(|()| call.check_variables(&paths))
     {
         complain(&slip.render(call.color_errors));
         return ExitCode::InvalidInput;

@@ -11,6 +11,7 @@ mod era;
 mod event;
 mod exit;
 mod failure;
+mod failures;
 mod record;
 mod report;
 mod template;
@@ -27,6 +28,7 @@ pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, Outcome, Phase, PlanIssue, RequestFacts,
     RpcError, SpawnError, ToolResult,
 };
+pub use failures::{FailureView, Failures};
 pub use record::{
     Because, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState, ToolInfo,
     Totals,
@@ -38,5 +40,6 @@ pub use report::{
 };
 pub use template::Template;
 pub use triage::{
-    ElementCounts, FailureHistory, FailureStatus, Recurrence, ReportSummary, TriagedFailure,
+    Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,
+    Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure,
 };

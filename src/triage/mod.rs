@@ -15,6 +15,7 @@ mod engine;
 mod evidence;
 mod facts;
 mod fingerprint;
+mod live;
 mod load;
 mod rule;
 mod statement;

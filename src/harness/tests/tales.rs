@@ -2,12 +2,12 @@
 //! is drawn beforehand, and the loop is let loose on it.
 
 use super::stage::{Script, ScriptedHooks, Stage, both_hooks, by_message};
-use super::support::{skipped, step};
+use super::support::{server, skipped, step};
 use crate::harness::{Hook, IterationContext, Outcome, StepFacts, step_facts};
 use crate::model::{
     Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
-    IterationRecord, Outcome as Saw, Phase, PlanIssue, RunReport, Section, ServerReport,
-    ServerState, Signal, StepReport, StepState,
+    IterationRecord, Outcome as Saw, Phase, PlanIssue, RunReport, Section, ServerState, Signal,
+    StepReport, StepState,
 };
 use crate::plan::{Plan, PlanSource};
 use proptest::prelude::*;
@@ -436,24 +436,12 @@ fn start_up(
     };
     let lost = failure.is_some() || start == Start::Silent;
     for name in ["files", "other"] {
-        record.servers.push(ServerReport {
-            name: name.into(),
-            state: if lost && name == "files" {
-                ServerState::Failed
-            } else {
-                ServerState::Ready
-            },
-            era: None,
-            protocol_version: None,
-            startup_ms: None,
-            exit: None,
-            stderr_tail: String::new(),
-            server_info: None,
-            stdout_noise: 0,
-            stdout_noise_sample: Vec::new(),
-            restarts: 0,
-            notes: Vec::new(),
-        });
+        let state = if lost && name == "files" {
+            ServerState::Failed
+        } else {
+            ServerState::Ready
+        };
+        record.servers.push(server(name, state));
     }
     record.failures.extend(failure.map(|(message, stderr)| {
         let slow = start == Start::Slow;
