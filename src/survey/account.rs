@@ -43,7 +43,7 @@ pub fn account(mut parts: Vec<Part>, terms: Terms) -> TriageReport {
             if failures.is_empty() {
                 failures = part.failures;
             } else {
-                failures.extend(part.failures.to_owned_iter());
+                failures.append(&part.failures);
             }
         }
         reports.push(summary);

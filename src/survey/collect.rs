@@ -91,7 +91,7 @@ impl CaseSink for Collector<'_> {
                 continue;
             }
             causes.push(triaged.diagnosis.fingerprint.clone());
-            self.failures.push(triaged);
+            self.failures.push_of_case(case.ordinal, triaged);
             if causes.len() == CAUSES_OF_A_CASE {
                 break;
             }

@@ -22,4 +22,4 @@ pub use account::{Part, Terms, account};
 pub use cluster::clusters;
 pub use collect::Collector;
 pub use exit::FailOn;
-pub use read::{Input, Source, Tools, read_all, read_one};
+pub use read::{Input, Source, Tools, open, read_all, read_one};

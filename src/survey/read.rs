@@ -102,7 +102,10 @@ fn refusal(error: &io::Error) -> String {
 }
 
 /// The report's bytes, unpacked where gzip packed them.
-fn open(input: &Input) -> io::Result<Box<dyn BufRead>> {
+///
+/// # Errors
+/// It can't be opened, or its first bytes not be read.
+pub fn open(input: &Input) -> io::Result<Box<dyn BufRead>> {
     match input {
         Input::File(path) => {
             let file = File::open(path)?;

@@ -25,6 +25,28 @@ pub enum TriageFormat {
     Json,
     /// One failure a line
     Jsonl,
+    /// Markdown, for a pull request or a job summary
+    Md,
+    /// A row for each failure
+    Table,
+    /// Annotations of GitHub Actions
+    Github,
+    /// Common Test Report Format, all cases included
+    Ctrf,
+    /// JUnit XML with the diagnoses as properties, all cases included
+    Junit,
+}
+
+/// How much is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Causes, failures, what to do
+    #[default]
+    Rca,
+    /// Id, title and message of each failure
+    Failures,
+    /// The paths of the reports
+    Locate,
 }
 
 /// What is printed instead of the report.
@@ -81,6 +103,10 @@ pub struct TriageArgs {
     /// How the result is printed [default: human; jsonl for failures as input]
     #[arg(long, short, value_enum, env = "JELLY_TRIAGE_FORMAT")]
     pub format: Option<TriageFormat>,
+
+    /// How much is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub mode: Mode,
 
     /// Prints what to run again instead of the report
     #[arg(long, value_enum, value_name = "WHAT")]
