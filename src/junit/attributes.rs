@@ -1,6 +1,6 @@
 //! Attributes of an element, as tolerant as their writers are careless.
 
-use super::escape::unescape;
+use super::escape::{is_forbidden, unescape};
 use quick_xml::events::BytesStart;
 use std::borrow::Cow;
 
@@ -9,18 +9,25 @@ const MOST: usize = 4_096;
 
 /// Calls `take` with the local name and the unescaped value of each. Values
 /// without quotes, names without values and repeated names are taken as they
-/// come.
-pub(super) fn each<'a>(start: &'a BytesStart<'_>, mut take: impl FnMut(&'a str, Cow<'a, str>)) {
+/// come. Answers whether a reference was to a character that XML forbids.
+pub(super) fn each<'a>(
+    start: &'a BytesStart<'_>,
+    mut take: impl FnMut(&'a str, Cow<'a, str>),
+) -> bool {
+    let mut forbidden = false;
     let mut attributes = start.html_attributes();
     let attributes = attributes.with_checks(false);
     for attribute in attributes.take(MOST).flatten() {
         let name: &str = attribute.key.into_inner();
         let name = name.rsplit_once(':').map_or(name, |(_, local)| local);
-        match attribute.value {
-            Cow::Borrowed(value) => take(name, unescape(value)),
-            Cow::Owned(value) => take(name, Cow::Owned(unescape(&value).into_owned())),
-        }
+        let value = match attribute.value {
+            Cow::Borrowed(value) => unescape(value),
+            Cow::Owned(value) => Cow::Owned(unescape(&value).into_owned()),
+        };
+        forbidden |= matches!(&value, Cow::Owned(value) if value.chars().any(is_forbidden));
+        take(name, value);
     }
+    forbidden
 }
 
 /// Overwrites `target` with at most `limit` bytes of `value`.

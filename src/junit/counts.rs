@@ -1,6 +1,7 @@
 //! What a report claims beside what it holds.
 
 use crate::model::{ElementCounts, ReportSummary};
+use crate::text::plural;
 
 /// What the attributes of a suite or of the root say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,9 +56,9 @@ impl Claims {
     /// The difference to what was counted, in words.
     pub(super) fn difference(self, counted: &ElementCounts) -> Option<String> {
         let fields = [
-            ("tests", self.tests, counted.cases),
-            ("failures", self.failures, counted.failed),
-            ("errors", self.errors, counted.errors),
+            ("test", self.tests, counted.cases),
+            ("failure", self.failures, counted.failed),
+            ("error", self.errors, counted.errors),
             ("skipped", self.skipped, counted.skipped),
         ];
         let differing: Vec<_> = fields
@@ -70,13 +71,19 @@ impl Claims {
         if differing.is_empty() {
             return None;
         }
+        let words = |count: i128, noun: &str| match noun {
+            // No noun, and so without a plural.
+            "skipped" => format!("{count} skipped"),
+            noun if count < 0 => format!("{count} {noun}s"),
+            noun => plural(count.unsigned_abs(), noun),
+        };
         let claims: Vec<String> = differing
             .iter()
-            .map(|(word, claimed, _)| format!("{claimed} {word}"))
+            .map(|(word, claimed, _)| words(i128::from(*claimed), word))
             .collect();
         let counts: Vec<String> = differing
             .iter()
-            .map(|(word, _, counted)| format!("{counted} {word}"))
+            .map(|(word, _, counted)| words(i128::from(**counted), word))
             .collect();
         Some(format!(
             "the report claims {}, and its elements show {}; the elements count",
@@ -97,4 +104,32 @@ pub(super) fn count(summary: &mut ReportSummary, outcome: super::CaseOutcome) {
         CaseOutcome::Skipped => &mut summary.skipped,
         CaseOutcome::Flaky => &mut summary.flaky,
     } += 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_report_claims_too_much_is_said_in_words() {
+        let mut claims = Claims::default();
+        for (name, value) in [
+            ("tests", "3"),
+            ("failures", "-3"),
+            ("skip", "1"),
+            ("errors", ""),
+        ] {
+            claims.take(name, value);
+        }
+        let counted = ElementCounts {
+            cases: 1,
+            skipped: 1,
+            ..ElementCounts::default()
+        };
+        assert_eq!(
+            claims.difference(&counted).unwrap(),
+            "the report claims 3 tests, -3 failures, and its elements show 1 test, 0 failures; \
+             the elements count"
+        );
+    }
 }

@@ -29,6 +29,12 @@ pub(super) fn resolve(name: &str) -> Option<char> {
     }
 }
 
+/// Whether XML 1.0 has no place for a character, not even as a reference.
+pub(super) fn is_forbidden(character: char) -> bool {
+    matches!(character, '\0'..'\t' | '\u{b}' | '\u{c}' | '\u{e}'..' ' | '\u{fffe}' | '\u{ffff}')
+        || character == char::REPLACEMENT_CHARACTER
+}
+
 /// Longest reference there is: `#x10FFFF`, with zeros before it.
 const LONGEST: usize = 16;
 

@@ -45,6 +45,13 @@ impl Kept {
         self.dropped += over as u64;
     }
 
+    /// Says that so many bytes are missing in the middle already.
+    pub(super) fn missed(&mut self, bytes: i64) {
+        if self.dropped > 0 {
+            self.dropped = self.dropped.saturating_add_signed(bytes);
+        }
+    }
+
     /// What was kept, with a line between head and tail that says how much
     /// is missing. Line ends are `\n`.
     pub(super) fn text(&mut self) -> String {

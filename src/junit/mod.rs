@@ -9,9 +9,11 @@
 
 mod attributes;
 mod case;
+mod cases;
 mod counts;
 mod dialect;
 mod elements;
+mod encoding;
 mod escape;
 mod hold;
 mod identity;
@@ -20,6 +22,11 @@ mod limits;
 mod machine;
 mod open;
 mod read;
+mod source;
+mod suites;
+
+#[cfg(test)]
+mod tests;
 
 pub use case::{Case, CaseOutcome, CaseSink};
 pub use limits::Limits;

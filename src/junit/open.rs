@@ -11,6 +11,8 @@ use crate::model::{ElementCounts, Failure};
 pub(super) struct OpenSuite {
     /// Length of the path of suites before this one's name joined it.
     pub(super) path_before: usize,
+    /// No root around suites.
+    pub(super) is_suite: bool,
     pub(super) file: Option<String>,
     pub(super) claims: Claims,
     /// What the suites inside it claim.

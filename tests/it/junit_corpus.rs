@@ -128,7 +128,7 @@ fn every_well_formed_report_of_the_corpus_is_counted_as_its_elements_are() {
     let mut reports = 0;
     for entry in index(&corpus) {
         let junit = matches!(text(&entry, "root"), "testsuites" | "testsuite" | "testrun");
-        if !junit || entry["wellformed"] != true || text(&entry, "dialect") == "malformed" {
+        if !junit || entry["wellformed"] != true {
             continue;
         }
         reports += 1;
@@ -140,4 +140,124 @@ fn every_well_formed_report_of_the_corpus_is_counted_as_its_elements_are() {
     }
     assert!(reports > 300, "{reports}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What becomes of each malformed report: tests, failed, errors, and words of
+/// its problem, or else of a warning.
+const MALFORMED: [(&str, [u64; 3], &str, &str); 33] = [
+    ("DataDog__fixtures_empty.xml", [0, 0, 0], "empty", ""),
+    (
+        "DataDog__fixtures_invalid.xml",
+        [3, 0, 0],
+        "`<nothing>`",
+        "",
+    ),
+    (
+        "DataDog__subfolder_invalid-no-tests.xml",
+        [0, 0, 0],
+        "",
+        "no test case",
+    ),
+    (
+        "EnricoMi__pytest_corrupt-xml.xml",
+        [2, 0, 0],
+        "`<skipped>`, in line 11",
+        "",
+    ),
+    ("EnricoMi__xml_empty.xml", [0, 0, 0], "empty", ""),
+    ("EnricoMi__xml_non-xml.xml", [0, 0, 0], "no XML", ""),
+    ("boost-crash-empty.xml", [0, 0, 0], "empty", ""),
+    ("cdata-split.xml", [1, 1, 0], "", ""),
+    ("charref-control.xml", [110, 95, 6], "", "not allow"),
+    (
+        "control-chars.xml",
+        [110, 95, 6],
+        "",
+        "not allow, the first one in line 763",
+    ),
+    ("counts-missing.xml", [3, 1, 1], "", ""),
+    ("crlf-newlines.xml", [24, 6, 14], "", ""),
+    ("doctype-harmless.xml", [1, 0, 0], "", ""),
+    ("duplicate-attributes.xml", [1, 1, 0], "", "attribute twice"),
+    ("failure-and-error-and-skipped.xml", [1, 0, 1], "", ""),
+    ("huge-attribute-2mb.xml", [1, 1, 0], "", ""),
+    ("jenkinsci__junit_testXxe-oob.xml", [0, 0, 0], "line 1", ""),
+    (
+        "latin1-declared-utf8.xml",
+        [24, 6, 14],
+        "",
+        "read as Windows-1252",
+    ),
+    ("latin1-declared.xml", [24, 6, 14], "", ""),
+    (
+        "leading-garbage.xml",
+        [47, 42, 2],
+        "",
+        "before or after its root",
+    ),
+    ("lukejpreston__data_invalid.xml", [0, 0, 0], "no XML", ""),
+    (
+        "lukejpreston__subfolder__thingy.xml",
+        [0, 0, 0],
+        "empty",
+        "",
+    ),
+    ("many-attributes.xml", [1, 0, 0], "", ""),
+    (
+        "mikepenz__sf-reports_TEST-test.CorruptTest.xml",
+        [1, 1, 0],
+        "line 18",
+        "",
+    ),
+    (
+        "multi-root-no-decl.xml",
+        [2, 1, 0],
+        "",
+        "several root elements",
+    ),
+    ("namespaced.xml", [1, 1, 0], "", ""),
+    ("param-entity.xml", [1, 0, 0], "", "was not read"),
+    (
+        "trailing-garbage.xml",
+        [47, 42, 2],
+        "",
+        "before or after its root",
+    ),
+    ("truncated-mid-cdata.xml", [3, 1, 1], "cut off", ""),
+    ("utf16le-bom.xml", [24, 6, 14], "", ""),
+    ("utf8-bom.xml", [24, 6, 14], "", ""),
+    (
+        "windows1252-no-declaration.xml",
+        [24, 6, 14],
+        "",
+        "read as Windows-1252",
+    ),
+    ("xxe-file.xml", [1, 1, 0], "", "was not read"),
+];
+
+#[test]
+fn every_malformed_report_of_the_corpus_is_read_as_far_as_it_goes() {
+    let Some(corpus) = corpus() else { return };
+    for (file, counts, problem, warning) in MALFORMED {
+        let summary = summary(&corpus, &format!("malformed/{file}"));
+        let read = [summary.tests, summary.failed, summary.errors];
+        assert_eq!(read, counts, "{file}");
+        assert_eq!(summary.problem.is_none(), problem.is_empty(), "{summary:?}");
+        assert!(
+            summary.problem.unwrap_or_default().contains(problem),
+            "{file}"
+        );
+        assert!(summary.warnings.join("\n").contains(warning), "{file}");
+    }
+    for (file, counts) in [
+        ("node-test/node-test.xml", [10, 8, 0]),
+        ("libtest/libtest-junit.xml", [13, 11, 0]),
+    ] {
+        let summary = summary(&corpus, file);
+        assert_eq!(
+            [summary.tests, summary.failed, summary.errors],
+            counts,
+            "{file}"
+        );
+    }
 }
