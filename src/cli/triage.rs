@@ -1,19 +1,21 @@
 //! `jelly triage`: test reports → an account → an exit code.
 
 mod args;
+mod baseline;
 mod lines;
 mod replay;
 mod target;
 
 use super::args::ColorChoice;
 use super::find::{find, find_usual};
+use super::invalid::chain;
+use super::past::Memory;
 use super::run::complain;
 use super::settings::World;
-use crate::model::{
-    ExitCode, FailureStatus, Failures, ReportSummary, TriageReport, TriagedFailure,
-};
+use crate::history::Past;
+use crate::model::{ExitCode, FailureStatus, ReportSummary, TriageReport, TriagedFailure};
 use crate::report::triage::{self as show, CaseWriter};
-use crate::survey::{self, Input, Part, Source, Terms, Tools};
+use crate::survey::{self, Account, Before, Input, Part, Source, Terms, Tools};
 use crate::text::one_line;
 use crate::text::redact::{Redactor, looks_secret};
 use crate::triage::Engine;
@@ -41,12 +43,17 @@ pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode 
             return ExitCode::InvalidInput;
         }
     };
+    let memory = match args.memory.open(world) {
+        Ok(memory) => memory,
+        Err(code) => return code,
+    };
     let mut target = match Target::open(args.output.as_deref()) {
         Ok(target) => target,
         Err(error) => return unwritable(args, &error),
     };
     let call = Call {
         args,
+        memory,
         color,
         world,
         engine: Engine::builtin(),
@@ -114,6 +121,7 @@ fn secrets(world: &World) -> Redactor {
 
 struct Call<'c> {
     args: &'c TriageArgs,
+    memory: Option<Memory>,
     color: ColorChoice,
     world: &'c World,
     engine: &'c Engine,
@@ -140,9 +148,8 @@ impl Call<'_> {
             usize::from,
         );
         let tools = Tools {
-            engine: self.engine,
-            redactor: self.redactor,
             jobs,
+            ..Tools::new(self.engine, self.redactor)
         };
         // What is read twice must be there a second time.
         let spool = self.spool(sources)?;
@@ -156,13 +163,79 @@ impl Call<'_> {
                 (Input::Stdin | Input::File(_), _) => source.clone(),
             })
             .collect();
+        let baseline = match self.baseline(&sources, tools) {
+            Ok(baseline) => baseline,
+            Err(problem) => {
+                complain(&problem);
+                return Ok(ExitCode::InvalidInput);
+            }
+        };
+        let history = self.memory.as_ref().map(|memory| &memory.past);
+        let tools = Tools {
+            watch: [history, baseline.as_ref()],
+            templates: self.memory.is_some(),
+            ..tools
+        };
         let parts = survey::read_all(&sources, tools);
-        let report = self.account(parts);
-        self.print(&report, out, &|writer| {
-            replay::replay(&report, &sources, self.redactor, writer)
+        let before = Before {
+            history: history.cloned(),
+            baseline: baseline.clone(),
+        };
+        let account = survey::account(parts, before, self.terms());
+        let report = &account.report;
+        self.print(report, out, &|writer| {
+            replay::replay(report, &sources, self.redactor, writer)
         })?;
-        self.tell_github(&report, out)?;
-        Ok(code_of(&report))
+        self.tell_github(report, out)?;
+        self.remember(&account);
+        Ok(code_of(report))
+    }
+
+    /// The earlier reports, or what is to be said of them.
+    fn baseline(&self, current: &[Source], tools: Tools<'_>) -> Result<Option<Past>, String> {
+        if self.args.baseline.is_empty() {
+            return Ok(None);
+        }
+        let earlier = baseline::baseline(&self.args.baseline, current)
+            .map_err(|error| format!("error: failed to {}", chain(&error)))?;
+        let mut problems: Vec<String> = Vec::new();
+        let past = survey::past_of(earlier.runs.iter().collect(), |run: &Vec<Source>, past| {
+            let watch = [Some(past), None];
+            let parts = survey::read_all(run, Tools { watch, ..tools });
+            problems.extend(parts.iter().filter_map(|part| {
+                let problem = part.summary.problem.as_ref()?;
+                Some(format!("{}: {problem}", part.summary.path))
+            }));
+            parts
+        });
+        match problems.first() {
+            Some(problem) => Err(format!(
+                "error: the baseline can't be relied on: {problem}\n\
+                 help: name other reports with --baseline, or leave it out"
+            )),
+            None => Ok(Some(past)),
+        }
+    }
+
+    /// Adds the run to the history. A report that can't be relied on is no
+    /// run that later ones should be compared with.
+    fn remember(&self, account: &Account) {
+        let whole = account.report.reports.iter().all(|r| r.problem.is_none());
+        let Some(memory) = self.memory.as_ref().filter(|_| whole) else {
+            return;
+        };
+        let at = Some(jiff::Timestamp::now().to_string());
+        let run = survey::past_run(&account.report, &account.passed, &account.templates, at);
+        if let Some(warning) = memory.record(run) {
+            complain(&format!("warning: {warning}"));
+        }
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
+            fail_on: self.args.fail_on.into(),
+            strict: self.args.strict,
+        }
     }
 
     /// A copy of stdin, where it will be read twice.
@@ -186,14 +259,6 @@ impl Call<'_> {
         io::copy(&mut io::stdin().lock(), &mut file)?;
         file.flush()?;
         Ok(Some(file))
-    }
-
-    fn account(&self, parts: Vec<Part>) -> TriageReport {
-        let terms = Terms {
-            fail_on: self.args.fail_on.into(),
-            strict: self.args.strict,
-        };
-        survey::account(parts, terms)
     }
 
     /// `replay` hands all cases over, for the formats that hold them.
@@ -284,7 +349,7 @@ impl Call<'_> {
                     dialect: "failures".to_owned(),
                     ..ReportSummary::default()
                 },
-                failures: Failures::default(),
+                ..Part::default()
             };
             let mut tell = |told| match told {
                 Told::Problem(problem) => {
@@ -336,7 +401,7 @@ impl Call<'_> {
             }
             parts.push(part);
         }
-        let report = self.account(parts);
+        let report = survey::account(parts, Before::default(), self.terms()).report;
         if !at_once {
             self.print(&report, out, &|writer| {
                 replay::replay_failures(&report, writer)

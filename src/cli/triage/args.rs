@@ -1,5 +1,6 @@
 //! What can be typed behind `jelly triage`.
 
+use crate::cli::past::HistoryArgs;
 use crate::survey::FailOn;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -111,6 +112,13 @@ pub struct TriageArgs {
     /// Prints what to run again instead of the report
     #[arg(long, value_enum, value_name = "WHAT")]
     pub emit: Option<Emit>,
+
+    /// Earlier reports to compare with, oldest first: a file, folder or glob, or git:REVISION
+    #[arg(long, value_name = "REPORT")]
+    pub baseline: Vec<String>,
+
+    #[command(flatten)]
+    pub memory: HistoryArgs,
 
     /// Which failures make the call fail
     #[arg(long, value_enum, default_value_t, value_name = "WHICH")]
