@@ -3,13 +3,18 @@
 mod args;
 mod call;
 mod check;
+mod events;
 mod executor;
+mod find;
 mod interrupt;
 mod invalid;
 mod out;
+mod past;
 mod plan_run;
+mod record;
 mod run;
 mod settings;
+mod triage;
 
 use crate::model::ExitCode;
 use crate::process::{self, Role, WorkerEnd};
@@ -78,6 +83,15 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
             let (mut out, mut err) = (io::stdout(), io::stderr());
             check::check(&args.plans, color, json, &mut out, &mut err).into()
         }
+        Command::Triage(args) => match World::look() {
+            Ok(world) => triage::triage(&args, cli.color, &world).into(),
+            Err(error) => {
+                complain(&format!(
+                    "error: the working directory can't be read: {error}"
+                ));
+                ExitCode::InvalidInput.into()
+            }
+        },
         Command::Mock(args) => crate::mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

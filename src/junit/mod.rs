@@ -7,6 +7,27 @@
 //!
 //! The module must not know what a failure means.
 
+mod attributes;
 mod case;
+mod cases;
+mod counts;
+mod dialect;
+mod elements;
+mod encoding;
+mod escape;
+mod hold;
+mod identity;
+mod kept;
+mod limits;
+mod machine;
+mod open;
+mod read;
+mod source;
+mod suites;
+
+#[cfg(test)]
+mod tests;
 
 pub use case::{Case, CaseOutcome, CaseSink};
+pub use limits::Limits;
+pub use read::read;

@@ -24,7 +24,7 @@ pub enum ErrorCategory {
 }
 
 /// The bytes that a rule matched.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Evidence {
     /// The field of the failure, as in `stderr` or `exit.code`.
     pub field: String,
@@ -33,7 +33,7 @@ pub struct Evidence {
 }
 
 /// Seen before in this run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Repeated {
     /// 1-based.
     pub first_iteration: u32,
@@ -42,7 +42,7 @@ pub struct Repeated {
 }
 
 /// What history says of a confirmed mismatch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     PassedBefore,
@@ -51,14 +51,14 @@ pub enum Standing {
 
 /// A hint that the server's own code may be involved though the failure is
 /// test-side, as a traceback during start-up is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspect {
     Code,
 }
 
 /// Advice that a person can act on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Advice {
     pub what: String,
     pub why: String,
@@ -69,7 +69,7 @@ pub struct Advice {
 /// The verdict of triage on one failure.
 ///
 /// `retryable` is absent exactly when `error_category` is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Diagnosis {
     pub side: Side,
     pub ambiguous: bool,

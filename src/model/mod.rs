@@ -11,8 +11,11 @@ mod era;
 mod event;
 mod exit;
 mod failure;
+mod failures;
 mod record;
 mod report;
+mod rules;
+mod template;
 mod triage;
 
 pub use budget::{Budgets, Spent, Track};
@@ -26,6 +29,7 @@ pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, Outcome, Phase, PlanIssue, RequestFacts,
     RpcError, SpawnError, ToolResult,
 };
+pub use failures::{FailureView, Failures};
 pub use record::{
     Because, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState, ToolInfo,
     Totals,
@@ -35,4 +39,12 @@ pub use report::{
     HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
     VOLATILE_FIELDS,
 };
-pub use triage::{FailureHistory, FailureStatus, Recurrence, ReportSummary, TriagedFailure};
+pub use rules::{
+    Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,
+    WithheldInfo,
+};
+pub use template::Template;
+pub use triage::{
+    Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,
+    Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure,
+};

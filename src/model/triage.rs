@@ -1,7 +1,137 @@
 //! What the triage of test reports found, as it is printed.
 
-use super::diagnosis::Diagnosis;
+use super::diagnosis::{Advice, Diagnosis, ErrorCategory, Evidence, Side};
+use super::exit::Verdict;
+use super::failures::Failures;
 use serde::{Deserialize, Serialize};
+
+/// All that `jelly triage` found: what `--format json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TriageReport {
+    pub schema_version: u32,
+    pub exit_code: u8,
+    /// `passed_after_retry` where nothing but flaky tests failed,
+    /// `needs_user_help` where every failure is test-side.
+    pub verdict: Verdict,
+    pub health: Health,
+    /// By path.
+    pub reports: Vec<ReportSummary>,
+    /// In the order of the reports and of their cases.
+    pub failures: Failures,
+    /// By number of victims, most first.
+    pub clusters: Vec<Cluster>,
+    /// Tests that failed before and do not any more; only with a baseline or
+    /// a history.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<FixedTest>,
+    pub retry: RetryPlan,
+    /// What is wrong around the tests, one sentence a cause.
+    pub infrastructure_issues: Vec<String>,
+    /// What to do, in the order in which to do it.
+    pub recommendations: Vec<String>,
+}
+
+/// Whether the run as a whole says anything about the code.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Health {
+    pub state: HealthState,
+    /// The first thing to know of the run, in a sentence.
+    pub summary: String,
+    /// Sums over the reports, each run counted once.
+    pub tests: u64,
+    /// `tests` without the skipped ones.
+    pub executed: u64,
+    pub passed: u64,
+    /// Failures and errors.
+    pub failed: u64,
+    pub skipped: u64,
+    pub flaky: u64,
+}
+
+/// What a run's result is worth.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthState {
+    /// Each failure speaks for itself.
+    #[default]
+    Sound,
+    /// Most failures have one cause around the tests, the first cluster: of
+    /// the code the run says little.
+    OneCause,
+    /// No test was executed.
+    NothingExecuted,
+    /// A report is missing, empty, truncated or none.
+    Unreadable,
+}
+
+/// One cause with its victims.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cluster {
+    pub fingerprint: String,
+    /// Fingerprints of the same cause in other words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
+    /// Victims, flaky ones included.
+    pub count: u64,
+    /// Victims that passed when they were run again.
+    #[serde(default)]
+    pub flaky: u64,
+    /// Victims that failed for no reason of their own, as a test whose parts
+    /// failed, or whose set-up did.
+    #[serde(default)]
+    pub consequences: u64,
+    pub root_cause: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_category: Option<ErrorCategory>,
+    pub side: Side,
+    #[serde(default)]
+    pub ambiguous: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<bool>,
+    /// What it is about, as `db:5432`, where all victims name the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The cause in a sentence.
+    pub title: String,
+    /// A victim's name.
+    pub example: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    pub rule: String,
+    pub advice: Advice,
+    /// Places in `failures`, from 0.
+    pub victims: Vec<usize>,
+}
+
+/// A test that failed before and does not any more.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FixedTest {
+    #[serde(default)]
+    pub suite: String,
+    #[serde(default)]
+    pub classname: String,
+    pub name: String,
+    /// What it failed of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_cause: Option<String>,
+}
+
+/// What to run again: the tests that failed of something that may pass by
+/// itself, and no other.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetryPlan {
+    /// As the framework selects them, else as the report names them.
+    pub tests: Vec<String>,
+    /// One shell command a line, for a POSIX shell.
+    pub commands: Vec<String>,
+    /// Tests of `tests` that no command runs, since jelly does not know how
+    /// their framework selects them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_command: Vec<String>,
+    /// What to know before the commands are run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
 
 /// What one report holds, counted element by element: what its attributes
 /// claim is never trusted, and a difference is a warning.
@@ -20,6 +150,10 @@ pub struct ReportSummary {
     pub skipped: u64,
     /// Failed at first and passed in the end.
     pub flaky: u64,
+    /// Suites that failed without a case to show it: handed on as failures,
+    /// and not counted among the tests.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub suite_errors: u64,
     /// Seconds, where the report tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
@@ -33,6 +167,41 @@ pub struct ReportSummary {
     /// counted again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
+    /// What the elements say, before reruns are taken together.
+    #[serde(skip)]
+    pub elements: ElementCounts,
+    /// Equal for reports that tell the same run: a digest over the cases with
+    /// their outcomes and durations, whatever their order. Absent for reports
+    /// without a case.
+    #[serde(skip)]
+    pub identity: Option<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Cases of a report by the elements that they hold: one with a `<failure>`
+/// and an `<error>` counts for both.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ElementCounts {
+    pub cases: u64,
+    /// Cases with a `<failure>`.
+    pub failed: u64,
+    /// Cases with an `<error>`.
+    pub errors: u64,
+    /// Cases with `<skipped>`; others may say so by an attribute.
+    pub skipped: u64,
+    /// Cases with a `<flakyFailure>` or a `<flakyError>`.
+    pub flaky: u64,
+    /// Cases with a `<rerunFailure>` or a `<rerunError>`.
+    pub rerun: u64,
+    /// Cases with a `<failure>` or an `<error>`.
+    pub failed_or_error: u64,
 }
 
 /// How a case of a report ended, for those that are triaged.
@@ -92,6 +261,9 @@ pub struct TriagedFailure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     pub status: FailureStatus,
+    /// What the report says of it, on one line, cut to a readable length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
     /// Whether the baseline or the history has it; absent without either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pre_existing: Option<bool>,

@@ -11,6 +11,7 @@ mod junit;
 mod markdown;
 mod quote;
 mod terminal;
+pub mod triage;
 mod words;
 
 #[cfg(test)]

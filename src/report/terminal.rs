@@ -6,7 +6,7 @@
 //! in [`TerminalOptions`].
 
 mod closing;
-mod paint;
+pub(in crate::report) mod paint;
 mod progress;
 
 use super::quote::line;

@@ -3,10 +3,14 @@
 //! Pure functions on strings. Must know nothing of failures, plans or servers.
 
 mod names;
+mod order;
+mod quoted;
 pub mod redact;
 mod words;
 
 pub use names::close_names;
+pub use order::natural_cmp;
+pub use quoted::{Lines, Quoted, render_quoted};
 pub use words::{
     human_duration, json_type, one_line, plural, sanitize, strip_ansi, truncate, truncate_middle,
 };

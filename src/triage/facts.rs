@@ -3,10 +3,10 @@
 use super::clues::{self, Origin, origin};
 use super::live;
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Where a failure was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Source {
     /// By a client of the server.
@@ -16,7 +16,7 @@ pub(super) enum Source {
 }
 
 /// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ending {
     Zero,
@@ -25,7 +25,7 @@ pub(super) enum Ending {
 }
 
 /// Which promise an answer broke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Promise {
     /// What the plan expects.
@@ -36,7 +36,7 @@ pub(super) enum Promise {
 
 /// Conditions on typed facts; all that are given must hold. A list holds when
 /// any of its entries does.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct When {
     source: Option<Source>,

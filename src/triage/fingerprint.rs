@@ -1,9 +1,10 @@
 //! Fingerprints: one for the cause, equal across tests, and one for the cause
 //! in this step or test.
 
-use super::facts::{Facts, Promise};
+use super::facts::{Facts, Promise, Source};
+use super::statement::statement;
 use super::template::{template, without_stamps};
-use crate::model::{AssertionTarget, Evidence, Failure};
+use crate::model::{AssertionTarget, Evidence, Failure, Template};
 use sha2::{Digest, Sha256};
 
 /// Version of the algorithm, the first part of every fingerprint; raised when
@@ -17,6 +18,8 @@ pub struct Fingerprints {
     pub cause: String,
     /// The cause together with the identity of the step or test.
     pub test: String,
+    /// What `cause` is the hash of.
+    pub template: Template,
 }
 
 /// The fingerprints of `failure`, whose cause is `root_cause` as shown by
@@ -36,32 +39,58 @@ pub(super) fn of_facts(
     evidence: Option<&Evidence>,
 ) -> Fingerprints {
     let f = facts.failure;
-    let mut parts: Vec<String> = vec![root_cause.to_owned()];
+    let mut parts = Template::default();
+    parts.push("root_cause", root_cause);
     match (&f.assertion, facts.promise) {
         // Values are kept as they are, but for the time of day that an answer
         // tells by the way: "wrong differently" must show.
         (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema))
             if matches!(root_cause, "assertion_mismatch" | "schema_mismatch") =>
         {
-            parts.push(assertion.kind.clone());
-            parts.push(target(assertion.target).to_owned());
-            parts.push(assertion.path.clone().unwrap_or_default());
-            parts.push(canonical(&assertion.expected));
+            parts.push("expectation", assertion.kind.clone());
+            parts.push("target", target(assertion.target));
+            parts.push("path", assertion.path.clone().unwrap_or_default());
+            parts.push("expected", canonical(&assertion.expected));
             let mut actual = assertion.actual.clone();
             without_stamps(&mut actual);
-            parts.push(canonical(&actual));
+            parts.push("actual", canonical(&actual));
         }
-        (Some(_) | None, Some(_) | None) => {
-            if let Some(evidence) = evidence {
-                parts.push(template(&evidence.text));
-            }
-        }
+        (Some(_) | None, Some(_) | None) => match facts.source {
+            Source::Live => push_evidence(&mut parts, evidence),
+            Source::Report => push_statement(&mut parts, f, evidence),
+        },
     }
-    let cause = hash(&parts);
-    parts.extend(identity(f));
+    let texts: Vec<&str> = parts.parts().map(|(_, text)| text).collect();
+    let identity = identity(f);
     Fingerprints {
-        cause,
-        test: hash(&parts),
+        cause: hash(texts.iter().copied()),
+        test: hash(texts.iter().copied().chain(identity)),
+        template: parts,
+    }
+}
+
+fn push_evidence(parts: &mut Template, evidence: Option<&Evidence>) {
+    if let Some(evidence) = evidence {
+        parts.push("evidence", template(&evidence.text));
+    }
+}
+
+/// What the report says, whichever line of it the rule quotes; the quote
+/// itself only where it comes from the logs, since then the report said
+/// nothing that would tell one cause from another.
+fn push_statement(parts: &mut Template, f: &Failure, evidence: Option<&Evidence>) {
+    let statement = statement(f);
+    if let Some(class) = &f.type_
+        && !statement.innermost
+    {
+        parts.push("class", template(class));
+    }
+    if !statement.text.is_empty() {
+        parts.push("says", template(&statement.text));
+    }
+    let logged = evidence.is_some_and(|e| matches!(e.field.as_str(), "system_out" | "system_err"));
+    if logged || statement.text.is_empty() {
+        push_evidence(parts, evidence);
     }
 }
 
@@ -87,18 +116,11 @@ fn canonical(value: &serde_json::Value) -> String {
 }
 
 /// What tells one step or test from another, wherever and whenever it runs.
-fn identity(f: &Failure) -> [String; 5] {
-    [
-        f.server.clone(),
-        f.step.clone(),
-        f.suite.clone(),
-        f.classname.clone(),
-        f.name.clone(),
-    ]
-    .map(Option::unwrap_or_default)
+fn identity(f: &Failure) -> [&str; 5] {
+    [&f.server, &f.step, &f.suite, &f.classname, &f.name].map(|part| part.as_deref().unwrap_or(""))
 }
 
-fn hash(parts: &[String]) -> String {
+fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let mut sha = Sha256::new();
     for part in parts {
         // Lengths keep two different lists of parts from reading the same.
@@ -112,3 +134,7 @@ fn hash(parts: &[String]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+#[path = "fingerprint_tests.rs"]
+mod tests;

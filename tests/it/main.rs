@@ -15,6 +15,7 @@ mod cli;
 mod faults;
 mod founding;
 mod json;
+mod junit_corpus;
 mod limits;
 mod peers;
 mod plans;

@@ -9,7 +9,7 @@ use textwrap::{Options, WordSplitter};
 
 /// What a piece of text means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(in crate::report) enum Tone {
     Plain,
     Good,
     Bad,
@@ -19,20 +19,20 @@ pub(super) enum Tone {
 }
 
 #[derive(Debug)]
-pub(super) struct Paint {
+pub(in crate::report) struct Paint {
     color: bool,
     /// `None` never wraps.
     width: Option<usize>,
 }
 
 impl Paint {
-    pub(super) fn new(color: bool, width: Option<u16>) -> Self {
+    pub(in crate::report) fn new(color: bool, width: Option<u16>) -> Self {
         // A pseudo-terminal may say 0 columns.
         let width = width.map(|columns| usize::from(columns.clamp(60, 200)));
         Self { color, width }
     }
 
-    pub(super) fn tone(&self, tone: Tone, text: &str) -> String {
+    pub(in crate::report) fn tone(&self, tone: Tone, text: &str) -> String {
         let style = match tone {
             Tone::Plain => Style::new(),
             Tone::Good => AnsiColor::Green.on_default(),
@@ -50,25 +50,25 @@ impl Paint {
 
     /// `head` in its tone, then `text`, wrapped, its further lines indented by
     /// `indent` columns. Ends with a line feed.
-    pub(super) fn hanging(&self, head: &str, tone: Tone, text: &str, indent: usize) -> String {
-        let indent = " ".repeat(indent);
-        let lines: Vec<String> = match self.width {
-            None => vec![format!("{head}{text}")],
-            Some(width) => {
-                // Names, paths and messages are copied: they are not cut.
-                let options = Options::new(width)
-                    .initial_indent(head)
-                    .subsequent_indent(&indent)
-                    .break_words(false)
-                    .word_splitter(WordSplitter::NoHyphenation);
-                textwrap::wrap(text, options)
-                    .into_iter()
-                    .map(Cow::into_owned)
-                    .collect()
-            }
+    pub(in crate::report) fn hanging(
+        &self,
+        head: &str,
+        tone: Tone,
+        text: &str,
+        indent: usize,
+    ) -> String {
+        let Some(width) = self.width else {
+            return format!("{}{}\n", self.tone(tone, head), text.trim_end());
         };
+        let indent = " ".repeat(indent);
+        // Names, paths and messages are copied: they are not cut.
+        let options = Options::new(width)
+            .initial_indent(head)
+            .subsequent_indent(&indent)
+            .break_words(false)
+            .word_splitter(WordSplitter::NoHyphenation);
         let mut out = String::new();
-        for (at, line) in lines.iter().enumerate() {
+        for (at, line) in textwrap::wrap(text, options).iter().enumerate() {
             match line.strip_prefix(head) {
                 Some(rest) if at == 0 => {
                     out.push_str(&self.tone(tone, head));
@@ -83,7 +83,7 @@ impl Paint {
 
     /// The changed lines of a unified diff with their surroundings, at most
     /// `max` of them.
-    pub(super) fn diff(&self, diff: &str, indent: &str, max: usize) -> String {
+    pub(in crate::report) fn diff(&self, diff: &str, indent: &str, max: usize) -> String {
         let clean = harmless(diff);
         let header = |line: &&str| {
             !line.starts_with("--- ") && !line.starts_with("+++ ") && !line.starts_with("@@")
@@ -110,7 +110,7 @@ impl Paint {
 /// Lines that no CI obeys: GitHub's runner takes a line that begins with `::`
 /// after white space for a command, and `##[` anywhere in one. A server must
 /// not be able to give commands through what is printed about it.
-pub(super) fn disarmed(text: &str) -> Cow<'_, str> {
+pub(in crate::report) fn disarmed(text: &str) -> Cow<'_, str> {
     let obeyed = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
     if !text.lines().any(obeyed) {
         return Cow::Borrowed(text);

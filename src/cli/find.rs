@@ -1,0 +1,208 @@
+//! What was typed → the reports that are meant: files, folders, globs, stdin,
+//! and the usual places where nothing was typed.
+
+use crate::survey::{Input, Source};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Where test frameworks leave their reports.
+const USUAL: [&str; 14] = [
+    "**/TEST-*.xml",
+    "**/build/test-results/**/*.xml",
+    "**/target/surefire-reports/*.xml",
+    "**/target/failsafe-reports/*.xml",
+    "**/target/nextest/*/junit.xml",
+    "**/junit.xml",
+    "**/junit-*.xml",
+    "**/junit_*.xml",
+    "**/*-junit.xml",
+    "**/*.junit.xml",
+    "**/test-results.xml",
+    "**/test-report.xml",
+    "**/nosetests.xml",
+    "**/xunit.xml",
+];
+
+/// Bytes of a file that are looked at to see what it is.
+const SNIFFED: u64 = 4096;
+/// Folders inside each other that are entered.
+const DEEPEST: usize = 64;
+/// Reports of one call.
+const MOST: usize = 100_000;
+
+/// Why what was typed leads to no report. Completes "failed to …".
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    #[error("find any report: {pattern} matches no file")]
+    NoMatch { pattern: String },
+    #[error("read the pattern {pattern}: {problem}")]
+    Pattern { pattern: String, problem: String },
+    #[error("find any test report in the folder {}", path.display())]
+    NoneInFolder { path: PathBuf },
+    #[error("take in more than {MOST} reports at once")]
+    TooMany,
+}
+
+/// The reports that `arguments` mean, each once, by name. What is given as a
+/// file is taken as it is, be it there or not.
+///
+/// # Errors
+/// A pattern or a folder that leads to nothing.
+pub fn find(arguments: &[String]) -> Result<Vec<Source>, FindError> {
+    let mut found = Found::default();
+    for argument in arguments {
+        if argument == "-" {
+            found.add("-".to_owned(), Input::Stdin);
+            continue;
+        }
+        let path = Path::new(argument);
+        if path.is_dir() {
+            let before = found.sources.len();
+            found.folder(path)?;
+            if found.sources.len() == before && !found.any_below(path) {
+                return Err(FindError::NoneInFolder {
+                    path: path.to_owned(),
+                });
+            }
+        } else if path.exists() || !argument.contains(['*', '?', '[']) {
+            found.file(path);
+        } else if found.pattern(argument)? == 0 {
+            return Err(FindError::NoMatch {
+                pattern: argument.clone(),
+            });
+        }
+        if found.sources.len() > MOST {
+            return Err(FindError::TooMany);
+        }
+    }
+    Ok(found.sorted())
+}
+
+/// The reports that lie in the usual places below the working directory.
+#[must_use]
+pub fn find_usual() -> Vec<Source> {
+    let mut found = Found::default();
+    for path in files_below(Path::new(".")) {
+        let path = path.strip_prefix(".").unwrap_or(&path).to_path_buf();
+        let options = glob::MatchOptions {
+            require_literal_separator: true,
+            ..glob::MatchOptions::default()
+        };
+        let usual = USUAL.iter().any(|pattern| {
+            glob::Pattern::new(pattern).is_ok_and(|p| p.matches_path_with(&path, options))
+        });
+        if usual && looks_like_report(&path) {
+            found.file(&path);
+        }
+    }
+    found.sorted()
+}
+
+#[derive(Default)]
+struct Found {
+    sources: Vec<Source>,
+    seen: BTreeSet<PathBuf>,
+}
+
+impl Found {
+    fn add(&mut self, name: String, input: Input) {
+        self.sources.push(Source { name, input });
+    }
+
+    fn file(&mut self, path: &Path) {
+        // The same file by two ways is one report.
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if self.seen.insert(real) {
+            self.add(path.display().to_string(), Input::File(path.to_owned()));
+        }
+    }
+
+    fn folder(&mut self, folder: &Path) -> Result<(), FindError> {
+        for path in files_below(folder) {
+            if looks_like_report(&path) {
+                self.file(&path);
+            }
+            if self.sources.len() > MOST {
+                return Err(FindError::TooMany);
+            }
+        }
+        Ok(())
+    }
+
+    fn any_below(&self, folder: &Path) -> bool {
+        folder
+            .canonicalize()
+            .is_ok_and(|real| self.seen.iter().any(|path| path.starts_with(&real)))
+    }
+
+    /// How many files the pattern names.
+    fn pattern(&mut self, pattern: &str) -> Result<usize, FindError> {
+        let paths = glob::glob(pattern).map_err(|error| FindError::Pattern {
+            pattern: pattern.to_owned(),
+            problem: error.to_string(),
+        })?;
+        let mut count = 0;
+        // What can't be looked into holds nothing that could be read either.
+        for path in paths.flatten().filter(|path| path.is_file()) {
+            count += 1;
+            self.file(&path);
+            if count > MOST {
+                return Err(FindError::TooMany);
+            }
+        }
+        Ok(count)
+    }
+
+    fn sorted(mut self) -> Vec<Source> {
+        self.sources.sort_by(|a, b| a.name.cmp(&b.name));
+        self.sources
+    }
+}
+
+/// All files below a folder, hidden folders and those of package managers left
+/// out, links to folders not followed.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut open = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let other = name.starts_with('.') || name == "node_modules" || name == "__pycache__";
+            if kind.is_dir() && !other && depth < DEEPEST {
+                open.push((entry.path(), depth + 1));
+            } else if entry.path().is_file() {
+                files.push(entry.path());
+            }
+        }
+        if files.len() > MOST * 10 {
+            break;
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Whether a file that nobody named is a report: by how it begins, or by its
+/// name, since an empty report is one too.
+fn looks_like_report(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Some(stem) = name.strip_suffix(".xml") else {
+        return false;
+    };
+    let stem = stem.to_ascii_lowercase();
+    if stem.starts_with("test-") || stem.contains("junit") {
+        return true;
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(SNIFFED).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).contains("<testsuite")
+}

@@ -1,0 +1,70 @@
+//! Attributes of an element, as tolerant as their writers are careless.
+
+use super::escape::{is_forbidden, unescape};
+use quick_xml::events::BytesStart;
+use std::borrow::Cow;
+
+/// Attributes of one element that are looked at.
+const MOST: usize = 4_096;
+
+/// Calls `take` with the local name and the unescaped value of each. Values
+/// without quotes, names without values and repeated names are taken as they
+/// come. Answers whether a reference was to a character that XML forbids.
+pub(super) fn each<'a>(
+    start: &'a BytesStart<'_>,
+    mut take: impl FnMut(&'a str, Cow<'a, str>),
+) -> bool {
+    let mut forbidden = false;
+    let mut attributes = start.html_attributes();
+    let attributes = attributes.with_checks(false);
+    for attribute in attributes.take(MOST).flatten() {
+        let name: &str = attribute.key.into_inner();
+        let name = name.rsplit_once(':').map_or(name, |(_, local)| local);
+        let value = match attribute.value {
+            Cow::Borrowed(value) => unescape(value),
+            Cow::Owned(value) => Cow::Owned(unescape(&value).into_owned()),
+        };
+        forbidden |= matches!(&value, Cow::Owned(value) if value.chars().any(is_forbidden));
+        take(name, value);
+    }
+    forbidden
+}
+
+/// Overwrites `target` with at most `limit` bytes of `value`.
+pub(super) fn set(target: &mut String, value: &str, limit: usize) {
+    target.clear();
+    target.push_str(&value[..value.floor_char_boundary(limit)]);
+}
+
+/// Seconds, as writers put them: `1,234.5`, `0.5s` and `NaN` occur.
+pub(super) fn seconds(value: &str) -> Option<f64> {
+    let value = value.trim();
+    let number = value.parse::<f64>().ok().or_else(|| {
+        let plain: String = value.chars().filter(|c| *c != ',').collect();
+        plain.trim_end_matches(['s', ' ']).parse().ok()
+    })?;
+    (number.is_finite() && number >= 0.0).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_read_as_writers_put_them() {
+        assert_eq!(seconds("1,234.5"), Some(1234.5));
+        assert_eq!(seconds("0.25s"), Some(0.25));
+        assert_eq!(seconds("1.4e-05"), Some(0.000_014));
+        assert_eq!(seconds("NaN"), None);
+        assert_eq!(seconds("-1"), None);
+        assert_eq!(seconds(""), None);
+    }
+
+    #[test]
+    fn careless_attributes_are_taken_as_they_come() {
+        let start = BytesStart::from_content("a x:one=\"1\" two=2 three four='&lt;' one=\"5\"", 1);
+        let mut seen = Vec::new();
+        each(&start, |name, value| seen.push(format!("{name}={value}")));
+        assert_eq!(seen, ["one=1", "two=2", "three=", "four=<", "one=5"]);
+    }
+}

@@ -1,0 +1,342 @@
+//! Cases and what went wrong in them, as their elements come and go.
+
+use super::attributes::{each, seconds, set};
+use super::case::{Case, CaseOutcome};
+use super::counts::count;
+use super::elements::{Node, Wrong};
+use super::escape;
+use super::hold::Held;
+use super::identity::hash;
+use super::kept::Kept;
+use super::machine::{BETWEEN, Machine};
+use super::open::{OpenCase, OpenWrong};
+use crate::model::Failure;
+use quick_xml::events::BytesStart;
+
+/// Cases inside cases that are followed; some converters write one.
+const NESTED_CASES: usize = 8;
+
+impl Machine<'_> {
+    pub(super) fn start_case(&mut self, start: &BytesStart<'_>) -> Node {
+        if self.open_cases == NESTED_CASES {
+            return Node::Other;
+        }
+        if self.cases.len() == self.open_cases {
+            self.cases.push(OpenCase::default());
+        }
+        let limits = self.limits;
+        let Some(case) = self.cases.get_mut(self.open_cases) else {
+            return Node::Other;
+        };
+        self.open_cases += 1;
+        case.restart(&limits);
+        case.ordinal = self.next_ordinal;
+        self.next_ordinal += 1;
+        let dialect = &mut self.dialect;
+        let look = dialect.looks_at_cases();
+        let mut names = 0;
+        let forbidden = each(start, |name, value| {
+            match name {
+                "name" => {
+                    names += 1;
+                    set(&mut case.name, &value, limits.name);
+                }
+                "classname" => set(&mut case.classname, &value, limits.name),
+                "class" if case.classname.is_empty() => {
+                    set(&mut case.classname, &value, limits.name);
+                }
+                "time" => case.duration_s = seconds(&value),
+                "duration" if case.duration_s.is_none() => case.duration_s = seconds(&value),
+                "file" | "filepath" | "filename" => set(&mut case.file, &value, limits.name),
+                "line" | "lineno" => case.line = value.trim().parse().ok(),
+                "status" | "result" => {
+                    case.not_run |= matches!(
+                        value.to_ascii_lowercase().as_str(),
+                        "notrun" | "skipped" | "disabled" | "ignored" | "pending" | "suppressed"
+                    );
+                }
+                "timestamp" => case.timestamp = hash(&[&value]),
+                _ => {}
+            }
+            if look {
+                dialect.case_attribute(name, &value);
+            }
+        });
+        if look {
+            dialect.case(&case.classname, &case.name);
+        }
+        if names > 1 {
+            self.warn("an element has an attribute twice, the last one was read");
+        }
+        self.forbidden |= forbidden;
+        Node::Case
+    }
+
+    pub(super) fn start_wrong(
+        &mut self,
+        wrong: Wrong,
+        around: Option<Node>,
+        start: &BytesStart<'_>,
+        missing: i64,
+    ) -> Node {
+        let of_case = around == Some(Node::Case) && self.open_cases > 0;
+        if self.wrong.is_some() || !(of_case || around == Some(Node::Suite)) {
+            return Node::Other;
+        }
+        if !of_case {
+            self.open_case_of_suite();
+        }
+        let limits = self.limits;
+        let mut open = Box::new(OpenWrong {
+            wrong,
+            message: None,
+            type_: None,
+            file: None,
+            line: None,
+            text: Kept::default(),
+            out: Kept::default(),
+            err: Kept::default(),
+        });
+        open.text.restart(limits.text);
+        open.out.restart(limits.output);
+        open.err.restart(limits.output);
+        let dialect = &mut self.dialect;
+        dialect.element(Node::Wrong(wrong));
+        let forbidden = each(start, |name, value| match name {
+            "message" if !value.is_empty() => {
+                dialect.message(&value);
+                let mut kept = Kept::default();
+                kept.restart(limits.message);
+                kept.push(&value);
+                kept.missed(missing);
+                open.message = Some(escape::unescape_again(kept.text()));
+            }
+            "type" if !value.is_empty() => {
+                dialect.type_(&value);
+                let mut text = String::new();
+                set(&mut text, &value, limits.name);
+                open.type_ = Some(text);
+            }
+            "file" => open.file = Some(value[..value.floor_char_boundary(limits.name)].to_owned()),
+            "line" => open.line = value.trim().parse().ok(),
+            _ => {}
+        });
+        self.forbidden |= forbidden;
+        if let Some(case) = self.case() {
+            case.mark(wrong);
+        }
+        self.wrong = Some(open);
+        Node::Wrong(wrong)
+    }
+
+    /// A case that stands for the innermost suite.
+    pub(super) fn open_case_of_suite(&mut self) {
+        if self.cases.len() == self.open_cases {
+            self.cases.push(OpenCase::default());
+        }
+        let limits = self.limits;
+        let name = self.path.rsplit(BETWEEN).next().unwrap_or_default();
+        if let Some(case) = self.cases.get_mut(self.open_cases) {
+            case.restart(&limits);
+            case.ordinal = self.next_ordinal;
+            case.of_suite = true;
+            case.name.push_str(name);
+            self.next_ordinal += 1;
+            self.open_cases += 1;
+        }
+    }
+
+    pub(super) fn end_wrong(&mut self) {
+        let Some(mut open) = self.wrong.take() else {
+            return;
+        };
+        let of_suite = self.case().is_some_and(|case| case.of_suite);
+        let failure = self.failure(&mut open);
+        let most = self.limits.failures_per_case;
+        if let Some(case) = self.case() {
+            let rerun = matches!(open.wrong, Wrong::RerunFailure | Wrong::RerunError);
+            // A further attempt that says the same again is no news.
+            let known = rerun
+                && case
+                    .failures
+                    .iter()
+                    .any(|known| known.message == failure.message && known.type_ == failure.type_);
+            if known {
+            } else if case.failures.len() < most {
+                case.failures.push(failure);
+            } else {
+                case.more_failures += 1;
+            }
+        }
+        if of_suite {
+            self.end_case();
+        }
+    }
+
+    /// Everything but what is said of the case around it.
+    fn failure(&self, open: &mut OpenWrong) -> Failure {
+        let some = |kept: &mut Kept| {
+            if kept.is_empty() {
+                return None;
+            }
+            let text = kept.text();
+            let text = text.trim_start_matches('\n').trim_end();
+            (!text.trim().is_empty()).then(|| text.to_owned())
+        };
+        Failure {
+            element: Some(open.wrong.element().to_owned()),
+            type_: open.type_.take(),
+            message: open.message.take(),
+            text: some(&mut open.text).map(escape::unescape_again),
+            system_out: some(&mut open.out),
+            system_err: some(&mut open.err),
+            file: open.file.take(),
+            line: open.line,
+            ..Failure::default()
+        }
+    }
+
+    pub(super) fn end_case(&mut self) {
+        let Some(index) = self.open_cases.checked_sub(1) else {
+            return;
+        };
+        self.open_cases = index;
+        let Some(case) = self.cases.get_mut(index) else {
+            return;
+        };
+        let outcome = outcome(case);
+        let elements = &mut self.summary.elements;
+        if case.of_suite {
+            self.summary.suite_errors += 1;
+        } else {
+            elements.cases += 1;
+            elements.failed += u64::from(case.failed);
+            elements.errors += u64::from(case.error);
+            elements.skipped += u64::from(case.skipped);
+            elements.flaky += u64::from(case.flaky);
+            elements.rerun += u64::from(case.rerun);
+            elements.failed_or_error += u64::from(case.failed || case.error);
+        }
+        let key = hash(&[&self.path, &case.classname, &case.name]);
+        if !case.of_suite {
+            self.identity.case(case, outcome);
+            count(&mut self.summary, outcome);
+            self.attempts.seen(key);
+        }
+        if matches!(outcome, CaseOutcome::Passed | CaseOutcome::Skipped) {
+            let handed = Case {
+                ordinal: case.ordinal,
+                suite: &self.path,
+                classname: &case.classname,
+                name: &case.name,
+                file: (!case.file.is_empty()).then_some(&case.file),
+                line: case.line,
+                duration_s: case.duration_s,
+                outcome,
+                failures: &[],
+            };
+            self.sink.case(&handed);
+            if outcome == CaseOutcome::Passed && self.attempts.any_failed() {
+                self.passed_later(key);
+            }
+            return;
+        }
+        let held = self.take_held(index, outcome);
+        if matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error) {
+            self.attempts.failed(key, held.ordinal, outcome);
+        }
+        let dialect = self.dialect.name();
+        let sink = &mut *self.sink;
+        self.hold
+            .push(held, |held| held.hand_over(dialect, None, sink));
+        if self.suites.is_empty() {
+            self.hold
+                .release(0, |held| held.hand_over(dialect, None, sink));
+        }
+    }
+
+    /// Moves what a failing case holds out of its buffers.
+    fn take_held(&mut self, index: usize, outcome: CaseOutcome) -> Held {
+        let suite_file = self
+            .suites
+            .iter()
+            .rev()
+            .find_map(|suite| suite.file.clone());
+        let case = &mut self.cases[index];
+        let some = |kept: &mut Kept| {
+            let text = if kept.is_empty() {
+                String::new()
+            } else {
+                kept.text()
+            };
+            let text = text.trim_end().trim_start_matches('\n');
+            (!text.is_empty()).then(|| text.to_owned())
+        };
+        let (out, err) = (some(&mut case.out), some(&mut case.err));
+        let mut failures = std::mem::take(&mut case.failures);
+        if failures.is_empty() {
+            failures.push(Failure {
+                element: Some(if case.error { "error" } else { "failure" }.to_owned()),
+                ..Failure::default()
+            });
+        }
+        let file = (!case.file.is_empty())
+            .then(|| case.file.clone())
+            .or(suite_file);
+        for failure in &mut failures {
+            failure.suite = (!self.path.is_empty()).then(|| self.path.clone());
+            failure.classname = (!case.classname.is_empty()).then(|| case.classname.clone());
+            failure.name = Some(case.name.clone());
+            failure.system_out = failure.system_out.take().or_else(|| out.clone());
+            failure.system_err = failure.system_err.take().or_else(|| err.clone());
+            if failure.file.is_none() {
+                failure.file.clone_from(&file);
+                failure.line = failure.line.or(case.line);
+            }
+        }
+        Held {
+            ordinal: case.ordinal,
+            suite: self.path.clone(),
+            classname: std::mem::take(&mut case.classname),
+            name: std::mem::take(&mut case.name),
+            file,
+            line: case.line,
+            duration_s: case.duration_s,
+            outcome,
+            failures,
+            depth: self.suites.len(),
+        }
+    }
+
+    /// An attempt passed of a case that failed before.
+    fn passed_later(&mut self, key: u64) {
+        for (ordinal, outcome) in self.attempts.passed(key) {
+            let field = if outcome == CaseOutcome::Error {
+                &mut self.summary.errors
+            } else {
+                &mut self.summary.failed
+            };
+            *field = field.saturating_sub(1);
+            self.summary.flaky += 1;
+            if !self.hold.turn_flaky(ordinal) {
+                self.sink.turned_flaky(ordinal);
+            }
+        }
+    }
+}
+
+fn outcome(case: &OpenCase) -> CaseOutcome {
+    if case.error {
+        CaseOutcome::Error
+    } else if case.failed {
+        CaseOutcome::Failed
+    } else if case.flaky {
+        CaseOutcome::Flaky
+    } else if case.rerun {
+        CaseOutcome::Failed
+    } else if case.skipped || case.not_run {
+        CaseOutcome::Skipped
+    } else {
+        CaseOutcome::Passed
+    }
+}

@@ -1,0 +1,175 @@
+//! Which cases and which runs are the same.
+
+use super::case::CaseOutcome;
+use super::open::OpenCase;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// FNV-1a over words: the same on every machine, and good enough for
+/// identities, which nobody gains anything by forging.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fold(u64);
+
+impl Default for Fold {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fold {
+    fn word(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.chunks_exact(8);
+        for chunk in &mut chunks {
+            let mut word = [0; 8];
+            word.copy_from_slice(chunk);
+            self.word(u64::from_le_bytes(word));
+        }
+        let mut word = [0; 8];
+        let rest = chunks.remainder();
+        word[..rest.len()].copy_from_slice(rest);
+        self.word(u64::from_le_bytes(word));
+        self.word(bytes.len() as u64);
+    }
+
+    /// Mixes all bits into all bits.
+    fn finish(self) -> u64 {
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+}
+
+/// One number for some texts.
+pub(super) fn hash(parts: &[&str]) -> u64 {
+    let mut fold = Fold::default();
+    parts.iter().for_each(|part| fold.bytes(part.as_bytes()));
+    fold.finish()
+}
+
+/// Takes what is a hash already.
+#[derive(Debug, Default)]
+pub(super) struct Same(u64);
+
+impl Hasher for Same {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = hash(&[&String::from_utf8_lossy(bytes)]);
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+type SameState = BuildHasherDefault<Same>;
+
+/// A digest over all cases, whatever their order.
+#[derive(Debug, Default)]
+pub(super) struct Identity {
+    cases: u64,
+    sums: [u64; 2],
+    times: [u64; 2],
+    lasted: bool,
+}
+
+impl Identity {
+    pub(super) fn case(&mut self, case: &OpenCase, outcome: CaseOutcome) {
+        let duration = case.duration_s.unwrap_or(0.0);
+        self.lasted |= duration > 0.0;
+        let mut fold = Fold::default();
+        fold.bytes(case.classname.as_bytes());
+        fold.bytes(case.name.as_bytes());
+        fold.word(outcome as u64);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "saturates, and durations are not negative"
+        )]
+        fold.word((duration * 1000.0).round() as u64);
+        let one = fold.finish();
+        fold.word(0x9e37_79b9_7f4a_7c15);
+        let other = fold.finish();
+        self.cases += 1;
+        self.sums[0] = self.sums[0].wrapping_add(one);
+        self.sums[1] = self.sums[1].wrapping_add(other);
+        self.times[0] = self.times[0].wrapping_add(case.timestamp);
+    }
+
+    pub(super) fn timestamp(&mut self, value: &str) {
+        self.times[1] = self.times[1].wrapping_add(hash(&[value]));
+    }
+
+    /// Two runs of nothing but quick tests differ in their times alone; two
+    /// writers of one run often differ there, so they count only then.
+    pub(super) fn digest(&self) -> Option<String> {
+        if self.cases == 0 {
+            return None;
+        }
+        let times = if self.lasted { [0; 2] } else { self.times };
+        Some(format!(
+            "{:x}-{:016x}{:016x}",
+            self.cases,
+            self.sums[0].wrapping_add(times[0]),
+            self.sums[1].wrapping_add(times[1])
+        ))
+    }
+}
+
+/// Which cases were written more than once.
+#[derive(Debug)]
+pub(super) struct Attempts {
+    seen: HashSet<u64, SameState>,
+    failed: HashMap<u64, Vec<(u64, CaseOutcome)>, SameState>,
+    limit: usize,
+    repeated: u64,
+}
+
+impl Attempts {
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            seen: HashSet::default(),
+            failed: HashMap::default(),
+            limit,
+            repeated: 0,
+        }
+    }
+
+    pub(super) fn seen(&mut self, key: u64) {
+        if self.seen.len() >= self.limit {
+            self.repeated += u64::from(self.seen.contains(&key));
+        } else if !self.seen.insert(key) {
+            self.repeated += 1;
+        }
+    }
+
+    pub(super) fn failed(&mut self, key: u64, ordinal: u64, outcome: CaseOutcome) {
+        self.failed.entry(key).or_default().push((ordinal, outcome));
+    }
+
+    pub(super) fn any_failed(&self) -> bool {
+        !self.failed.is_empty()
+    }
+
+    /// The failed attempts of a case that passes now.
+    pub(super) fn passed(&mut self, key: u64) -> Vec<(u64, CaseOutcome)> {
+        self.failed.remove(&key).unwrap_or_default()
+    }
+
+    pub(super) fn repeated(&self) -> Option<String> {
+        match self.repeated {
+            0 => None,
+            1 => Some("one case is written a second time".to_owned()),
+            n => Some(format!(
+                "{n} cases are written again after their first time"
+            )),
+        }
+    }
+}

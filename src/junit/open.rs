@@ -1,0 +1,99 @@
+//! What is known of the elements that are still open.
+
+use super::counts::Claims;
+use super::elements::Wrong;
+use super::kept::Kept;
+use super::limits::Limits;
+use crate::model::{ElementCounts, Failure};
+
+/// A suite, or the root around the suites.
+#[derive(Debug, Default)]
+pub(super) struct OpenSuite {
+    /// Length of the path of suites before this one's name joined it.
+    pub(super) path_before: usize,
+    /// No root around suites.
+    pub(super) is_suite: bool,
+    pub(super) file: Option<String>,
+    pub(super) claims: Claims,
+    /// What the suites inside it claim.
+    pub(super) inner_claims: Claims,
+    /// Counts of the report when this suite began.
+    pub(super) before: ElementCounts,
+    /// Suites that failed without a case, when this suite began.
+    pub(super) suite_errors_before: u64,
+    pub(super) out: Option<Box<Kept>>,
+    pub(super) err: Option<Box<Kept>>,
+}
+
+/// A case; its buffers are used again for the next one.
+#[derive(Debug, Default)]
+pub(super) struct OpenCase {
+    pub(super) ordinal: u64,
+    /// The case stands for a suite that failed without one.
+    pub(super) of_suite: bool,
+    pub(super) classname: String,
+    pub(super) name: String,
+    /// Empty if it isn't said.
+    pub(super) file: String,
+    pub(super) line: Option<u64>,
+    pub(super) duration_s: Option<f64>,
+    pub(super) timestamp: u64,
+    pub(super) failed: bool,
+    pub(super) error: bool,
+    /// It has `<skipped>`.
+    pub(super) skipped: bool,
+    /// Its attributes say that it did not run.
+    pub(super) not_run: bool,
+    pub(super) flaky: bool,
+    pub(super) rerun: bool,
+    pub(super) failures: Vec<Failure>,
+    /// Failures beyond those that are kept.
+    pub(super) more_failures: u64,
+    pub(super) out: Kept,
+    pub(super) err: Kept,
+}
+
+impl OpenCase {
+    pub(super) fn restart(&mut self, limits: &Limits) {
+        self.of_suite = false;
+        self.classname.clear();
+        self.name.clear();
+        self.file.clear();
+        self.line = None;
+        self.duration_s = None;
+        self.timestamp = 0;
+        self.failed = false;
+        self.error = false;
+        self.skipped = false;
+        self.not_run = false;
+        self.flaky = false;
+        self.rerun = false;
+        self.failures.clear();
+        self.more_failures = 0;
+        self.out.restart(limits.output);
+        self.err.restart(limits.output);
+    }
+
+    /// Notes the element of something that went wrong.
+    pub(super) fn mark(&mut self, wrong: Wrong) {
+        match wrong {
+            Wrong::Failure => self.failed = true,
+            Wrong::Error => self.error = true,
+            Wrong::FlakyFailure | Wrong::FlakyError => self.flaky = true,
+            Wrong::RerunFailure | Wrong::RerunError => self.rerun = true,
+        }
+    }
+}
+
+/// A failure of the innermost open case.
+#[derive(Debug)]
+pub(super) struct OpenWrong {
+    pub(super) wrong: Wrong,
+    pub(super) message: Option<String>,
+    pub(super) type_: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) line: Option<u64>,
+    pub(super) text: Kept,
+    pub(super) out: Kept,
+    pub(super) err: Kept,
+}

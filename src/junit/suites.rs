@@ -1,0 +1,144 @@
+//! Suites and the root around them, as their elements come and go.
+
+use super::attributes::{each, seconds, set};
+use super::elements::Node;
+use super::kept::Kept;
+use super::machine::{BETWEEN, Machine};
+use super::open::OpenSuite;
+use crate::model::Failure;
+use quick_xml::events::BytesStart;
+
+impl Machine<'_> {
+    pub(super) fn start_suite(&mut self, node: Node, start: &BytesStart<'_>) {
+        let mut suite = OpenSuite {
+            path_before: self.path.len(),
+            before: self.summary.elements,
+            suite_errors_before: self.summary.suite_errors,
+            ..OpenSuite::default()
+        };
+        let limit = self.limits.name;
+        let room = limit.saturating_mul(4).saturating_sub(self.path.len());
+        let (dialect, path) = (&mut self.dialect, &mut self.path);
+        dialect.element(node);
+        let mut time = None;
+        let forbidden = each(start, |name, value| {
+            dialect.suite_attribute(node, name, &value);
+            suite.claims.take(name, &value);
+            match name {
+                // The name of the root is that of the run.
+                "name" if node == Node::Suite && !value.is_empty() && room > value.len() => {
+                    if !path.is_empty() {
+                        path.push_str(BETWEEN);
+                    }
+                    path.push_str(&value[..value.floor_char_boundary(limit)]);
+                }
+                "file" | "filepath" => {
+                    suite.file = Some(value[..value.floor_char_boundary(limit)].to_owned());
+                }
+                "time" | "duration" => time = seconds(&value),
+                "timestamp" => self.identity.timestamp(&value),
+                _ => {}
+            }
+        });
+        if node == Node::Suite && !self.in_suite() {
+            self.suite_seconds += time.unwrap_or(0.0);
+        } else if self.suites.is_empty() {
+            self.summary.duration_s = time;
+        }
+        suite.is_suite = node == Node::Suite;
+        self.forbidden |= forbidden;
+        self.suites.push(suite);
+    }
+
+    /// Whether a suite is open, and not only the root around suites.
+    fn in_suite(&self) -> bool {
+        self.suites.last().is_some_and(|suite| suite.is_suite)
+    }
+
+    pub(super) fn start_output(&mut self, node: Node) {
+        let limit = self.limits.output;
+        if let Some(suite) = self.suites.last_mut() {
+            let slot = if node == Node::Out {
+                &mut suite.out
+            } else {
+                &mut suite.err
+            };
+            slot.get_or_insert_with(|| {
+                let mut kept = Kept::default();
+                kept.restart(limit);
+                Box::new(kept)
+            });
+        }
+    }
+
+    pub(super) fn start_property(&mut self, start: &BytesStart<'_>) {
+        let (mut key, mut text) = (String::new(), String::new());
+        let forbidden = each(start, |name, value| match name {
+            "name" => set(&mut key, &value, 256),
+            "value" => set(&mut text, &value, 256),
+            _ => {}
+        });
+        self.forbidden |= forbidden;
+        self.dialect.property(&key, &text);
+    }
+
+    pub(super) fn end_suite(&mut self, node: Node) {
+        let Some(mut suite) = self.suites.pop() else {
+            return;
+        };
+        let claims = suite.claims.or(suite.inner_claims);
+        if let Some(around) = self.suites.last_mut() {
+            around.inner_claims.add(claims);
+        } else {
+            self.claims.add(claims);
+        }
+        let elements = self.summary.elements;
+        let no_case = elements.cases == suite.before.cases
+            && self.summary.suite_errors == suite.suite_errors_before;
+        let claims_more = suite.claims.wrong() > suite.inner_claims.wrong();
+        if no_case && claims_more {
+            self.fail_suite(node, &mut suite);
+        }
+        let outputs = [suite.out, suite.err].map(|kept| {
+            kept.and_then(|mut kept| {
+                let text = kept.text();
+                let text = text.trim_end().trim_start_matches('\n');
+                (!text.is_empty()).then(|| text.to_owned())
+            })
+        });
+        let dialect = self.dialect.name();
+        let sink = &mut *self.sink;
+        self.hold.release(self.suites.len() + 1, |held| {
+            held.hand_over(dialect, Some(&outputs), sink);
+        });
+        self.path.truncate(suite.path_before);
+    }
+
+    /// A suite claims that something went wrong, and no case of it is there.
+    fn fail_suite(&mut self, node: Node, suite: &mut OpenSuite) {
+        self.open_case_of_suite();
+        let what = if node == Node::Suite { "suite" } else { "run" };
+        let claims = suite.claims;
+        let Some(case) = self.case() else { return };
+        if case.name.is_empty() {
+            case.name = format!("({what})");
+        }
+        case.error = claims.errors.unwrap_or(0) > 0;
+        case.failed = !case.error;
+        case.failures.push(Failure {
+            element: Some(if case.error { "error" } else { "failure" }.to_owned()),
+            message: Some(format!(
+                "the {what} reports {} errors and {} failures, and no test case that shows them",
+                claims.errors.unwrap_or(0).max(0),
+                claims.failures.unwrap_or(0).max(0),
+            )),
+            ..Failure::default()
+        });
+        // It ends while its suite is still around it.
+        self.suites.push(std::mem::take(suite));
+        self.end_case();
+        if let Some(back) = self.suites.pop() {
+            *suite = back;
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! The reader as a whole, on reports small enough to be read here.
+
+use super::{Case, CaseOutcome, CaseSink, Limits, read};
+use crate::model::{Failure, ReportSummary};
+use proptest::prelude::*;
+use std::io::{BufRead, BufReader, Read};
+
+/// A case with all that a [`Case`] borrows.
+#[derive(Debug, Clone, PartialEq)]
+struct Kept {
+    ordinal: u64,
+    suite: String,
+    classname: String,
+    name: String,
+    file: Option<String>,
+    line: Option<u64>,
+    outcome: CaseOutcome,
+    failures: Vec<Failure>,
+}
+
+#[derive(Default)]
+struct All {
+    cases: Vec<Kept>,
+    turned: Vec<u64>,
+}
+
+impl CaseSink for All {
+    fn case(&mut self, case: &Case<'_>) {
+        self.cases.push(Kept {
+            ordinal: case.ordinal,
+            suite: case.suite.to_owned(),
+            classname: case.classname.to_owned(),
+            name: case.name.to_owned(),
+            file: case.file.map(str::to_owned),
+            line: case.line,
+            outcome: case.outcome,
+            failures: case.failures.to_vec(),
+        });
+    }
+
+    fn turned_flaky(&mut self, ordinal: u64) {
+        self.turned.push(ordinal);
+    }
+}
+
+fn read_from(input: &mut dyn BufRead, limits: &Limits) -> (ReportSummary, Vec<Kept>) {
+    let mut all = All::default();
+    let summary = read(input, "report.xml", limits, &mut all);
+    all.cases.sort_by_key(|case| case.ordinal);
+    for ordinal in all.turned {
+        let case = all.cases.iter_mut().find(|case| case.ordinal == ordinal);
+        case.unwrap().outcome = CaseOutcome::Flaky;
+    }
+    (summary, all.cases)
+}
+
+fn read_all(xml: &str) -> (ReportSummary, Vec<Kept>) {
+    let (summary, cases) = read_from(&mut xml.as_bytes(), &Limits::default());
+    let count = |outcome| cases.iter().filter(|case| case.outcome == outcome).count() as u64;
+    assert_eq!(summary.flaky, count(CaseOutcome::Flaky), "{summary:?}");
+    assert_eq!(summary.passed, count(CaseOutcome::Passed), "{summary:?}");
+    (summary, cases)
+}
+
+/// The failure of a report that has one case with one failure.
+fn only(xml: &str) -> Failure {
+    let (_, cases) = read_all(xml);
+    let [case] = cases.as_slice() else {
+        panic!("{cases:?}")
+    };
+    let [failure] = case.failures.as_slice() else {
+        panic!("{case:?}")
+    };
+    failure.clone()
+}
+
+fn suite(inner: &str) -> String {
+    format!("<testsuite name='s'>{inner}</testsuite>")
+}
+
+#[test]
+fn a_case_is_handed_on_with_everything_that_is_said_of_it() {
+    let (summary, cases) = read_all(
+        "<testsuites time='2.5'><testsuite name='outer' file='o.js'><testsuite name='inner'>
+           <testcase classname='c' name='n' file='a.py' line='7' time='1'>
+             <failure type='E' message='a &amp; b'>t&lt;<![CDATA[<x>]]></failure>
+             <system-out>out</system-out><system-out>more</system-out>
+             <system-err>err</system-err>
+           </testcase>
+           <testcase name='m'/>
+         </testsuite></testsuite></testsuites>",
+    );
+    let [failed, passed] = cases.as_slice() else {
+        panic!("{cases:?}")
+    };
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        failed.failures,
+        [Failure {
+            dialect: text("junit"),
+            element: text("failure"),
+            suite: text("outer > inner"),
+            classname: text("c"),
+            name: text("n"),
+            type_: text("E"),
+            message: text("a & b"),
+            text: text("t<<x>"),
+            system_out: text("out\nmore"),
+            system_err: text("err"),
+            file: text("a.py"),
+            line: Some(7),
+            ..Failure::default()
+        }]
+    );
+    assert_eq!(
+        (failed.file.as_deref(), failed.line),
+        (Some("a.py"), Some(7))
+    );
+    assert_eq!((passed.ordinal, passed.outcome), (1, CaseOutcome::Passed));
+    assert_eq!(summary.duration_s, Some(2.5));
+    assert_eq!((summary.problem, summary.warnings.len()), (None, 0));
+}
+
+#[test]
+fn a_failure_without_text_type_or_message_is_one_all_the_same() {
+    let failure = only(&suite("<testcase name='n'><failure/></testcase>"));
+    assert_eq!(
+        (failure.message, failure.text, failure.type_),
+        (None, None, None)
+    );
+}
+
+#[test]
+fn an_attempt_that_passed_later_makes_a_case_flaky() {
+    let (summary, cases) = read_all(&suite(
+        "<testcase name='n'><failure/></testcase><testcase name='other'/>
+         <testcase name='n'><error/></testcase><testcase name='n'/>",
+    ));
+    assert_eq!(
+        (summary.tests, summary.flaky, summary.failed, summary.errors),
+        (4, 2, 0, 0)
+    );
+    assert_eq!(cases[0].outcome, CaseOutcome::Flaky);
+    assert_eq!((summary.elements.failed, summary.elements.errors), (1, 1));
+    let (summary, _) = read_all(&suite(
+        "<testcase name='n'/><testcase name='n'><failure/></testcase>",
+    ));
+    assert_eq!((summary.flaky, summary.failed), (0, 1));
+    assert_eq!(summary.warnings, ["one case is written a second time"]);
+}
+
+#[test]
+fn flaky_and_rerun_elements_tell_how_a_case_ended() {
+    let (summary, cases) = read_all(&suite(
+        "<testcase name='a'><flakyFailure message='m' type='T'><stackTrace>st</stackTrace>\
+         <system-err>e</system-err></flakyFailure></testcase>\
+         <testcase name='b'><failure message='m'/><rerunFailure message='m'/>\
+         <rerunError message='other'/></testcase>\
+         <testcase name='c'><rerunFailure message='m'/></testcase>",
+    ));
+    assert_eq!((summary.flaky, summary.failed), (1, 2));
+    assert_eq!(cases[0].failures[0].text.as_deref(), Some("st"));
+    assert_eq!(cases[0].failures[0].system_err.as_deref(), Some("e"));
+    // The attempt that says the same again is no news.
+    let messages: Vec<_> = cases[1]
+        .failures
+        .iter()
+        .map(|f| f.message.clone())
+        .collect();
+    assert_eq!(messages, [Some("m".to_owned()), Some("other".to_owned())]);
+}
+
+#[test]
+fn what_did_not_run_is_skipped_however_it_is_said() {
+    let (summary, _) = read_all(&suite(
+        "<testcase name='a'><skipped/></testcase><testcase name='b' status='notrun'/>\
+         <testcase name='c' status='run' result='suppressed'/><testcase name='d' status='run'/>",
+    ));
+    assert_eq!((summary.skipped, summary.passed), (3, 1));
+    assert_eq!(summary.elements.skipped, 1);
+}
+
+#[test]
+fn a_suite_that_failed_without_a_case_is_a_failure_of_its_own() {
+    let failure =
+        only("<testsuites errors='1'><testsuite name='pkg' errors='1' tests='0'/></testsuites>");
+    assert_eq!(failure.name.as_deref(), Some("pkg"));
+    assert!(failure.message.unwrap().contains("1 error"));
+    let failure = only("<testsuites errors='1'></testsuites>");
+    assert_eq!(failure.name.as_deref(), Some("(run)"));
+    let (summary, cases) = read_all(&suite("<error message='no'/><testcase name='n'/>"));
+    assert_eq!(
+        (summary.tests, summary.suite_errors, summary.passed),
+        (1, 1, 1)
+    );
+    assert_eq!(cases[0].failures[0].message.as_deref(), Some("no"));
+}
+
+#[test]
+fn the_output_of_a_suite_goes_to_its_failing_cases_that_have_none() {
+    let (_, cases) = read_all(
+        "<testsuites><testsuite name='a'><testcase name='n'><failure/></testcase>\
+         <testcase name='m'><failure/><system-out>mine</system-out></testcase>\
+         <system-err>refused</system-err></testsuite>\
+         <testsuite name='b'><testcase name='o'><failure/></testcase></testsuite></testsuites>",
+    );
+    let err = |at: usize| cases[at].failures[0].system_err.as_deref();
+    assert_eq!([err(0), err(1), err(2)], [Some("refused"), None, None]);
+}
+
+#[test]
+fn a_report_that_is_cut_off_says_where_and_hands_on_what_was_before() {
+    let whole = suite("<testcase name='a'><failure>t</failure></testcase>\n<testcase name='b'/>");
+    for cut in 1..whole.len() - 1 {
+        let (summary, cases) = read_from(&mut &whole.as_bytes()[..cut], &Limits::default());
+        assert!(summary.problem.is_some(), "{}", &whole[..cut]);
+        assert!(cases.len() <= 2);
+    }
+    let (summary, _) = read_all("<testsuite name='s'>\n<testcase name='a'>\n<failure>");
+    let problem = summary.problem.unwrap();
+    assert!(
+        problem.contains("within `<failure>`, in line 3"),
+        "{problem}"
+    );
+    assert_eq!(summary.failed, 1);
+}
+
+#[test]
+fn an_element_that_is_not_closed_ends_with_the_one_around_it() {
+    let (summary, cases) = read_all(&suite(
+        "<testcase name='a'><failure>x</testcase>\n<testcase name='b'></wrong></testcase>",
+    ));
+    assert_eq!((summary.tests, cases.len()), (2, 2));
+    assert_eq!(
+        summary.problem.as_deref(),
+        Some("`</testcase>` in line 1 comes before the end of `<failure>`")
+    );
+}
+
+#[test]
+fn entities_are_neither_declared_nor_fetched() {
+    let failure = only(
+        "<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'><!ENTITY y '&x;&x;'>]>\
+         <testsuite><testcase name='n'><failure message='&y;'>&x;&lt;</failure></testcase></testsuite>",
+    );
+    assert_eq!(failure.message.as_deref(), Some("&y;"));
+    assert_eq!(failure.text.as_deref(), Some("&x;<"));
+}
+
+#[test]
+fn of_long_texts_the_head_and_the_tail_are_kept() {
+    let limits = Limits::default();
+    let long = format!("first {} last", "middle ".repeat(100_000));
+    let failure = only(&suite(&format!(
+        "<testcase name='n'><failure message='{long}'>{long}</failure></testcase>"
+    )));
+    for (text, limit) in [
+        (failure.message, limits.message),
+        (failure.text, limits.text),
+    ] {
+        let text = text.unwrap();
+        assert!(text.len() < 2 * limit + 64);
+        assert!(text.starts_with("first ") && text.ends_with(" last"));
+        let said = long.len() - 2 * limit;
+        assert!(
+            text.contains(&format!("[… {said} bytes left out …]")),
+            "{said}"
+        );
+    }
+}
+
+/// `times` times the same bytes, without holding them.
+fn repeated(bytes: &'static [u8], times: u64) -> impl BufRead {
+    struct Again(&'static [u8], usize);
+    impl Read for Again {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            let from = &self.0[self.1..];
+            let count = from.len().min(out.len());
+            out[..count].copy_from_slice(&from[..count]);
+            self.1 = (self.1 + count) % self.0.len();
+            Ok(count)
+        }
+    }
+    BufReader::new(Again(bytes, 0).take(bytes.len() as u64 * times))
+}
+
+#[test]
+fn nothing_hostile_takes_time_or_memory() {
+    let around = |begin: &'static str, bytes: &'static [u8], times, end: &'static str| {
+        let mut input = begin
+            .as_bytes()
+            .chain(repeated(bytes, times))
+            .chain(end.as_bytes());
+        let (summary, cases) = read_from(&mut input, &Limits::default());
+        let kept = cases.iter().flat_map(|case| &case.failures);
+        let size = kept
+            .map(|f| f.text.as_ref().map_or(0, String::len))
+            .sum::<usize>();
+        assert!(size < 100_000, "{size}");
+        summary
+    };
+    let begin = "<testsuite><testcase name='n'><failure>";
+    let end = "</failure></testcase></testsuite>";
+    for bytes in [
+        &b"text "[..],
+        b"&amp;",
+        b"<![CDATA[]]]]>",
+        b"<b/>",
+        b"& &",
+        b"\xFF",
+    ] {
+        assert_eq!(around(begin, bytes, 100_000, end).failed, 1);
+    }
+    let deep = around("", b"<testsuite name='s'>", 10_000, "");
+    assert!(deep.problem.unwrap().contains("more than 1000 elements"));
+    let wide = around(
+        "<testsuite><testcase name='n' ",
+        b"a='b' ",
+        500_000,
+        "/></testsuite>",
+    );
+    assert_eq!((wide.tests, wide.problem), (1, None));
+    let ends = around("<testsuite>", b"</testcase></x>", 100_000, "</testsuite>");
+    assert!(ends.problem.is_some());
+    let suites = around(
+        "<testsuites>",
+        b"<testsuite errors='1'/>",
+        10_000,
+        "</testsuites>",
+    );
+    assert_eq!(suites.suite_errors, 10_000);
+}
+
+fn piece() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("<testsuite name='s' errors='1'>".to_owned()),
+        Just("</testsuite>".to_owned()),
+        Just("<testcase name='n' classname='c'>".to_owned()),
+        "<testcase name='[a-c]'/>",
+        Just("</testcase>".to_owned()),
+        "<(failure|error|skipped|flakyError|rerunFailure|system-out)( message='[x&;<é]{0,200}')?/?>",
+        "</(failure|error|skipped|flakyError|rerunFailure|system-out)>",
+        "[ a-z&;\r\n\u{1b}é]{0,300}",
+        "<!\\[CDATA\\[[ \\]>é]{0,300}\\]\\]>",
+        "<!--[ a-z>é]{0,300}-->",
+        Just("&#0;&lt;".to_owned()),
+        Just("<!DOCTYPE x [<!ENTITY y 'z'>]>".to_owned()),
+    ]
+}
+
+/// So that random reports go over all of them.
+fn small() -> Limits {
+    Limits {
+        text: 40,
+        message: 20,
+        output: 30,
+        name: 10,
+        token: 100,
+        depth: 12,
+        failures_per_case: 2,
+        held: 2_000,
+        identities: 8,
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_to_their_end(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
+        let (summary, _) = read_from(&mut bytes.as_slice(), &small());
+        prop_assert!(summary.problem.is_some());
+    }
+
+    #[test]
+    fn any_report_adds_up(pieces in prop::collection::vec(piece(), 0..40), buffer in 1_usize..200) {
+        let xml = pieces.concat();
+        let whole = read_from(&mut xml.as_bytes(), &small());
+        let (summary, cases) = &whole;
+        let sum = summary.passed + summary.failed + summary.errors + summary.skipped + summary.flaky;
+        prop_assert_eq!(summary.tests, sum);
+        prop_assert_eq!(summary.tests, summary.elements.cases);
+        prop_assert_eq!(cases.len() as u64, summary.tests + summary.suite_errors);
+        for (ordinal, case) in cases.iter().enumerate() {
+            prop_assert_eq!(case.ordinal, ordinal as u64);
+            let fine = matches!(case.outcome, CaseOutcome::Passed | CaseOutcome::Skipped);
+            prop_assert_eq!(fine, case.failures.is_empty());
+            for failure in &case.failures {
+                prop_assert!(failure.text.as_ref().is_none_or(|text| text.len() < 160));
+                prop_assert!(failure.message.as_ref().is_none_or(|text| text.len() < 120));
+            }
+        }
+        let mut cut = BufReader::with_capacity(buffer, xml.as_bytes());
+        let (cut_summary, cut_cases) = read_from(&mut cut, &small());
+        prop_assert_eq!(&cut_summary, summary);
+        for (cut, whole) in cut_cases.iter().zip(cases) {
+            prop_assert_eq!(cut, whole);
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Failures by the ten thousand, each text kept once.
+
+use super::diagnosis::{Advice, Diagnosis, Evidence, Side};
+use super::triage::{FailureHistory, FailureStatus, TriagedFailure};
+use indexmap::IndexSet;
+use serde::de::{SeqAccess, Visitor};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// A list of [`TriagedFailure`]s that serialises as one and takes a fraction
+/// of its memory: failures of one report share suites, rules, advice and
+/// mostly their evidence, and each text is kept once.
+#[derive(Debug, Clone, Default)]
+pub struct Failures {
+    texts: IndexSet<Box<str>>,
+    /// Diagnoses without evidence, fingerprints and advice.
+    kinds: IndexSet<Diagnosis>,
+    fixes: IndexSet<Box<[u32]>>,
+    rows: Vec<Row>,
+    pasts: Vec<FailureHistory>,
+}
+
+/// Numbers are places in `texts`, but for `kind`, `fix` and `past`.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    report: u32,
+    suite: u32,
+    classname: u32,
+    name: u32,
+    file: Option<u32>,
+    line: Option<u64>,
+    status: FailureStatus,
+    pre_existing: Option<bool>,
+    message: Option<u32>,
+    kind: u32,
+    evidence: Option<(u32, u32)>,
+    fingerprint: u32,
+    test_fingerprint: u32,
+    what: u32,
+    why: u32,
+    fix: u32,
+    past: Option<u32>,
+}
+
+/// One failure of [`Failures`], borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct FailureView<'a> {
+    pub report: &'a str,
+    pub suite: &'a str,
+    pub classname: &'a str,
+    pub name: &'a str,
+    pub file: Option<&'a str>,
+    pub line: Option<u64>,
+    pub status: FailureStatus,
+    pub message: Option<&'a str>,
+    pub pre_existing: Option<bool>,
+    pub fingerprint: &'a str,
+    pub test_fingerprint: &'a str,
+    /// The evidence's field and text.
+    pub evidence: Option<(&'a str, &'a str)>,
+    pub what: &'a str,
+    pub history: Option<&'a FailureHistory>,
+    /// Side, category, root cause and rule; its evidence, fingerprints and
+    /// advice are blank.
+    pub kind: &'a Diagnosis,
+}
+
+impl FailureView<'_> {
+    /// The test as a person names it: the class before the name, unless the
+    /// name says it already.
+    #[must_use]
+    pub fn title(&self) -> String {
+        test_title(self.suite, self.classname, self.name)
+    }
+}
+
+impl TriagedFailure {
+    /// The test as a person names it.
+    #[must_use]
+    pub fn title(&self) -> String {
+        test_title(&self.suite, &self.classname, &self.name)
+    }
+}
+
+/// `class > name`, without a class that the name repeats; of a case without a
+/// name, the suite's.
+fn test_title(suite: &str, classname: &str, name: &str) -> String {
+    let innermost = suite.rsplit(" > ").next().unwrap_or(suite);
+    let group = if classname.is_empty() {
+        innermost
+    } else {
+        classname
+    };
+    match (group.is_empty(), name.is_empty()) {
+        (true, true) => "(unnamed)".to_owned(),
+        (true, false) => name.to_owned(),
+        (false, true) => group.to_owned(),
+        (false, false) if name.starts_with(group) => name.to_owned(),
+        (false, false) => format!("{group} > {name}"),
+    }
+}
+
+impl Failures {
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = FailureView<'_>> + ExactSizeIterator {
+        self.rows.iter().map(|row| self.view_of(row))
+    }
+
+    /// The failure at `index`, from 0.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<FailureView<'_>> {
+        self.rows.get(index).map(|row| self.view_of(row))
+    }
+
+    /// The failure at `index` as a value of its own.
+    #[must_use]
+    pub fn to_owned(&self, index: usize) -> Option<TriagedFailure> {
+        self.rows.get(index).map(|row| self.whole(row))
+    }
+
+    /// All of them as values of their own, in order.
+    pub fn to_owned_iter(&self) -> impl Iterator<Item = TriagedFailure> {
+        self.rows.iter().map(|row| self.whole(row))
+    }
+
+    /// Adds one at the end.
+    pub fn push(&mut self, failure: TriagedFailure) {
+        let TriagedFailure {
+            report,
+            suite,
+            classname,
+            name,
+            file,
+            line,
+            status,
+            message,
+            pre_existing,
+            mut diagnosis,
+            history,
+        } = failure;
+        let advice = std::mem::take(&mut diagnosis.advice);
+        let fix: Box<[u32]> = advice.fix.into_iter().map(|text| self.text(text)).collect();
+        let fingerprint = self.text(std::mem::take(&mut diagnosis.fingerprint));
+        let test_fingerprint = self.text(std::mem::take(&mut diagnosis.test_fingerprint));
+        let evidence = diagnosis
+            .evidence
+            .take()
+            .map(|evidence| (self.text(evidence.field), self.text(evidence.text)));
+        let past = history.map(|past| {
+            self.pasts.push(past);
+            number(self.pasts.len() - 1)
+        });
+        let row = Row {
+            report: self.text(report),
+            suite: self.text(suite),
+            classname: self.text(classname),
+            name: self.text(name),
+            file: file.map(|file| self.text(file)),
+            line,
+            status,
+            pre_existing,
+            message: message.map(|message| self.text(message)),
+            kind: number(self.kinds.insert_full(diagnosis).0),
+            evidence,
+            fingerprint,
+            test_fingerprint,
+            what: self.text(advice.what),
+            why: self.text(advice.why),
+            fix: number(self.fixes.insert_full(fix).0),
+            past,
+        };
+        self.rows.push(row);
+    }
+
+    /// Says of the failure at `index` that its test passed in the end: what
+    /// was held against the code is no longer proven.
+    pub fn turn_flaky(&mut self, index: usize) {
+        let Some(row) = self.rows.get_mut(index) else {
+            return;
+        };
+        row.status = FailureStatus::Flaky;
+        let Some(kind) = self.kinds.get_index(row.kind as usize) else {
+            return;
+        };
+        let mut kind = kind.clone();
+        kind.flaky = true;
+        kind.ambiguous |= kind.side == Side::Code;
+        kind.side = Side::Test;
+        row.kind = number(self.kinds.insert_full(kind).0);
+    }
+
+    /// Says of the failure at `index` whether it was there before, and since
+    /// when.
+    pub fn set_past(
+        &mut self,
+        index: usize,
+        pre_existing: Option<bool>,
+        history: Option<FailureHistory>,
+    ) {
+        let Some(row) = self.rows.get_mut(index) else {
+            return;
+        };
+        row.pre_existing = pre_existing;
+        row.past = history.map(|past| {
+            self.pasts.push(past);
+            number(self.pasts.len() - 1)
+        });
+    }
+
+    fn text(&mut self, text: String) -> u32 {
+        if let Some(place) = self.texts.get_index_of(text.as_str()) {
+            return number(place);
+        }
+        number(self.texts.insert_full(text.into_boxed_str()).0)
+    }
+
+    fn said(&self, place: u32) -> &str {
+        self.texts.get_index(place as usize).map_or("", |t| t)
+    }
+
+    fn view_of(&self, row: &Row) -> FailureView<'_> {
+        FailureView {
+            report: self.said(row.report),
+            suite: self.said(row.suite),
+            classname: self.said(row.classname),
+            name: self.said(row.name),
+            file: row.file.map(|file| self.said(file)),
+            line: row.line,
+            status: row.status,
+            message: row.message.map(|message| self.said(message)),
+            pre_existing: row.pre_existing,
+            fingerprint: self.said(row.fingerprint),
+            test_fingerprint: self.said(row.test_fingerprint),
+            evidence: row.evidence.map(|(f, t)| (self.said(f), self.said(t))),
+            what: self.said(row.what),
+            history: row.past.and_then(|past| self.pasts.get(past as usize)),
+            kind: self.kinds.get_index(row.kind as usize).unwrap_or(&BLANK),
+        }
+    }
+
+    fn whole(&self, row: &Row) -> TriagedFailure {
+        let view = self.view_of(row);
+        let fix = self.fixes.get_index(row.fix as usize);
+        let mut diagnosis = view.kind.clone();
+        diagnosis.fingerprint = view.fingerprint.to_owned();
+        diagnosis.test_fingerprint = view.test_fingerprint.to_owned();
+        diagnosis.evidence = view.evidence.map(|(field, text)| Evidence {
+            field: field.to_owned(),
+            text: text.to_owned(),
+        });
+        diagnosis.advice = Advice {
+            what: view.what.to_owned(),
+            why: self.said(row.why).to_owned(),
+            fix: fix
+                .into_iter()
+                .flatten()
+                .map(|line| self.said(*line).to_owned())
+                .collect(),
+        };
+        TriagedFailure {
+            report: view.report.to_owned(),
+            suite: view.suite.to_owned(),
+            classname: view.classname.to_owned(),
+            name: view.name.to_owned(),
+            file: view.file.map(str::to_owned),
+            line: view.line,
+            status: view.status,
+            message: view.message.map(str::to_owned),
+            pre_existing: view.pre_existing,
+            diagnosis,
+            history: view.history.cloned(),
+        }
+    }
+}
+
+/// What stands for a place that is none; `push` makes no such place.
+static BLANK: Diagnosis = Diagnosis {
+    side: Side::Test,
+    ambiguous: true,
+    error_category: None,
+    root_cause: String::new(),
+    retryable: None,
+    rule: String::new(),
+    evidence: None,
+    fingerprint: String::new(),
+    test_fingerprint: String::new(),
+    repeated: None,
+    standing: None,
+    flaky: false,
+    suspect: None,
+    repair: None,
+    excused: None,
+    advice: Advice {
+        what: String::new(),
+        why: String::new(),
+        fix: Vec::new(),
+    },
+};
+
+/// No list comes near 2³² entries: each is more than a byte of a report whose
+/// failures are kept in memory.
+fn number(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
+impl PartialEq for Failures {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.to_owned_iter().eq(other.to_owned_iter())
+    }
+}
+
+impl Extend<TriagedFailure> for Failures {
+    fn extend<I: IntoIterator<Item = TriagedFailure>>(&mut self, failures: I) {
+        for failure in failures {
+            self.push(failure);
+        }
+    }
+}
+
+impl FromIterator<TriagedFailure> for Failures {
+    fn from_iter<I: IntoIterator<Item = TriagedFailure>>(failures: I) -> Self {
+        let mut all = Self::default();
+        all.extend(failures);
+        all
+    }
+}
+
+impl Serialize for Failures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.len()))?;
+        for failure in self.to_owned_iter() {
+            list.serialize_element(&failure)?;
+        }
+        list.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Failures {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List;
+
+        impl<'de> Visitor<'de> for List {
+            type Value = Failures;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of failures")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Failures, A::Error> {
+                let mut failures = Failures::default();
+                while let Some(failure) = list.next_element()? {
+                    failures.push(failure);
+                }
+                Ok(failures)
+            }
+        }
+
+        deserializer.deserialize_seq(List)
+    }
+}

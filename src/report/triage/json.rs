@@ -1,0 +1,31 @@
+//! The report as JSON, written as it is walked through: a report of a million
+//! cases is never in memory as a tree.
+
+use crate::model::TriageReport;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// What `--format json` prints.
+///
+/// # Errors
+/// What `out` says.
+pub fn json(report: &TriageReport, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, report)?;
+    writeln!(out)
+}
+
+/// What `--format jsonl` prints: one failure a line.
+///
+/// # Errors
+/// What `out` says.
+pub fn json_lines(report: &TriageReport, out: &mut dyn Write) -> io::Result<()> {
+    for failure in report.failures.to_owned_iter() {
+        line(&failure, out)?;
+    }
+    Ok(())
+}
+
+fn line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    writeln!(out)
+}

@@ -1,0 +1,62 @@
+//! Words that the formats share.
+
+use crate::model::{Cluster, Health, ReportSummary, Side, TriageReport};
+use crate::text::plural;
+
+/// `412 tests: 370 passed, 40 failed, 2 skipped`, leaving out what is zero.
+pub(super) fn totals(health: &Health) -> String {
+    let parts: Vec<String> = [
+        (health.passed, "passed"),
+        (health.failed, "failed"),
+        (health.flaky, "flaky"),
+        (health.skipped, "skipped"),
+    ]
+    .into_iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(n, word)| format!("{n} {word}"))
+    .collect();
+    let tests = plural(health.tests, "test");
+    if parts.is_empty() {
+        tests
+    } else {
+        format!("{tests}: {}", parts.join(", "))
+    }
+}
+
+/// Whom a cause concerns.
+pub(super) fn side(cluster: &Cluster) -> &'static str {
+    match (cluster.side, cluster.ambiguous) {
+        (Side::Code, _) => "the code under test",
+        (Side::Test, false) => "the tests or what is around them",
+        (Side::Test, true) => "undecided by the evidence",
+    }
+}
+
+/// Whether a rerun may help.
+pub(super) fn retry(cluster: &Cluster) -> Option<&'static str> {
+    cluster.retryable.map(|retryable| {
+        if retryable {
+            "may pass by itself"
+        } else {
+            "a rerun won't help"
+        }
+    })
+}
+
+/// What the reports themselves give to note, one line each.
+pub(super) fn notes(report: &TriageReport) -> Vec<String> {
+    let said = |report: &ReportSummary| -> Vec<String> {
+        let mut said: Vec<String> = Vec::new();
+        if let Some(other) = &report.same_as {
+            said.push(format!(
+                "{} tells the same run as {other} and is not counted again",
+                report.path
+            ));
+            return said;
+        }
+        let warnings = report.warnings.iter();
+        said.extend(warnings.map(|warning| format!("{}: {warning}", report.path)));
+        said
+    };
+    report.reports.iter().flat_map(said).collect()
+}

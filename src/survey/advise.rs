@@ -1,0 +1,135 @@
+//! What to do about it, in the order in which to do it.
+
+use super::words::sentence;
+use crate::model::{Cluster, ErrorCategory, Health, HealthState, ReportSummary, RetryPlan, Side};
+use crate::text::plural;
+
+/// A longer list is not read.
+const MOST: usize = 10;
+
+/// What is wrong around the tests: one sentence a cause.
+#[must_use]
+pub(super) fn infrastructure_issues(clusters: &[Cluster]) -> Vec<String> {
+    clusters
+        .iter()
+        .filter(|cluster| cluster.error_category == Some(ErrorCategory::Infrastructure))
+        .map(|cluster| {
+            format!(
+                "{} ({}, {}).",
+                sentence(&cluster.title),
+                cluster.root_cause,
+                plural(cluster.count, "test")
+            )
+        })
+        .collect()
+}
+
+/// Sentences that a person can act on, most urgent first.
+#[must_use]
+pub(super) fn recommendations(
+    health: &Health,
+    reports: &[ReportSummary],
+    clusters: &[Cluster],
+    retry: &RetryPlan,
+) -> Vec<String> {
+    let mut said = Vec::new();
+    broken_reports(reports, &mut said);
+    match health.state {
+        HealthState::NothingExecuted if health.tests > 0 => said.push(
+            "Find out why every test was skipped: a filter, a missing service or a condition \
+             that never holds. A run that tests nothing proves nothing."
+                .to_owned(),
+        ),
+        HealthState::OneCause => {
+            if let Some(first) = clusters.first() {
+                said.push(format!(
+                    "Mend this first, since it hides what the tests would say: {}{}",
+                    first.title,
+                    fix(first)
+                ));
+            }
+        }
+        HealthState::Sound | HealthState::NothingExecuted | HealthState::Unreadable => {}
+    }
+    let rest = match health.state {
+        HealthState::OneCause => clusters.get(1..).unwrap_or_default(),
+        HealthState::Sound | HealthState::NothingExecuted | HealthState::Unreadable => clusters,
+    };
+    let standing: Vec<&Cluster> = rest.iter().filter(|c| c.count > c.flaky).collect();
+    for cluster in standing.iter().filter(|c| c.side == Side::Code) {
+        said.push(format!(
+            "Show {} to the author of the code: {}{}",
+            victims(cluster),
+            cluster.title,
+            fix(cluster)
+        ));
+    }
+    for cluster in standing.iter().filter(|c| c.side == Side::Test) {
+        let lead = if cluster.ambiguous || cluster.error_category.is_none() {
+            "Look at"
+        } else {
+            "Mend what stops"
+        };
+        let title = &cluster.title;
+        said.push(format!(
+            "{lead} {}: {title}{}",
+            victims(cluster),
+            fix(cluster)
+        ));
+    }
+    let tests = retry.tests.len();
+    if tests > 0 {
+        said.push(format!(
+            "Run {} again: what {} failed of may pass by itself.",
+            plural(tests, "test"),
+            if tests == 1 { "it" } else { "they" }
+        ));
+    }
+    if health.flaky > 0 {
+        said.push(format!(
+            "Keep an eye on {} that passed only when run again.",
+            plural(health.flaky, "test")
+        ));
+    }
+    if said.len() > MOST {
+        let more = said.len() - (MOST - 1);
+        said.truncate(MOST - 1);
+        said.push(format!(
+            "And {} of lesser weight.",
+            plural(more, "more point")
+        ));
+    }
+    said
+}
+
+fn broken_reports(reports: &[ReportSummary], said: &mut Vec<String>) {
+    let broken: Vec<&ReportSummary> = reports.iter().filter(|r| r.problem.is_some()).collect();
+    if let Some(first) = broken.first() {
+        let others = match broken.len() - 1 {
+            0 => String::new(),
+            n => format!(" and {}", plural(n, "other report")),
+        };
+        said.push(format!(
+            "Find out what kept {}{others} from being written whole, most likely a test process \
+             that died or a step that never ran; what is missing there is in no number here.",
+            first.path
+        ));
+    }
+}
+
+fn victims(cluster: &Cluster) -> String {
+    match cluster.count {
+        1 => cluster.example.clone(),
+        n => format!("{n} tests, {} among them", cluster.example),
+    }
+}
+
+/// The first step of the advice, after a full stop.
+fn fix(cluster: &Cluster) -> String {
+    let mut steps = cluster.advice.fix.iter();
+    match steps.find(|step| !step.starts_with("$ ")) {
+        Some(step) if step.ends_with(['.', '!', '?']) => format!(". {}", sentence(step)),
+        Some(step) => format!(". {}.", sentence(step)),
+        None => ".".to_owned(),
+    }
+}

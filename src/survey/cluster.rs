@@ -1,0 +1,328 @@
+//! Failures → causes with their victims.
+//!
+//! One cause has many looks: equal failures share a fingerprint, clients of
+//! one dead server complain each in its own words, and a test whose part or
+//! set-up failed fails without a reason of its own.
+
+use super::subject::{is_outage, same, subject};
+use super::words;
+use crate::model::{Cluster, FailureStatus, FailureView, Failures};
+use std::collections::{BTreeSet, HashMap};
+
+/// Victims that are asked what an outage is about. More of them would not
+/// agree better.
+const ASKED: usize = 1000;
+
+/// A name with more parts than this is data.
+const PARTS: usize = 16;
+
+/// The causes by number of victims, most first; those that only flaky tests
+/// have come last.
+#[must_use]
+pub fn clusters(failures: &Failures) -> Vec<Cluster> {
+    let views: Vec<FailureView<'_>> = failures.iter().collect();
+    let mut groups = group(&views);
+    let followers = followers(&views);
+    adopt(&mut groups, &followers);
+    join_outages(&views, &mut groups);
+    let mut clusters: Vec<Cluster> = groups
+        .into_iter()
+        .filter(|group| !group.victims.is_empty())
+        .map(|group| cluster(&views, failures, group))
+        .collect();
+    clusters.sort_by(|a, b| {
+        let flaky_only = |cluster: &Cluster| cluster.flaky == cluster.count;
+        flaky_only(a)
+            .cmp(&flaky_only(b))
+            .then_with(|| b.count.cmp(&a.count))
+            .then_with(|| a.victims.first().cmp(&b.victims.first()))
+    });
+    clusters
+}
+
+/// Failures that belong together, before they are told as a cluster.
+#[derive(Default)]
+struct Group {
+    fingerprints: Vec<String>,
+    /// Places of those that fail of the cause itself, rising.
+    victims: Vec<usize>,
+    /// Places of those that fail since others do.
+    followers: Vec<usize>,
+}
+
+fn group(views: &[FailureView<'_>]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (index, view) in views.iter().enumerate() {
+        let at = *places.entry(view.fingerprint).or_insert_with(|| {
+            groups.push(Group {
+                fingerprints: vec![view.fingerprint.to_owned()],
+                ..Group::default()
+            });
+            groups.len() - 1
+        });
+        groups[at].victims.push(index);
+    }
+    groups
+}
+
+/// Those that fail since another does: place → place of that other.
+fn followers(views: &[FailureView<'_>]) -> HashMap<usize, usize> {
+    let mut followers = parents_of_failed_parts(views);
+    for (follower, cause) in victims_of_set_ups(views) {
+        followers.entry(follower).or_insert(cause);
+    }
+    // A chain ends at its cause; no chain is longer than a name has parts.
+    let ends: Vec<(usize, usize)> = followers
+        .iter()
+        .map(|(follower, cause)| {
+            let mut end = *cause;
+            for _ in 0..PARTS {
+                match followers.get(&end) {
+                    Some(next) if next != follower => end = *next,
+                    Some(_) | None => break,
+                }
+            }
+            (*follower, end)
+        })
+        .collect();
+    ends.into_iter()
+        .filter(|(follower, end)| follower != end)
+        .collect()
+}
+
+/// `TestCart` fails when `TestCart/total` does. It has a cause of its own only
+/// where it says one.
+fn parents_of_failed_parts(views: &[FailureView<'_>]) -> HashMap<usize, usize> {
+    let mut tests: HashMap<(&str, &str, &str, &str), usize> = HashMap::new();
+    if !views.iter().any(|view| view.name.contains('/')) {
+        return HashMap::new();
+    }
+    for (index, view) in views.iter().enumerate() {
+        tests.entry(named(view, view.name)).or_insert(index);
+    }
+    let mut parents = HashMap::new();
+    for (index, view) in views.iter().enumerate() {
+        for (slash, _) in view.name.match_indices('/').take(PARTS) {
+            let Some(parent) = tests.get(&named(view, &view.name[..slash])) else {
+                continue;
+            };
+            let says_its_own =
+                !says_nothing(&views[*parent]) && views[*parent].fingerprint != view.fingerprint;
+            if *parent != index && !says_its_own {
+                parents.entry(*parent).or_insert(index);
+            }
+        }
+    }
+    parents
+}
+
+fn named<'a>(view: &FailureView<'a>, name: &'a str) -> (&'a str, &'a str, &'a str, &'a str) {
+    (view.report, view.suite, view.classname, name)
+}
+
+fn says_nothing(view: &FailureView<'_>) -> bool {
+    view.kind.error_category.is_none() || view.kind.root_cause == "unknown"
+}
+
+/// Where the set-up of a suite failed, those of its tests that name no cause
+/// of their own failed of it.
+fn victims_of_set_ups(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
+    let mut set_ups = HashMap::new();
+    for (index, view) in views.iter().enumerate() {
+        if is_set_up(view.name) && !says_nothing(view) {
+            set_ups.entry(named(view, "")).or_insert(index);
+        }
+    }
+    if set_ups.is_empty() {
+        return Vec::new();
+    }
+    views
+        .iter()
+        .enumerate()
+        .filter(|(_, view)| says_nothing(view) || view.kind.root_cause == "fixture_error")
+        .filter_map(|(index, view)| Some((index, *set_ups.get(&named(view, ""))?)))
+        .filter(|(index, set_up)| index != set_up)
+        .collect()
+}
+
+/// A case that stands for the set-up of others, as the frameworks name it. A
+/// name is no evidence of a cause; here it only tells what the case is.
+fn is_set_up(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase();
+    let word = name
+        .trim_start_matches(['(', '[', '"', '{', '@'])
+        .split(['(', ')', ']', '"', ' ', ':'])
+        .next()
+        .unwrap_or_default()
+        .replace('_', "");
+    name.is_empty()
+        || matches!(
+            word.as_str(),
+            "setup"
+                | "beforeall"
+                | "beforeclass"
+                | "setupclass"
+                | "setupmodule"
+                | "setupbeforeclass"
+                | "onetimesetup"
+                | "classsetup"
+                | "suitesetup"
+                | "initializationerror"
+                | "beforesuite"
+                | "testmain"
+        )
+        || name.starts_with("\"before all\" hook")
+        || name.contains(" \"before all\" hook")
+}
+
+/// Moves followers from their own groups to those of their causes.
+fn adopt(groups: &mut [Group], followers: &HashMap<usize, usize>) {
+    if followers.is_empty() {
+        return;
+    }
+    let mut home: HashMap<usize, usize> = HashMap::new();
+    for (at, group) in groups.iter().enumerate() {
+        home.extend(group.victims.iter().map(|victim| (*victim, at)));
+    }
+    let mut moved: Vec<(usize, usize)> = followers
+        .iter()
+        .filter_map(|(follower, cause)| Some((*follower, *home.get(cause)?)))
+        .collect();
+    moved.sort_unstable();
+    for group in groups.iter_mut() {
+        group
+            .victims
+            .retain(|victim| !followers.contains_key(victim));
+    }
+    for (follower, at) in moved {
+        groups[at].followers.push(follower);
+    }
+}
+
+/// Joins groups that tell one outage in different words: they name the same
+/// address, or one of them names none and there is no other it could mean.
+fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
+    let mut outages: Vec<(usize, Option<String>)> = groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| {
+            group
+                .victims
+                .first()
+                .is_some_and(|first| is_outage(&views[*first].kind.root_cause))
+        })
+        .filter_map(|(at, group)| {
+            let subjects = subjects(views, group);
+            match subjects.len() {
+                0 => Some((at, None)),
+                1 => Some((at, subjects.into_iter().next())),
+                // Many addresses are many servers, or ports that change.
+                _ => None,
+            }
+        })
+        .collect();
+    // The one with most victims takes the others in.
+    outages.sort_by_key(|(at, _)| (std::cmp::Reverse(groups[*at].victims.len()), *at));
+    let root = |groups: &[Group], at: usize| -> String {
+        groups[at]
+            .victims
+            .first()
+            .map(|first| views[*first].kind.root_cause.clone())
+            .unwrap_or_default()
+    };
+    let mut hosts: Vec<(usize, String, String)> = Vec::new();
+    for (at, about) in &outages {
+        let Some(about) = about else { continue };
+        let host = hosts.iter().find(|(_, known, _)| same(known, about));
+        match host {
+            Some((host, _, _)) => merge(groups, *host, *at),
+            None => hosts.push((*at, about.clone(), root(groups, *at))),
+        }
+    }
+    for (at, about) in &outages {
+        if about.is_some() {
+            continue;
+        }
+        let cause = root(groups, *at);
+        let mut alike = hosts.iter().filter(|(_, _, root)| *root == cause);
+        match (alike.next(), alike.next()) {
+            (Some((host, _, _)), None) => merge(groups, *host, *at),
+            (None, _) => hosts.push((*at, String::new(), cause)),
+            (Some(_), Some(_)) => {}
+        }
+    }
+}
+
+fn merge(groups: &mut [Group], into: usize, from: usize) {
+    if into == from {
+        return;
+    }
+    let mut taken = std::mem::take(&mut groups[from]);
+    let group = &mut groups[into];
+    group.fingerprints.append(&mut taken.fingerprints);
+    group.victims.append(&mut taken.victims);
+    group.victims.sort_unstable();
+    group.followers.append(&mut taken.followers);
+}
+
+fn subjects(views: &[FailureView<'_>], group: &Group) -> BTreeSet<String> {
+    let asked = group.victims.iter().take(ASKED);
+    asked.filter_map(|at| subject(&views[*at])).collect()
+}
+
+fn cluster(views: &[FailureView<'_>], failures: &Failures, mut group: Group) -> Cluster {
+    // The first that still fails; a group is never empty.
+    let stands = |at: &&usize| views[**at].status != FailureStatus::Flaky;
+    let lead = *group
+        .victims
+        .iter()
+        .find(stands)
+        .unwrap_or(&group.victims[0]);
+    let mut subjects = subjects(views, &group).into_iter();
+    let about = match (subjects.next(), subjects.next()) {
+        (Some(only), None) => Some(only),
+        (Some(first), Some(second)) if same(&first, &second) && subjects.next().is_none() => {
+            Some(if first.len() > second.len() {
+                first
+            } else {
+                second
+            })
+        }
+        (Some(_) | None, _) => None,
+    };
+    let whole = failures.to_owned(lead).map(|failure| failure.diagnosis);
+    let consequences = group.followers.len();
+    group.victims.append(&mut group.followers);
+    let flaky = group
+        .victims
+        .iter()
+        .filter(|at| views[**at].status == FailureStatus::Flaky)
+        .count();
+    let kind = views[lead].kind;
+    let fingerprint = views[lead].fingerprint.to_owned();
+    group.fingerprints.retain(|other| *other != fingerprint);
+    group.fingerprints.sort_unstable();
+    let (evidence, advice) = whole
+        .map(|diagnosis| (diagnosis.evidence, diagnosis.advice))
+        .unwrap_or_default();
+    Cluster {
+        also: group.fingerprints,
+        count: group.victims.len() as u64,
+        flaky: flaky as u64,
+        consequences: consequences as u64,
+        root_cause: kind.root_cause.clone(),
+        error_category: kind.error_category,
+        side: kind.side,
+        ambiguous: kind.ambiguous,
+        retryable: kind.retryable,
+        title: words::cause(&views[lead], about.as_deref()),
+        subject: about,
+        example: views[lead].title(),
+        evidence,
+        rule: kind.rule.clone(),
+        advice,
+        fingerprint,
+        victims: group.victims,
+    }
+}

@@ -1,0 +1,146 @@
+//! Whether a run says anything, in one sentence.
+
+use super::words;
+use crate::model::{Cluster, ErrorCategory, Health, HealthState, ReportSummary, Side};
+use crate::text::plural;
+
+/// Fewer victims are no outage.
+const MANY: u64 = 3;
+
+/// The state of the whole run. `clusters` as [`super::clusters`] orders them.
+#[must_use]
+pub(super) fn health(reports: &[ReportSummary], clusters: &[Cluster]) -> Health {
+    let mut health = Health::default();
+    for report in reports.iter().filter(|report| report.same_as.is_none()) {
+        health.tests += report.tests;
+        health.passed += report.passed;
+        health.failed += report.failed + report.errors + report.suite_errors;
+        health.skipped += report.skipped;
+        health.flaky += report.flaky;
+    }
+    health.executed = health.tests.saturating_sub(health.skipped);
+    let unread: Vec<&ReportSummary> = reports.iter().filter(|r| r.problem.is_some()).collect();
+    let one_cause = outage(&health, clusters);
+    health.state = if !unread.is_empty() || reports.is_empty() {
+        HealthState::Unreadable
+    } else if health.executed == 0 && health.failed == 0 {
+        HealthState::NothingExecuted
+    } else if one_cause.is_some() {
+        HealthState::OneCause
+    } else {
+        HealthState::Sound
+    };
+    let seen = match one_cause {
+        _ if health.executed == 0 && health.failed == 0 => nothing_executed(&health),
+        Some(cluster) => format!(
+            "{} of {} have one cause: {}.",
+            standing(cluster),
+            plural(health.failed, "failure"),
+            cluster.title
+        ),
+        None => counted(&health, clusters),
+    };
+    health.summary = match health.state {
+        HealthState::Unreadable if health.tests == 0 => unreadable(&unread, reports.len()),
+        HealthState::Unreadable => format!("{} {seen}", unreadable(&unread, reports.len())),
+        HealthState::Sound | HealthState::OneCause | HealthState::NothingExecuted => seen,
+    };
+    health
+}
+
+/// Victims that did not pass in the end.
+fn standing(cluster: &Cluster) -> u64 {
+    cluster.count.saturating_sub(cluster.flaky)
+}
+
+/// The cause around the tests that most failures have.
+fn outage<'c>(health: &Health, clusters: &'c [Cluster]) -> Option<&'c Cluster> {
+    clusters.first().filter(|first| {
+        let around = match first.error_category {
+            Some(ErrorCategory::Infrastructure) => true,
+            Some(ErrorCategory::Timeout | ErrorCategory::Other | ErrorCategory::Locator) => {
+                first.side == Side::Test && !first.ambiguous
+            }
+            Some(ErrorCategory::Assertion) | None => false,
+        };
+        let victims = standing(first);
+        around && victims >= MANY && victims * 2 > health.failed
+    })
+}
+
+fn nothing_executed(health: &Health) -> String {
+    match health.skipped {
+        0 => "The report holds no test: nothing was tested.".to_owned(),
+        1 => "No test was executed: the only one was skipped.".to_owned(),
+        skipped => format!("No test was executed: all {skipped} were skipped."),
+    }
+}
+
+fn unreadable(unread: &[&ReportSummary], all: usize) -> String {
+    match unread {
+        [] => "There is no report.".to_owned(),
+        [one] => format!(
+            "{} can't be relied on: {}.",
+            one.path,
+            one.problem
+                .as_deref()
+                .unwrap_or_default()
+                .trim_end_matches('.')
+        ),
+        several => format!(
+            "{} of {} can't be relied on.",
+            several.len(),
+            plural(all, "report")
+        ),
+    }
+}
+
+fn counted(health: &Health, clusters: &[Cluster]) -> String {
+    if health.failed == 0 {
+        let passed = if health.skipped == 0 {
+            format!("All {} passed", plural(health.tests, "test"))
+        } else {
+            format!(
+                "No test failed: {} passed, {} skipped",
+                health.passed + health.flaky,
+                health.skipped
+            )
+        };
+        return match health.flaky {
+            0 => format!("{passed}."),
+            1 => format!("{passed}, one of them only when it was run again."),
+            n => format!("{passed}, {n} of them only when they were run again."),
+        };
+    }
+    let causes: Vec<&Cluster> = clusters.iter().filter(|c| standing(c) > 0).collect();
+    let of = |wanted: &dyn Fn(&Cluster) -> bool| -> u64 {
+        causes
+            .iter()
+            .filter(|c| wanted(c))
+            .map(|c| standing(c))
+            .sum()
+    };
+    let code = of(&|cluster| cluster.side == Side::Code);
+    let unclear = of(&|cluster| cluster.side == Side::Test && cluster.ambiguous);
+    let test = of(&|cluster| cluster.side == Side::Test && !cluster.ambiguous);
+    let mut parts = Vec::new();
+    let mut add = |n: u64, what: &str| {
+        if n > 0 {
+            parts.push(format!("{n} {what}"));
+        }
+    };
+    add(code, "in the code under test");
+    add(test, "in the tests or around them");
+    add(unclear, "that the evidence does not decide");
+    let head = format!(
+        "{} of {} failed, of {}",
+        health.failed,
+        plural(health.executed, "test"),
+        plural(causes.len(), "cause")
+    );
+    if parts.is_empty() {
+        format!("{head}.")
+    } else {
+        format!("{head}: {}.", words::list(&parts))
+    }
+}

@@ -1,0 +1,97 @@
+//! Which framework ran a test, and how it selects that test.
+
+use super::recipe::Recipe;
+use super::{jvm, native, node, others, python};
+use crate::model::FailureView;
+
+/// A test as its framework's command line names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Target {
+    /// The test for people and lists: unique, readable, of one line.
+    pub(super) id: String,
+    pub(super) recipe: Recipe,
+    /// What stands for it in the recipe.
+    pub(super) name: String,
+    /// What to know before the command is run.
+    pub(super) note: Option<&'static str>,
+}
+
+impl Target {
+    pub(super) fn new(id: impl Into<String>, recipe: Recipe, name: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            recipe,
+            name: name.into(),
+            note: None,
+        }
+    }
+
+    pub(super) fn note(mut self, note: &'static str) -> Self {
+        self.note = Some(note);
+        self
+    }
+}
+
+/// How to run the test again; `None` where its framework is unknown, has no
+/// way to select a test, or needs what the report does not tell.
+pub(super) fn target(dialect: &str, test: &FailureView<'_>) -> Option<Target> {
+    let dialect = dialect.to_ascii_lowercase();
+    let is = |words: &[&str]| words.iter().any(|word| dialect.contains(word));
+    // From the particular to the general: `mocha-junit-reporter` writes for
+    // Cypress as well, and `junit` is in most names.
+    if is(&["pytest"]) {
+        python::pytest(test)
+    } else if is(&["nose2", "unittest"]) {
+        python::unittest(test)
+    } else if is(&["robot"]) {
+        others::robot(test)
+    } else if is(&["playwright"]) {
+        node::playwright(test)
+    } else if is(&["cypress"]) {
+        node::cypress(test)
+    } else if is(&["vitest"]) {
+        node::vitest(test)
+    } else if is(&["jest"]) {
+        node::jest(test)
+    } else if is(&["mocha"]) {
+        node::mocha(test)
+    } else if is(&["jasmine"]) {
+        node::jasmine(test)
+    } else if is(&["node-test", "node:test", "node_test"]) {
+        node::node_test(test)
+    } else if dialect == "bun" {
+        node::bun(test)
+    } else if is(&["ginkgo"]) {
+        native::ginkgo(test)
+    } else if is(&["gotest", "go-junit", "go-test", "gotestsum"]) || dialect == "go" {
+        native::go(test)
+    } else if is(&["nextest"]) {
+        native::nextest(test)
+    } else if is(&["libtest", "cargo"]) {
+        native::cargo_test(test)
+    } else if is(&["gradle"]) {
+        jvm::gradle(test)
+    } else if is(&["surefire", "failsafe", "maven"]) {
+        jvm::maven(test)
+    } else if is(&["phpunit"]) {
+        others::phpunit(test)
+    } else if is(&["rspec"]) {
+        others::rspec(test)
+    } else if is(&["minitest"]) {
+        others::minitest(test)
+    } else if is(&["ctest"]) {
+        native::ctest(test)
+    } else if is(&["gtest", "googletest"]) {
+        native::gtest(test)
+    } else if is(&["catch2"]) {
+        native::catch2(test)
+    } else if is(&["dotnet", "trx", "nunit", "xunitnet", "xunit.net", "mstest"]) {
+        others::dotnet(test)
+    } else if is(&["bazel"]) {
+        native::bazel(test)
+    } else if is(&["bats"]) {
+        others::bats(test)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,57 @@
+//! Words for a POSIX shell.
+
+/// `word` as a shell reads it back, byte for byte: bare where nothing in it
+/// means anything to a shell, in single quotes otherwise.
+pub(super) fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,".contains(c);
+    // In front of a command, `A=b` would set a variable; behind it not.
+    let plain = |c: char| plain(c) || c == '=';
+    if !word.is_empty() && word.chars().all(plain) && !word.starts_with('~') {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Whether a word can stand on one line of a script, and be an argument of a
+/// process at all: no line ends, no NUL, nothing that a terminal obeys.
+pub(super) fn is_sayable(word: &str) -> bool {
+    !word.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote;
+    use proptest::prelude::*;
+    use std::process::Command;
+
+    /// What a real shell makes of the words of a command.
+    fn read_back(words: &[String]) -> Vec<String> {
+        let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
+        let script = format!("printf '%s\\0' {}", quoted.join(" "));
+        let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+        assert!(output.status.success(), "{script}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.split_terminator('\0').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_a_shell_would_obey_comes_back_as_it_was() {
+        let words = [
+            "", "-rf", "~", "$HOME", "`id`", "$(id)", "a b", "it's", "\"", "\\", "!!", "*", "?",
+            "[a]", "{a,b}", "a;b", "a|b", "a&b", ">x", "#x", "a\nb", "'", "''", "é☃", "=x",
+        ]
+        .map(str::to_owned);
+        assert_eq!(read_back(&words), words);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_words_come_back_as_they_were(
+            words in proptest::collection::vec("[^\\x00]{0,40}", 1..8)
+        ) {
+            prop_assert_eq!(read_back(&words), words);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The sentences of an account: causes, and what kind of server an address
+//! most likely is.
+
+use crate::model::FailureView;
+
+/// The cause in a sentence without its full stop.
+pub(super) fn cause(failure: &FailureView<'_>, subject: Option<&str>) -> String {
+    let told = || failure.what.trim().trim_end_matches('.').to_owned();
+    match failure.kind.root_cause.as_str() {
+        "connection_refused" => format!("{} refused connections", server(subject)),
+        "connection_reset" => format!("{} closed connections", server(subject)),
+        "network_timeout" => format!("{} did not answer in time", server(subject)),
+        "network_dns" => match subject {
+            Some(subject) => format!("the name {} can't be resolved", host(subject)),
+            None => "a host's name can't be resolved".to_owned(),
+        },
+        "upstream_error" if subject.is_some() => {
+            format!("{} answered with errors of its own", server(subject))
+        }
+        "disk_full" => "the disk is full".to_owned(),
+        "unknown" => match failure.message {
+            Some(message) if !message.is_empty() => format!("no known cause: {message}"),
+            Some(_) | None => "no known cause, and the report says nothing of it".to_owned(),
+        },
+        _ => {
+            let told = told();
+            if told.is_empty() {
+                failure.kind.root_cause.replace('_', " ")
+            } else {
+                told
+            }
+        }
+    }
+}
+
+fn host(subject: &str) -> &str {
+    subject.rsplit_once(':').map_or(subject, |(host, _)| host)
+}
+
+/// The server behind an address. A port says what usually listens there.
+fn server(subject: Option<&str>) -> String {
+    let Some(subject) = subject else {
+        return "a server".to_owned();
+    };
+    let kind = match subject.rsplit_once(':').map_or("", |(_, port)| port) {
+        "5432" | "3306" | "1433" | "1521" | "27017" | "9042" => "database",
+        "6379" | "11211" => "cache",
+        "5672" | "9092" | "1883" | "61616" | "4222" => "message broker",
+        "9200" | "9300" => "search engine",
+        "4444" | "9515" => "browser driver",
+        "2375" | "2376" => "container engine",
+        _ => "server",
+    };
+    format!("the {kind} at {subject}")
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// With a capital letter at its beginning.
+pub(super) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map(|first| first.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
+}

@@ -1,0 +1,263 @@
+//! The reader beside a corpus of real reports, whose counts were taken
+//! element by element with another parser.
+//!
+//! The corpus is too large, and not ours, to be part of the project: it is
+//! looked for beside it, as `shared/corpus`, or where `JELLY_CORPUS` says.
+
+use jelly::junit::{Case, CaseOutcome, CaseSink, Limits, read};
+use jelly::model::ReportSummary;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+/// Folder of the JUnit reports, or a loud word and nothing.
+fn corpus() -> Option<PathBuf> {
+    let named = std::env::var_os("JELLY_CORPUS").map(PathBuf::from);
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let beside = project
+        .ancestors()
+        .skip(1)
+        .map(|up| up.join("shared/corpus"));
+    let found = named
+        .into_iter()
+        .chain(beside)
+        .map(|folder| folder.join("junit"))
+        .find(|folder| folder.join("index.json").is_file());
+    if found.is_none() {
+        #[expect(clippy::print_stderr, reason = "a test that does nothing must say so")]
+        {
+            eprintln!("SKIPPED: corpus not beside the project");
+        }
+    }
+    found
+}
+
+fn index(corpus: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(corpus.join("index.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Counts what is handed over.
+#[derive(Default)]
+struct Tally {
+    ordinals: Vec<u64>,
+    failing: u64,
+    flaky: u64,
+    turned: u64,
+}
+
+impl CaseSink for Tally {
+    fn case(&mut self, case: &Case<'_>) {
+        self.ordinals.push(case.ordinal);
+        let wrong = !matches!(case.outcome, CaseOutcome::Passed | CaseOutcome::Skipped);
+        assert_eq!(wrong, !case.failures.is_empty(), "{case:?}");
+        self.flaky += u64::from(case.outcome == CaseOutcome::Flaky);
+        self.failing += u64::from(wrong && case.outcome != CaseOutcome::Flaky);
+    }
+
+    fn turned_flaky(&mut self, ordinal: u64) {
+        assert!(self.ordinals.contains(&ordinal));
+        self.turned += 1;
+    }
+}
+
+/// Reads a file of the corpus, and holds the summary against what was handed
+/// over.
+fn summary(corpus: &Path, file: &str) -> ReportSummary {
+    let mut input = BufReader::new(File::open(corpus.join("files").join(file)).unwrap());
+    let mut tally = Tally::default();
+    let summary = read(&mut input, file, &Limits::default(), &mut tally);
+    let parts = [
+        summary.passed,
+        summary.failed,
+        summary.errors,
+        summary.skipped,
+        summary.flaky,
+    ];
+    assert_eq!(summary.tests, parts.iter().sum::<u64>(), "{file}");
+    assert_eq!(
+        tally.ordinals.len() as u64,
+        summary.tests + summary.suite_errors,
+        "{file}"
+    );
+    assert_eq!(
+        tally.failing + tally.flaky,
+        summary.failed + summary.errors + summary.flaky + summary.suite_errors,
+        "{file}"
+    );
+    assert!(tally.turned <= summary.flaky, "{file}");
+    tally.ordinals.sort_unstable();
+    tally.ordinals.dedup();
+    assert_eq!(
+        tally.ordinals.len() as u64,
+        summary.tests + summary.suite_errors,
+        "{file}"
+    );
+    summary
+}
+
+/// What the index says beside what was read, field by field.
+fn differences(entry: &Value, summary: &ReportSummary) -> Vec<String> {
+    let elements = summary.elements;
+    [
+        ("tests", elements.cases),
+        ("failures", elements.failed),
+        ("errors", elements.errors),
+        ("skipped", elements.skipped),
+        ("flaky", elements.flaky),
+        ("rerun", elements.rerun),
+        ("failed_or_error", elements.failed_or_error),
+    ]
+    .into_iter()
+    .filter_map(|(field, read)| {
+        let counted = entry[field].as_u64()?;
+        (counted != read).then(|| format!("{field}: {counted} in the index, {read} read"))
+    })
+    .collect()
+}
+
+fn text<'a>(entry: &'a Value, field: &str) -> &'a str {
+    entry[field].as_str().unwrap_or_default()
+}
+
+#[test]
+fn every_well_formed_report_of_the_corpus_is_counted_as_its_elements_are() {
+    let Some(corpus) = corpus() else { return };
+    let mut wrong = Vec::new();
+    let mut reports = 0;
+    for entry in index(&corpus) {
+        let junit = matches!(text(&entry, "root"), "testsuites" | "testsuite" | "testrun");
+        if !junit || entry["wellformed"] != true {
+            continue;
+        }
+        reports += 1;
+        let file = text(&entry, "file");
+        let summary = summary(&corpus, file);
+        let mut found = differences(&entry, &summary);
+        found.extend(summary.problem.map(|problem| format!("problem: {problem}")));
+        wrong.extend(found.into_iter().map(|found| format!("{file}: {found}")));
+    }
+    assert!(reports > 300, "{reports}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What becomes of each malformed report: tests, failed, errors, and words of
+/// its problem, or else of a warning.
+const MALFORMED: [(&str, [u64; 3], &str, &str); 33] = [
+    ("DataDog__fixtures_empty.xml", [0, 0, 0], "empty", ""),
+    (
+        "DataDog__fixtures_invalid.xml",
+        [3, 0, 0],
+        "`<nothing>`",
+        "",
+    ),
+    (
+        "DataDog__subfolder_invalid-no-tests.xml",
+        [0, 0, 0],
+        "",
+        "no test case",
+    ),
+    (
+        "EnricoMi__pytest_corrupt-xml.xml",
+        [2, 0, 0],
+        "`<skipped>`, in line 11",
+        "",
+    ),
+    ("EnricoMi__xml_empty.xml", [0, 0, 0], "empty", ""),
+    ("EnricoMi__xml_non-xml.xml", [0, 0, 0], "no XML", ""),
+    ("boost-crash-empty.xml", [0, 0, 0], "empty", ""),
+    ("cdata-split.xml", [1, 1, 0], "", ""),
+    ("charref-control.xml", [110, 95, 6], "", "not allow"),
+    (
+        "control-chars.xml",
+        [110, 95, 6],
+        "",
+        "not allow, the first one in line 763",
+    ),
+    ("counts-missing.xml", [3, 1, 1], "", ""),
+    ("crlf-newlines.xml", [24, 6, 14], "", ""),
+    ("doctype-harmless.xml", [1, 0, 0], "", ""),
+    ("duplicate-attributes.xml", [1, 1, 0], "", "attribute twice"),
+    ("failure-and-error-and-skipped.xml", [1, 0, 1], "", ""),
+    ("huge-attribute-2mb.xml", [1, 1, 0], "", ""),
+    ("jenkinsci__junit_testXxe-oob.xml", [0, 0, 0], "line 1", ""),
+    (
+        "latin1-declared-utf8.xml",
+        [24, 6, 14],
+        "",
+        "read as Windows-1252",
+    ),
+    ("latin1-declared.xml", [24, 6, 14], "", ""),
+    (
+        "leading-garbage.xml",
+        [47, 42, 2],
+        "",
+        "before or after its root",
+    ),
+    ("lukejpreston__data_invalid.xml", [0, 0, 0], "no XML", ""),
+    (
+        "lukejpreston__subfolder__thingy.xml",
+        [0, 0, 0],
+        "empty",
+        "",
+    ),
+    ("many-attributes.xml", [1, 0, 0], "", ""),
+    (
+        "mikepenz__sf-reports_TEST-test.CorruptTest.xml",
+        [1, 1, 0],
+        "line 18",
+        "",
+    ),
+    (
+        "multi-root-no-decl.xml",
+        [2, 1, 0],
+        "",
+        "several root elements",
+    ),
+    ("namespaced.xml", [1, 1, 0], "", ""),
+    ("param-entity.xml", [1, 0, 0], "", "was not read"),
+    (
+        "trailing-garbage.xml",
+        [47, 42, 2],
+        "",
+        "before or after its root",
+    ),
+    ("truncated-mid-cdata.xml", [3, 1, 1], "cut off", ""),
+    ("utf16le-bom.xml", [24, 6, 14], "", ""),
+    ("utf8-bom.xml", [24, 6, 14], "", ""),
+    (
+        "windows1252-no-declaration.xml",
+        [24, 6, 14],
+        "",
+        "read as Windows-1252",
+    ),
+    ("xxe-file.xml", [1, 1, 0], "", "was not read"),
+];
+
+#[test]
+fn every_malformed_report_of_the_corpus_is_read_as_far_as_it_goes() {
+    let Some(corpus) = corpus() else { return };
+    for (file, counts, problem, warning) in MALFORMED {
+        let summary = summary(&corpus, &format!("malformed/{file}"));
+        let read = [summary.tests, summary.failed, summary.errors];
+        assert_eq!(read, counts, "{file}");
+        assert_eq!(summary.problem.is_none(), problem.is_empty(), "{summary:?}");
+        assert!(
+            summary.problem.unwrap_or_default().contains(problem),
+            "{file}"
+        );
+        assert!(summary.warnings.join("\n").contains(warning), "{file}");
+    }
+    for (file, counts) in [
+        ("node-test/node-test.xml", [10, 8, 0]),
+        ("libtest/libtest-junit.xml", [13, 11, 0]),
+    ] {
+        let summary = summary(&corpus, file);
+        assert_eq!(
+            [summary.tests, summary.failed, summary.errors],
+            counts,
+            "{file}"
+        );
+    }
+}
