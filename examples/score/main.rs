@@ -35,6 +35,9 @@ struct Args {
     /// List what was judged wrongly, and the rule that decided.
     #[arg(long)]
     wrong: bool,
+    /// List what is said of each failure, labelled or not.
+    #[arg(long)]
+    all: bool,
     /// Only show the scores, whatever they are.
     #[arg(long)]
     no_bars: bool,
@@ -83,6 +86,11 @@ fn score(path: &Path, args: &Args) -> Result<Vec<String>, String> {
     let mut below = Vec::new();
     for file in &files {
         let rows = rows::read(file)?;
+        if args.all {
+            for row in &rows {
+                println!("{}", marks::told(row));
+            }
+        }
         let (labelled, grouped): (Vec<Row>, Vec<Row>) =
             rows.into_iter().partition(|row| row.label.is_some());
         for kind in [Kind::Mcp, Kind::Junit] {

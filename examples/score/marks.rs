@@ -56,13 +56,8 @@ impl Marks {
 
     fn add(&mut self, row: &Row, label: &Label, diagnosis: &Diagnosis) {
         self.rows += 1;
-        let side = match diagnosis.side {
-            Side::Code => "code",
-            Side::Test if diagnosis.ambiguous => "ambiguous",
-            Side::Test => "test",
-        };
         let said = [
-            json!(side),
+            json!(side(diagnosis)),
             json!(diagnosis.error_category),
             json!(diagnosis.root_cause),
             json!(diagnosis.retryable),
@@ -106,13 +101,12 @@ impl Marks {
             }
         }
         if !wrong.is_empty() {
-            let evidence = diagnosis.evidence.as_ref();
             self.wrong.push(format!(
                 "{}: {} by {} in {}",
                 row.id,
                 wrong.join(", "),
                 diagnosis.rule,
-                evidence.map_or("nothing".into(), |e| format!("{}: {}", e.field, e.text)),
+                quoted(diagnosis),
             ));
         }
     }
@@ -138,6 +132,36 @@ impl Marks {
             say(format!("{} look-alikes wrong", self.fooled));
         }
         below
+    }
+}
+
+/// What is said of one failure, in a line.
+pub fn told(row: &Row) -> String {
+    let diagnosis = Engine::builtin().diagnose(&row.failure);
+    format!(
+        "{}: {} {} {} {}, by {} in {}",
+        row.id,
+        side(&diagnosis),
+        json!(diagnosis.error_category),
+        diagnosis.root_cause,
+        json!(diagnosis.retryable),
+        diagnosis.rule,
+        quoted(&diagnosis),
+    )
+}
+
+fn side(diagnosis: &Diagnosis) -> &'static str {
+    match diagnosis.side {
+        Side::Code => "code",
+        Side::Test if diagnosis.ambiguous => "ambiguous",
+        Side::Test => "test",
+    }
+}
+
+fn quoted(diagnosis: &Diagnosis) -> String {
+    match &diagnosis.evidence {
+        Some(evidence) => format!("{}: {}", evidence.field, evidence.text),
+        None => "nothing".into(),
     }
 }
 

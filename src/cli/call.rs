@@ -4,11 +4,12 @@
 
 use super::args::{Format, RunArgs};
 use super::invalid::{Invalid, chain, read};
+use super::past::Memory;
 use super::run::{complain, fault};
 use super::settings::World;
 use crate::exec::{NoSuchFilter, Selection};
 use crate::model::{ExitCode, RunReport, Signal};
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanSource};
 use crate::report::{
     Results, RunDir, TerminalOptions, TerminalReporter, annotations, job_summary, results_json,
     run_json,
@@ -32,6 +33,8 @@ pub struct Call {
     pub seed: u64,
     pub started_at: String,
     pub run_dir: RunDir,
+    /// What earlier runs left, where a history is kept.
+    pub memory: Option<Memory>,
     pub several: bool,
     /// Servers that are starting, over all plans.
     pub starts: Arc<Semaphore>,
@@ -51,6 +54,21 @@ pub struct PlanEnd {
 impl Call {
     pub fn selection(&self) -> Selection {
         Selection::new(self.args.only.clone(), self.args.skip.clone())
+    }
+
+    /// Refuses variables that none of several plans has a place for, as
+    /// [`Call::check_filters`] does with filters.
+    pub fn check_variables(&self, paths: &[PathBuf]) -> Result<(), Invalid> {
+        let given = self.vars();
+        if given.is_empty() {
+            return Ok(());
+        }
+        let sources: Result<Vec<_>, _> = paths.iter().map(|path| PlanSource::read(path)).collect();
+        // One that can't be read says so itself when it is due.
+        let stray = sources
+            .ok()
+            .and_then(|sources| Invalid::stray_variable(&sources, &given));
+        stray.map_or(Ok(()), Err)
     }
 
     /// Refuses filters that match nothing in any of several plans, before

@@ -61,22 +61,27 @@ impl Invalid {
         }
     }
 
-    /// A variable was given that the plan has no place for: most likely a slip.
+    /// Variables were given that none of the plans has a place for: most
+    /// likely slips.
     ///
-    /// `None` as well for a plan that can't do without what was given, since
-    /// its own variables are then not known by themselves.
-    pub fn stray_variable(plan: &Plan, given: &IndexMap<String, Value>) -> Option<Self> {
+    /// `None` as well where a plan can't do without what was given, since its
+    /// own variables are then not known by themselves.
+    pub fn stray_variable(sources: &[PlanSource], given: &IndexMap<String, Value>) -> Option<Self> {
         if given.is_empty() {
             return None;
         }
-        let own = load(plan.source.clone()).ok()?.vars;
+        let mut own = IndexMap::new();
+        for source in sources {
+            own.extend(load(source.clone()).ok()?.vars);
+        }
         let stray = given.keys().find(|name| !own.contains_key(*name))?;
         let close = close_names(stray, own.keys().map(String::as_str));
+        let who = match sources {
+            [one] => format!("{}: the plan has no", one.path.display()),
+            _ => "none of the plans has a".to_owned(),
+        };
         Some(Self::Other {
-            what: format!(
-                "{}: the plan has no variable `{stray}`",
-                plan.source.path.display()
-            ),
+            what: format!("{who} variable `{stray}`"),
             next: close.first().map(|name| format!("did you mean `{name}`?")),
         })
     }
@@ -156,6 +161,7 @@ impl Invalid {
             },
             verdict: Verdict::InvalidInput,
             exit_code: ExitCode::InvalidInput.code(),
+            in_progress: false,
             needs_user_help: true,
             help_summary: Some(HelpSummary {
                 title: "The plan can't be run as it is written".to_owned(),

@@ -2,12 +2,14 @@
 
 use super::args::Format;
 use super::call::{Call, PlanEnd};
+use super::events::EventQueue;
 use super::executor::PlanExecutor;
 use super::invalid::{Invalid, chain, read};
 use super::out::Out;
+use super::record;
 use super::settings::{budgets, hooks, project_dir};
 use crate::exec::{ExecSettings, Selection};
-use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings};
+use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
 use crate::model::{Event, EventSink, ExitCode, RunReport, Verdict};
 use crate::plan::Plan;
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
@@ -15,7 +17,7 @@ use crate::text::redact::{Redactor, looks_secret};
 use crate::triage::Engine;
 use crate::wire::Recorder;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -29,6 +31,7 @@ struct PlanRun<'a> {
     reporter: Rc<RefCell<TerminalReporter<Out>>>,
     /// What is still to be shown, where several plans ran side by side.
     transcript: Rc<RefCell<Vec<u8>>>,
+    queue: Rc<EventQueue>,
     events: EventSink,
     recorder: Option<Recorder>,
 }
@@ -44,7 +47,8 @@ impl Call {
         };
         // Of several plans, each takes what it has a place for.
         if !self.several
-            && let Some(stray) = Invalid::stray_variable(&plan, &self.vars())
+            && let Some(stray) =
+                Invalid::stray_variable(std::slice::from_ref(&plan.source), &self.vars())
         {
             return Some(self.refuse(path, &stray));
         }
@@ -101,9 +105,10 @@ impl<'a> PlanRun<'a> {
             reporter = reporter.with_progress(progress.clone());
         }
         let reporter = Rc::new(RefCell::new(reporter));
+        let queue = Rc::new(EventQueue::new(reporter.clone()));
         let events: EventSink = {
-            let reporter = reporter.clone();
-            Rc::new(move |event| reporter.borrow_mut().event(&event))
+            let queue = queue.clone();
+            Rc::new(move |event| queue.push(event))
         };
         Self {
             recorder: call
@@ -117,11 +122,13 @@ impl<'a> PlanRun<'a> {
             redactor: secrets(plan, &call.world.env),
             reporter,
             transcript,
+            queue,
             events,
         }
     }
 
     async fn run(self, plan: Plan, selection: Selection) -> PlanEnd {
+        self.warn_of_no_text(&plan);
         let settings = self.loop_settings(&plan);
         let mut executor = PlanExecutor {
             settings: Rc::new(self.exec_settings(selection)),
@@ -133,18 +140,40 @@ impl<'a> PlanRun<'a> {
             project_dir: self.project.clone(),
             redactor: self.redactor.clone(),
         };
+        let templates = RefCell::new(HashMap::new());
         let surroundings = Surroundings {
             executor: &mut executor,
             hooks: &mut hooks,
-            diagnose: &|failure| Engine::builtin().diagnose(failure),
+            diagnose: &|failure| {
+                let (diagnosis, template) = Engine::builtin().diagnose_with_template(failure);
+                templates
+                    .borrow_mut()
+                    .insert(diagnosis.fingerprint.clone(), template);
+                diagnosis
+            },
             fs: &RealFs,
             events: self.events.clone(),
             on_iteration: &mut |report, repaired| self.write(report, repaired),
         };
-        let outcome = crate::harness::run(plan, &settings, surroundings).await;
+        let outcome = tokio::select! {
+            biased;
+            outcome = crate::harness::run(plan, &settings, surroundings) => outcome,
+            never = self.queue.run() => match never {},
+        };
         if let Some(warning) = self.recorder.as_ref().and_then(Recorder::warning) {
             self.warn(warning);
         }
+        if let Some(memory) = &self.call.memory
+            && outcome.report.verdict != Verdict::Interrupted
+        {
+            // What a signal cut short says nothing about the steps.
+            let facts = step_facts(&outcome.final_plan);
+            let run = record::past_run(&outcome.report, &facts, &templates.borrow());
+            if let Some(warning) = memory.record(run) {
+                self.warn(warning);
+            }
+        }
+        self.queue.show();
         let mut report = outcome.report;
         let told = if self.call.several {
             self.reporter.borrow_mut().leave()
@@ -221,10 +250,22 @@ impl<'a> PlanRun<'a> {
             trust_plan: args.trust_plan,
             seed: call.seed,
             redactor: self.redactor.clone(),
-            passed_before: BTreeSet::new(),
+            passed_before: self.passed_before(plan),
             env: call.world.env.clone(),
             vars: call.vars(),
         }
+    }
+
+    /// The steps that passed before as they stand in the plan now.
+    fn passed_before(&self, plan: &Plan) -> BTreeMap<String, u64> {
+        let Some(memory) = &self.call.memory else {
+            return BTreeMap::new();
+        };
+        let servers = plan
+            .all_steps()
+            .map(|step| (step.id.clone(), step.server.clone()))
+            .collect();
+        record::passed_before(&memory.past, &plan.name, &step_facts(plan), &servers)
     }
 
     /// Writes the reports as they stand.
@@ -240,6 +281,21 @@ impl<'a> PlanRun<'a> {
             self.warn(format!("failed to {}", chain(&error)));
         }
         Ok(())
+    }
+
+    /// Names variables that count as not set though they are.
+    fn warn_of_no_text(&self, plan: &Plan) {
+        let no_text = &self.call.world.no_text;
+        if no_text.is_empty() {
+            return;
+        }
+        let named = plan.env_names().into_iter().chain(plan.secret_names());
+        for name in named.filter(|name| no_text.contains(name)) {
+            self.warn(format!(
+                "the environment variable {name} holds bytes that are not UTF-8 text, \
+                 so it counts as not set"
+            ));
+        }
     }
 
     fn warn(&self, message: String) {

@@ -45,7 +45,9 @@ async fn run_all(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {
         Err(code) => return code,
     };
     if call.several
-        && let Err(slip) = call.check_filters(&paths)
+        && let Err(slip) = call
+            .check_filters(&paths)
+            .and_then(|()| call.check_variables(&paths))
     {
         complain(&slip.render(call.color_errors));
         return ExitCode::InvalidInput;
@@ -69,6 +71,7 @@ fn open_call(
         complain(&format!("error: {message}"));
         ExitCode::InvalidInput
     })?;
+    let memory = args.memory.open(world)?;
     let now = jiff::Timestamp::now();
     let entropy = now.subsec_nanosecond().unsigned_abs() ^ std::process::id();
     let run_dir = RunDir::create(&args.reports_dir, &run_id(now, entropy)).map_err(|error| {
@@ -94,6 +97,7 @@ fn open_call(
         interrupt,
         args,
         run_dir,
+        memory,
         several: paths.len() > 1,
     };
     Ok((call, paths))

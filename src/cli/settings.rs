@@ -3,7 +3,7 @@
 use super::args::{BudgetArgs, ColorChoice, Format, RunArgs};
 use crate::model::Budgets;
 use crate::plan::{Hooks, Plan};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct World {
     /// The environment, as far as it is text.
     pub env: BTreeMap<String, String>,
+    /// Names of environment variables whose values are no text.
+    pub no_text: BTreeSet<String>,
     pub cwd: PathBuf,
     /// This program.
     pub jelly: Option<PathBuf>,
@@ -26,12 +28,25 @@ impl World {
     /// # Errors
     /// The working directory is gone.
     pub fn look() -> io::Result<Self> {
+        let mut texts = BTreeMap::new();
+        let mut no_text = BTreeSet::new();
+        for (name, value) in env::vars_os() {
+            // What has no name in a plan can't be asked for.
+            let Ok(name) = name.into_string() else {
+                continue;
+            };
+            match value.into_string() {
+                Ok(value) => {
+                    texts.insert(name, value);
+                }
+                Err(_) => {
+                    no_text.insert(name);
+                }
+            }
+        }
         Ok(Self {
-            env: env::vars_os()
-                .filter_map(|(name, value)| {
-                    Some((name.into_string().ok()?, value.into_string().ok()?))
-                })
-                .collect(),
+            env: texts,
+            no_text,
             cwd: env::current_dir()?,
             jelly: env::current_exe().ok(),
             stdout_is_terminal: io::stdout().is_terminal(),

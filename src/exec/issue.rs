@@ -58,9 +58,6 @@ pub fn describe(issue: &PlanIssue) -> String {
         PlanIssue::NotExecutable { path } => format!("`{path}` can't be executed"),
         PlanIssue::MissingDirectory { path } => format!("the folder `{path}` does not exist"),
         PlanIssue::MissingVariable { name, .. } => format!("`{name}` is not set"),
-        PlanIssue::CaptureFailed { name, path } => {
-            format!("nothing stands at {path} to be kept as `{name}`")
-        }
     }
 }
 

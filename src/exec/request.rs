@@ -15,7 +15,6 @@ pub struct Ready {
     pub list: Option<ListKind>,
     /// For the tool's schemas.
     pub tool: Option<String>,
-    pub args: Value,
 }
 
 impl Ready {
@@ -28,6 +27,11 @@ impl Ready {
             method: self.method().to_owned(),
             params: (!self.params.is_null()).then(|| self.params.clone()),
         }
+    }
+
+    /// The arguments of a tool or a prompt; null where there are none.
+    pub fn args(&self) -> &Value {
+        self.params.get("arguments").unwrap_or(&Value::Null)
     }
 
     /// As a message calls it.
@@ -72,15 +76,13 @@ pub fn prepare(board: &Board, step: &Step) -> Result<Ready, Box<Failure>> {
         params,
         list,
         tool: None,
-        args: Value::Null,
     };
     Ok(match &step.request {
         Request::Tool(name) => {
             let mut params = object([("name", Value::from(name.as_str()))]);
-            params["arguments"] = arguments.clone();
+            params["arguments"] = arguments;
             Ready {
                 tool: Some(name.clone()),
-                args: arguments,
                 ..plain("tools/call", params, None)
             }
         }

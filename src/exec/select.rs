@@ -35,6 +35,10 @@ impl Selection {
         }
     }
 
+    fn selects_all(&self) -> bool {
+        self.only.is_empty() && self.skip.is_empty()
+    }
+
     /// The filters that match nothing: most likely slips.
     pub fn unmatched(&self, plan: &Plan) -> Vec<NoSuchFilter> {
         self.only
@@ -57,6 +61,12 @@ impl Selection {
     /// is skipped takes along the steps that capture from it.
     #[must_use]
     pub fn select(&self, plan: &Plan) -> BTreeSet<String> {
+        if self.selects_all() {
+            return match plan.steps.as_slice() {
+                [] => BTreeSet::new(),
+                _ => plan.all_steps().map(|step| step.id.clone()).collect(),
+            };
+        }
         let steps: Vec<&Step> = plan.all_steps().collect();
         // Captures point backwards: one pass from the start finds all that
         // are skipped, and one from the end all that are needed.
@@ -101,6 +111,9 @@ impl Selection {
     /// repair renames. Steps that come later are held against the filters.
     #[must_use]
     pub fn settle(mut self, plan: &Plan) -> Self {
+        if self.selects_all() {
+            return self;
+        }
         let selected = self.select(plan);
         self.settled = plan
             .all_steps()

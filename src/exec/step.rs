@@ -106,7 +106,7 @@ pub async fn run(
     if !step.expects_error()
         && session.declares_tools()
         && let Some(tool) = &ready.tool
-        && let Some(mut issue) = book.issue(tool, &ready.args)
+        && let Some(mut issue) = book.issue(tool, ready.args())
     {
         if let PlanIssue::InvalidArgument { reason, .. } = &mut issue {
             *reason = board.cleaner.quote(reason);

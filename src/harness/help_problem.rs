@@ -24,11 +24,12 @@ pub(super) fn problem(
     iterations: &[IterationReport],
     context: &HelpContext<'_>,
 ) -> HelpProblem {
+    let what = what(case);
     HelpProblem {
         server: case.failure.server.clone(),
         step: case.failure.step.clone(),
-        what: what(case),
-        evidence: evidence(case.failure),
+        evidence: evidence(case.failure, &what),
+        what,
         tried: tried(case, iterations),
         next: next(case, context),
     }
@@ -111,8 +112,9 @@ fn blocked_by(case: &Case<'_>) -> u64 {
     blocked.count().try_into().unwrap_or(u64::MAX)
 }
 
-/// Exit status, the telling line, and where the plan speaks of it.
-fn evidence(failure: &FailureReport) -> String {
+/// Exit status, the telling line, and where the plan speaks of it; nothing
+/// that `what` says already.
+fn evidence(failure: &FailureReport, what: &str) -> String {
     let mut parts = Vec::new();
     parts.extend(failure.exit.as_ref().and_then(exit_status));
     if let Some(assertion) = &failure.assertion {
@@ -121,6 +123,7 @@ fn evidence(failure: &FailureReport) -> String {
     match &failure.diagnosis.evidence {
         // What was compared has been said.
         Some(evidence) if evidence.field == "assertion" && failure.assertion.is_some() => {}
+        Some(evidence) if evidence.field == "message" && what.contains(evidence.text.trim()) => {}
         Some(evidence) if !evidence.text.trim().is_empty() => parts.push(format!(
             "{}: {}",
             evidence.field,
@@ -128,7 +131,7 @@ fn evidence(failure: &FailureReport) -> String {
         )),
         Some(_) | None => {}
     }
-    if parts.is_empty() {
+    if parts.is_empty() && (failure.at.is_none() || !what.contains(&failure.message)) {
         parts.push(format!(
             "none beyond the message: {}",
             one_line(&failure.message, QUOTE)

@@ -141,7 +141,8 @@ fn prove(
     if !earlier.iter().all(same) {
         return (Blame::Flaky, None);
     }
-    let known = policy.passed_before.contains(step) || memory.passed_as_planned(step, revision);
+    let known = policy.passed_before.get(step) == Some(&revision.plan)
+        || memory.passed_as_planned(step, revision);
     let standing = if known {
         Standing::PassedBefore
     } else {

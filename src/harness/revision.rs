@@ -3,6 +3,7 @@
 
 use super::seen::StepFacts;
 use crate::plan::{Plan, Predicate, Server, Step, Transport};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -14,13 +15,20 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 #[must_use]
 pub fn step_facts(plan: &Plan) -> BTreeMap<String, StepFacts> {
     let mut known: BTreeMap<String, StepFacts> = BTreeMap::new();
+    let vars = hash_of(|hasher| {
+        for (name, value) in &plan.vars {
+            (name, value.to_string()).hash(hasher);
+        }
+    });
+    let servers: BTreeMap<&str, u64> = plan
+        .servers
+        .iter()
+        .map(|(name, server)| (name.as_str(), hash_of(|hasher| hash_server(server, hasher))))
+        .collect();
     for step in plan.all_steps() {
         let mut hasher = DefaultHasher::new();
-        for (name, value) in &plan.vars {
-            (name, value.to_string()).hash(&mut hasher);
-        }
-        let server = plan.servers.get(&step.server);
-        hash_step(step, server, &mut hasher);
+        (vars, servers.get(step.server.as_str())).hash(&mut hasher);
+        hash_step(step, &mut hasher);
         let mut steps = BTreeSet::from([step.id.clone()]);
         let mut servers = BTreeSet::from([step.server.clone()]);
         // A step captures only from steps before it, so those are known.
@@ -39,17 +47,28 @@ pub fn step_facts(plan: &Plan) -> BTreeMap<String, StepFacts> {
     known
 }
 
-fn hash_step(step: &Step, server: Option<&Server>, hasher: &mut DefaultHasher) {
+fn hash_of(add: impl FnOnce(&mut DefaultHasher)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    add(&mut hasher);
+    hasher.finish()
+}
+
+fn hash_step(step: &Step, hasher: &mut DefaultHasher) {
     step.id.hash(hasher);
     step.server.hash(hasher);
-    format!("{:?}", step.request).hash(hasher);
-    step.args.to_string().hash(hasher);
+    step.request.hash(hasher);
+    hash_value(&step.args, hasher);
     for (name, capture) in &step.capture {
         (name, &capture.raw).hash(hasher);
     }
     hash_expectations(step, hasher);
-    if let Some(server) = server {
-        hash_server(server, hasher);
+}
+
+/// As JSON, in which the order of keys counts.
+fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
+    match value {
+        Value::String(text) => (true, text).hash(hasher),
+        other => (false, other.to_string()).hash(hasher),
     }
 }
 
@@ -72,7 +91,8 @@ fn hash_expectations(step: &Step, hasher: &mut DefaultHasher) {
 fn hash_predicates(over: &str, predicates: &[Predicate], hasher: &mut DefaultHasher) {
     (over, predicates.len()).hash(hasher);
     for predicate in predicates {
-        (predicate.operator.name(), predicate.operand.to_string()).hash(hasher);
+        predicate.operator.hash(hasher);
+        hash_value(&predicate.operand, hasher);
     }
 }
 

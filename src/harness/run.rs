@@ -119,11 +119,16 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             quarantined: &self.quarantined,
             new_ports_for: &self.new_ports_for,
         };
-        let record = self.around.executor.execute(&self.plan, &context).await;
+        let (record, steps) =
+            tokio::join!(self.around.executor.execute(&self.plan, &context), async {
+                // By then the servers are started, and what they take to
+                // answer is time that would only be waited.
+                tokio::task::yield_now().await;
+                step_facts(&self.plan)
+            });
         self.new_ports_for.clear();
         self.course.interrupted = record.interrupted;
 
-        let steps = step_facts(&self.plan);
         let mut pass = Pass {
             seen: self.look(&record),
             before: self.state.clone(),

@@ -18,7 +18,10 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         };
         let ending = conclude(unfinished, &self.course);
         let help = help::unfinished(&self.iterations, &self.help_context());
-        let report = self.report(&ending, Some(help));
+        let report = RunReport {
+            in_progress: true,
+            ..self.report(&ending, Some(help))
+        };
         self.publish(&report);
     }
 
@@ -51,6 +54,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             },
             verdict: ending.verdict,
             exit_code: ending.exit_code.code(),
+            in_progress: false,
             needs_user_help: ending.needs_user_help,
             help_summary,
             seed: self.settings.seed,

@@ -13,8 +13,10 @@ pub struct Policy {
     /// The plan's expectations count as right though history never saw them
     /// hold.
     pub trust_plan: bool,
-    /// Ids of the steps that passed in an earlier run.
-    pub passed_before: BTreeSet<String>,
+    /// Steps that passed in an earlier run, each with the
+    /// [`StepFacts::revision`] that did: a step with other expectations has
+    /// shown nothing yet.
+    pub passed_before: BTreeMap<String, u64>,
     /// Seeds the jitter of the back-off.
     pub seed: u64,
 }

@@ -6,7 +6,7 @@ use crate::repair::FsFacts;
 use crate::text::redact::Redactor;
 use indexmap::IndexMap;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,8 +36,9 @@ pub struct LoopSettings {
     pub trust_plan: bool,
     pub seed: u64,
     pub redactor: Redactor,
-    /// Ids of the steps that passed in an earlier run.
-    pub passed_before: BTreeSet<String>,
+    /// Steps that passed in an earlier run, each with its
+    /// [`StepFacts::revision`](super::StepFacts::revision).
+    pub passed_before: BTreeMap<String, u64>,
     /// What `${env:…}` and `${secret:…}` read.
     pub env: BTreeMap<String, String>,
     /// Variables set from outside; they hold against those of the plan, also

@@ -189,11 +189,6 @@ pub enum PlanIssue {
         pointer: String,
         reason: String,
     },
-    /// A capture's path matched nothing in an answer that was otherwise good.
-    CaptureFailed {
-        name: String,
-        path: String,
-    },
 }
 
 /// One thing that went wrong. All texts are redacted before they get here.

@@ -172,6 +172,10 @@ pub struct RunReport {
     pub plan: PlanReport,
     pub verdict: Verdict,
     pub exit_code: u8,
+    /// The loop goes on: this was written after an iteration, and verdict and
+    /// exit code are those of a run that ended there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_progress: bool,
     pub needs_user_help: bool,
     pub help_summary: Option<HelpSummary>,
     /// Seed of the back-off's jitter.

@@ -110,12 +110,7 @@ impl<'t> Lines<'t> {
     /// `text` is no longer than [`MAX_BYTES`].
     pub(super) fn of(text: &'t str) -> Self {
         let mut starts = vec![0];
-        starts.extend(
-            text.bytes()
-                .enumerate()
-                .filter(|(_, byte)| *byte == b'\n')
-                .map(|(at, _)| at as u32 + 1),
-        );
+        starts.extend(text.match_indices('\n').map(|(at, _)| at as u32 + 1));
         Self { text, starts }
     }
 

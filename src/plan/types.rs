@@ -127,7 +127,7 @@ pub enum Transport {
 }
 
 /// What a step sends.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Request {
     /// `tools/call`; the step's `args` are its arguments.
     Tool(String),

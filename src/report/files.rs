@@ -10,7 +10,7 @@
 use super::json::{Results, results_json, run_json};
 use super::junit::junit_xml;
 use super::markdown::test_results_md;
-use crate::model::RunReport;
+use crate::model::{IterationReport, RunReport};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 const LATEST: &str = "latest";
 const REPAIRED_PLAN: &str = "repaired-plan.yaml";
 const REPAIR_PATCH: &str = "repair.patch";
+
+/// Reports of so many steps are rendered by two threads.
+const SIDE_BY_SIDE: usize = 1_000;
 
 /// What went wrong with the files of a report. Completes "failed to …".
 #[derive(Debug, thiserror::Error)]
@@ -51,8 +54,20 @@ pub fn run_id(now: jiff::Timestamp, entropy: u32) -> String {
 #[derive(Debug)]
 pub struct RunDir {
     reports: PathBuf,
+    /// `reports` was not there before.
+    made_reports: bool,
     path: PathBuf,
     run_id: String,
+}
+
+/// A plan that can't be run leaves nothing behind.
+impl Drop for RunDir {
+    fn drop(&mut self) {
+        // Only empty folders can be removed, and only that is wanted.
+        if fs::remove_dir(&self.path).is_ok() && self.made_reports {
+            let _ = fs::remove_dir(&self.reports);
+        }
+    }
 }
 
 impl RunDir {
@@ -66,6 +81,7 @@ impl RunDir {
             let path = path.to_owned();
             |source| ReportError::Create { path, source }
         };
+        let made_reports = !reports_dir.exists();
         fs::create_dir_all(reports_dir).map_err(failed(reports_dir))?;
         let mut id = run_id.to_owned();
         let mut path = reports_dir.join(file_name(&id));
@@ -77,6 +93,7 @@ impl RunDir {
                     tempfile::tempfile_in(&path).map_err(failed(&path))?;
                     return Ok(Self {
                         reports: reports_dir.to_owned(),
+                        made_reports,
                         path,
                         run_id: id,
                     });
@@ -197,9 +214,10 @@ impl ReportDir {
                 first_error.get_or_insert(error);
             }
         };
-        note(self.put("results.json", run_json(report).map_err(io::Error::from)));
-        note(self.put("junit.xml", junit_xml(std::slice::from_ref(report))));
-        note(self.put("test_results.md", Ok(test_results_md(report).into_bytes())));
+        let [json, junit, markdown] = rendered(report);
+        note(self.put("results.json", json));
+        note(self.put("junit.xml", junit));
+        note(self.put("test_results.md", markdown));
         note(self.put_repair(REPAIRED_PLAN, extras.repaired_plan));
         note(self.put_repair(REPAIR_PATCH, report.repair_diff.as_deref()));
         if extras.repaired_plan.is_some() || report.repair_diff.is_some() {
@@ -313,6 +331,29 @@ impl ReportDir {
         own_folder(&self.path)?;
         open_log(&path).map_err(|source| ReportError::Write { path, source })
     }
+}
+
+/// The three reports, in the order in which they are written.
+fn rendered(report: &RunReport) -> [io::Result<Vec<u8>>; 3] {
+    let json = || run_json(report).map_err(io::Error::from);
+    let junit = || junit_xml(std::slice::from_ref(report));
+    let markdown = || Ok(test_results_md(report).into_bytes());
+    let steps = |iteration: &IterationReport| iteration.steps.len();
+    if report.iterations.iter().map(steps).sum::<usize>() < SIDE_BY_SIDE {
+        return [json(), junit(), markdown()];
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, markdown);
+        let (json, junit) = (json(), junit());
+        let markdown = match thread {
+            Ok(thread) => thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // Where no thread can be had, one does it all.
+            Err(_) => markdown(),
+        };
+        [json, junit, markdown]
+    })
 }
 
 /// Opens a file to write on, and no file that a link leads to.

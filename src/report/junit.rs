@@ -8,7 +8,7 @@
 //! this file, and so has every suite with a blocked or quarantined step.
 
 mod trouble;
-mod xml;
+pub(super) mod xml;
 
 use super::words;
 use crate::model::{
@@ -368,6 +368,9 @@ fn case_of(
 fn beside(step: &StepReport, now: &[&FailureReport]) -> Option<Case> {
     let what = match step.state {
         StepState::Failed => return None,
+        StepState::Passed | StepState::Blocked | StepState::Skipped if now.is_empty() => {
+            return None;
+        }
         StepState::Quarantined => "plan",
         StepState::Passed | StepState::Blocked | StepState::Skipped => "step",
     };
@@ -414,13 +417,17 @@ fn place(failure: &FailureReport) -> Option<(String, String)> {
 
 /// Readers tell cases of one suite apart by their names.
 fn number_namesakes(cases: &mut [Case]) {
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    for case in cases {
-        let count = seen.entry(case.name.clone()).or_default();
+    let mut seen: HashMap<&str, usize> = HashMap::with_capacity(cases.len());
+    let mut numbers = Vec::new();
+    for (index, case) in cases.iter().enumerate() {
+        let count = seen.entry(&case.name).or_default();
         *count += 1;
         if *count > 1 {
-            case.name = format!("{} #{count}", case.name);
+            numbers.push((index, *count));
         }
+    }
+    for (index, number) in numbers {
+        cases[index].name.push_str(&format!(" #{number}"));
     }
 }
 

@@ -41,7 +41,7 @@ pub fn test_results_md(report: &RunReport) -> String {
 pub(super) fn head(report: &RunReport) -> String {
     let mut out = String::new();
     let name = prose(&report.plan.name);
-    if words::in_progress(report) {
+    if report.in_progress {
         out.push_str(&format!("# ⏳ {name}: in progress\n\n"));
         out.push_str("The loop goes on; what stands here is so far.\n\n");
     } else {

@@ -169,6 +169,7 @@ pub(super) fn run(verdict: Verdict, exit_code: u8, iterations: Vec<IterationRepo
         },
         verdict,
         exit_code,
+        in_progress: false,
         needs_user_help: verdict == Verdict::NeedsUserHelp,
         help_summary: None,
         seed: 42,
@@ -577,6 +578,7 @@ pub(super) fn in_progress() -> RunReport {
     report.iterations.truncate(1);
     report.verdict = Verdict::NeedsUserHelp;
     report.exit_code = 3;
+    report.in_progress = true;
     report
 }
 

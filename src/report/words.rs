@@ -3,7 +3,7 @@
 use super::quote::line;
 use crate::model::{
     ActionKind, Because, ErrorCategory, Exit, FailureReport, IterationReport, Outcome, Phase,
-    RunReport, ServerState, Side, Standing, StepState, Totals, Verdict,
+    ServerState, Side, Standing, StepState, Totals, Verdict,
 };
 
 /// A verdict as a heading says it.
@@ -221,28 +221,6 @@ fn shell_word(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
-}
-
-/// The run is still going on: its last action leads to another iteration.
-///
-/// The loop writes its report after every iteration, and the verdict of such a
-/// report is a provisional one.
-pub(super) fn in_progress(report: &RunReport) -> bool {
-    report.help_summary.is_none()
-        && report.verdict != Verdict::Interrupted
-        && report
-            .iterations
-            .last()
-            .is_some_and(|iteration| match iteration.action.kind {
-                ActionKind::RepairMcpPlan | ActionKind::Retry | ActionKind::Confirm => true,
-                // A hook that did not succeed ends its track, and with it the run.
-                ActionKind::FixTests | ActionKind::RefineCode => iteration
-                    .action
-                    .hook
-                    .as_ref()
-                    .is_none_or(|hook| hook.error.is_none()),
-                ActionKind::Stop => false,
-            })
 }
 
 /// Failures of a step in an iteration.

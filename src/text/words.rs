@@ -61,6 +61,10 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
 /// `text` on one line, white space folded, at most `max` bytes.
 #[must_use]
 pub fn one_line(text: &str, max: usize) -> String {
+    // Most of what is shown are names, thousands of them in a long report.
+    if text.len() <= max && is_simple(text) {
+        return text.to_owned();
+    }
     let mut line = String::new();
     for word in sanitize(text).split_whitespace() {
         if !line.is_empty() {
@@ -72,6 +76,19 @@ pub fn one_line(text: &str, max: usize) -> String {
         }
     }
     truncate(&line, max).into_owned()
+}
+
+/// Whether this is ASCII to be shown as it is: no control characters, and no
+/// spaces but single ones between words.
+fn is_simple(text: &str) -> bool {
+    let mut before = b' ';
+    for byte in text.bytes() {
+        if !matches!(byte, b' '..=b'~') || (byte == b' ' && before == b' ') {
+            return false;
+        }
+        before = byte;
+    }
+    before != b' ' || text.is_empty()
 }
 
 /// `3 steps`, `1 step`, `2 retries`, `0 mismatches`.
@@ -164,6 +181,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_line_is_what_its_words_make(text in r"[a-b \t\n~\u{7f}\u{1b}é]{0,8}") {
+            let words: String = text.chars().filter(|c| !matches!(c, '\u{7f}' | '\u{1b}')).collect();
+            let words: Vec<&str> = words.split_whitespace().collect();
+            if !text.contains('\u{1b}') {
+                prop_assert_eq!(one_line(&text, 99), words.join(" "));
+            }
+        }
+
         #[test]
         fn truncation_keeps_its_bound_and_never_splits_a_character(
             text in any::<String>(), max in 0usize..64

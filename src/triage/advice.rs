@@ -27,6 +27,7 @@ const KNOWN: &[&str] = &[
     "actual",
     "reason",
     "status",
+    "test",
 ];
 
 /// The values of placeholders.
@@ -166,6 +167,7 @@ pub(super) fn values(f: &Failure) -> Values {
     set("cwd", f.cwd.clone());
     set("url", f.url.clone());
     set("message", f.message.clone());
+    set("test", f.name.clone());
     set("timeout", f.timeout_s.map(|s| format!("{s} s")));
     set(
         "command",
@@ -271,9 +273,6 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             ("path", pointer.clone()),
             ("reason", reason.clone()),
         ],
-        PlanIssue::CaptureFailed { name, path } => {
-            vec![("name", name.clone()), ("path", path.clone())]
-        }
     }
 }
 

@@ -3,10 +3,10 @@
 use super::advice::{self, Values};
 use super::clues::{self, Text};
 use super::evidence::{evidence, evidence_of};
-use super::facts::{Facts, Promise};
+use super::facts::{Facts, Promise, Source};
 use super::fingerprint;
 use super::load::{self, RuleError};
-use super::rule::{AdviceText, Rule, RuleSide, Strength};
+use super::rule::{AdviceText, Field, Rule, RuleSide, Strength};
 use crate::model::{
     Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect, Template,
 };
@@ -42,6 +42,8 @@ struct Ranked {
 
 /// The patterns of a few neighbouring rules, matched in one pass.
 struct PatternSet {
+    /// Whether they recognise assertions in reports.
+    syntax: bool,
     rules: Range<usize>,
     patterns: Range<usize>,
     compiled: OnceLock<Option<RegexSet>>,
@@ -60,7 +62,7 @@ struct Pattern {
 
 /// A rule that holds, with what it matched; the smaller key decides.
 struct Match<'a> {
-    key: (u8, Strength, u8, i32, usize, bool),
+    key: (u8, u8, u8, i32, usize, bool),
     rule: &'a Rule,
     /// Index of the text and of the pattern, for rules with patterns.
     at: Option<(usize, usize)>,
@@ -165,11 +167,12 @@ impl Engine {
                 }
             }
             match sets.last_mut() {
-                Some(set) if set.patterns.len() < SET => {
+                Some(set) if set.patterns.len() < SET && set.syntax == is_syntax(rule) => {
                     set.patterns.end = patterns.len();
                     set.rules.end = index + 1;
                 }
                 Some(_) | None => sets.push(PatternSet {
+                    syntax: is_syntax(rule),
                     rules: index..index + 1,
                     patterns: first..patterns.len(),
                     compiled: OnceLock::new(),
@@ -199,8 +202,8 @@ impl Engine {
     #[must_use]
     pub fn diagnose_with_template(&self, failure: &Failure) -> (Diagnosis, Template) {
         let facts = Facts::of(failure);
-        let texts = clues::texts(&facts);
-        let found = self.strongest(&facts, &texts);
+        let mut texts = clues::texts(&facts);
+        let found = self.strongest(&facts, &mut texts);
         let mut values = advice::values(failure);
         let (rule, evidence) = match &found {
             Some(Match {
@@ -253,7 +256,9 @@ impl Engine {
         (diagnosis, prints.template)
     }
 
-    fn strongest<'a>(&'a self, facts: &Facts<'_>, texts: &[Text<'_>]) -> Option<Match<'a>> {
+    /// The strongest rule that holds. Texts of an assertion get a copy
+    /// without the values that it compares.
+    fn strongest<'a>(&'a self, facts: &Facts<'_>, texts: &mut Vec<Text<'_>>) -> Option<Match<'a>> {
         let applying: Vec<bool> = self
             .rules
             .iter()
@@ -265,19 +270,43 @@ impl Engine {
                 keep(
                     &mut best,
                     Match {
-                        key: (*turn, rule.strength, 0, -rule.priority, index, false),
+                        key: (*turn, level(rule, false), 0, -rule.priority, index, false),
                         rule,
                         at: None,
                     },
                 );
             }
         }
-        for (index, text) in texts.iter().enumerate() {
+        // What an assertion compares is no evidence, so first of all it is
+        // settled whether this is one.
+        let mut first = 0;
+        if facts.source == Source::Report {
+            let mut assertion = None;
+            for (index, text) in texts.iter().enumerate() {
+                for set in self.sets.iter().filter(|set| set.syntax) {
+                    self.read(set, &applying, text, index, &mut assertion);
+                }
+            }
+            if let Some(assertion) = assertion {
+                keep(&mut best, assertion);
+                first = texts.len();
+                let masked: Vec<Text<'_>> = texts.iter().map(without_values).collect();
+                texts.extend(masked);
+            }
+        }
+        for (index, text) in texts.iter().enumerate().skip(first) {
             // Texts in reserve come last.
-            if text.reserve && best.as_ref().is_some_and(says_enough) {
+            if facts.source == Source::Live
+                && text.reserve
+                && best.as_ref().is_some_and(says_enough)
+            {
                 break;
             }
-            for set in &self.sets {
+            for set in self
+                .sets
+                .iter()
+                .filter(|set| !set.syntax || facts.source == Source::Live)
+            {
                 self.read(set, &applying, text, index, &mut best);
             }
         }
@@ -334,7 +363,7 @@ impl Engine {
                 Match {
                     key: (
                         *turn,
-                        what.strength,
+                        level(what, text.reserve),
                         rank,
                         -what.priority,
                         rule,
@@ -363,6 +392,9 @@ impl Engine {
                 values.insert(name.to_owned(), truncate(value.trim(), 200).into_owned());
             }
         }
+        if let Some(shown) = &text.shown {
+            return evidence(text.name, shown);
+        }
         let found = groups.get(0).map_or(0..0, |m| m.range());
         let start = whole.as_bytes()[..found.start]
             .iter()
@@ -387,6 +419,46 @@ impl Engine {
             [.., last] => (*last).to_owned(),
         };
         evidence(text.name, &telling)
+    }
+}
+
+/// The order of evidence. What a test printed counts less than anything that
+/// its report says, and more than nothing.
+fn level(rule: &Rule, reserve: bool) -> u8 {
+    match rule.strength {
+        Strength::Fact => 0,
+        Strength::Signature | Strength::Hint if reserve => 3,
+        Strength::Signature => 1,
+        Strength::Hint => 2,
+        Strength::Fallback => 4,
+    }
+}
+
+/// Rules that know an assertion by how frameworks write it.
+fn is_syntax(rule: &Rule) -> bool {
+    rule.strength == Strength::Fact
+        && rule.error_category == Some(ErrorCategory::Assertion)
+        && rule.fields.contains(&Field::Report)
+}
+
+fn without_values<'a>(text: &Text<'a>) -> Text<'a> {
+    Text {
+        field: text.field,
+        name: text.name,
+        text: match text.field {
+            // What was printed is not what was compared, and a class is
+            // compared with nothing.
+            Field::Log | Field::Class | Field::Title => text.text.clone(),
+            Field::Report
+            | Field::Spawn
+            | Field::Stderr
+            | Field::Stdout
+            | Field::Answer
+            | Field::Message => clues::masked(&text.text).into(),
+        },
+        shown: text.shown.clone(),
+        rank: text.rank,
+        reserve: text.reserve,
     }
 }
 
@@ -450,8 +522,7 @@ fn repair(rule: &Rule, failure: &Failure) -> Option<String> {
             | PlanIssue::UnknownArgument { .. }
             | PlanIssue::MissingArgument { .. }
             | PlanIssue::ArgumentType { .. }
-            | PlanIssue::InvalidArgument { .. }
-            | PlanIssue::CaptureFailed { .. },
+            | PlanIssue::InvalidArgument { .. },
         )
         | None => repair,
     };

@@ -73,6 +73,16 @@ fn failures(rule: &Rule, example: &Example) -> Vec<Failure> {
                 message: Some(text.clone()),
                 ..failure(None)
             },
+            Field::Class => Failure {
+                element: Some("error".into()),
+                type_: Some(text.clone()),
+                ..failure(None)
+            },
+            Field::Title => Failure {
+                element: Some("error".into()),
+                name: Some(text.clone()),
+                ..failure(None)
+            },
             Field::Log => Failure {
                 element: Some("error".into()),
                 system_err: Some(text.clone()),

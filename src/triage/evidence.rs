@@ -131,6 +131,5 @@ fn issue_text(issue: &PlanIssue) -> String {
             pointer,
             reason,
         } => format!("{kind} of {tool}: {pointer} {reason}"),
-        PlanIssue::CaptureFailed { name, path } => format!("{kind}: {name} from {path}"),
     }
 }

@@ -1,5 +1,7 @@
 //! The typed facts of a failure, and the conditions that rules put on them.
 
+use super::clues::{Origin, origin};
+use super::live;
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
 use serde::Deserialize;
 
@@ -80,6 +82,28 @@ pub(super) struct When {
     starting: Option<bool>,
     /// It was reached over HTTP, not started.
     over_http: Option<bool>,
+    /// Classes of the exception that became the answer.
+    raised: Vec<String>,
+    /// The code that failed was installed, not written here.
+    packaged: Option<bool>,
+    /// The plan names a host that can't exist, as `x.invalid`.
+    reserved_host: Option<bool>,
+    /// The endpoint redirects to a page for signing in.
+    login_redirect: Option<bool>,
+    /// Plain HTTP was spoken to a port of TLS.
+    plain_to_tls_port: Option<bool>,
+    /// The command is a shell script around the server.
+    shell_script: Option<bool>,
+    /// The tool's name says that it lists folders.
+    lists: Option<bool>,
+    /// An argument of the call looks like a path.
+    path_in_arguments: Option<bool>,
+    /// Names of report writers, as in `pytest`.
+    dialect: Vec<String>,
+    /// `failure` or `error`.
+    element: Option<String>,
+    /// Where the stack says that an exception was raised.
+    raised_in: Vec<Origin>,
 }
 
 impl When {
@@ -113,6 +137,17 @@ impl When {
             tool_listed,
             starting,
             over_http,
+            raised,
+            packaged,
+            reserved_host,
+            login_redirect,
+            plain_to_tls_port,
+            shell_script,
+            lists,
+            path_in_arguments,
+            dialect,
+            element,
+            raised_in,
         } = self;
         source.is_none()
             && phase.is_empty()
@@ -126,6 +161,10 @@ impl When {
             && http_status.is_empty()
             && promise.is_none()
             && method.is_empty()
+            && raised.is_empty()
+            && dialect.is_empty()
+            && element.is_none()
+            && raised_in.is_empty()
             && [
                 is_error,
                 empty_answer,
@@ -142,6 +181,13 @@ impl When {
                 tool_listed,
                 starting,
                 over_http,
+                packaged,
+                reserved_host,
+                login_redirect,
+                plain_to_tls_port,
+                shell_script,
+                lists,
+                path_in_arguments,
             ]
             .iter()
             .all(|flag| flag.is_none())
@@ -222,6 +268,22 @@ impl When {
                 .is_none_or(|wanted| facts.tool_listed == Some(wanted))
             && same(self.starting, facts.starting)
             && same(self.over_http, facts.over_http)
+            && name(&self.raised, facts.raised)
+            && same(self.packaged, facts.packaged)
+            && same(self.reserved_host, facts.reserved_host)
+            && same(self.login_redirect, facts.login_redirect)
+            && same(self.plain_to_tls_port, facts.plain_to_tls_port)
+            && same(self.shell_script, facts.shell_script)
+            && same(self.lists, facts.lists)
+            && self
+                .path_in_arguments
+                .is_none_or(|wanted| facts.path_in_arguments == Some(wanted))
+            && name(&self.dialect, f.dialect.as_deref())
+            && self
+                .element
+                .as_deref()
+                .is_none_or(|wanted| f.element.as_deref() == Some(wanted))
+            && any(&self.raised_in, Some(&facts.raised_in))
     }
 }
 
@@ -244,6 +306,15 @@ pub(super) struct Facts<'a> {
     writes: bool,
     tool_listed: Option<bool>,
     over_http: bool,
+    raised: Option<&'a str>,
+    packaged: bool,
+    reserved_host: bool,
+    login_redirect: bool,
+    plain_to_tls_port: bool,
+    shell_script: bool,
+    lists: bool,
+    path_in_arguments: Option<bool>,
+    raised_in: Origin,
 }
 
 impl<'a> Facts<'a> {
@@ -288,14 +359,7 @@ impl<'a> Facts<'a> {
             answered,
             cwd_refused: cwd_refused(failure),
             bare_interpreter: bare_interpreter(&failure.argv),
-            writes: failure.request.as_ref().is_some_and(|request| {
-                request
-                    .params
-                    .as_ref()
-                    .and_then(|p| p.get("name"))
-                    .and_then(|n| n.as_str())
-                    .is_some_and(says_write)
-            }),
+            writes: tool_name(failure).is_some_and(says_write),
             // An answer that was good or bad as the plan wants it tells nothing
             // by coming from a tool that is not listed: a negative test asks
             // for one on purpose.
@@ -304,6 +368,19 @@ impl<'a> Facts<'a> {
                 Some(Promise::OutputSchema) | None => tool_listed(failure),
             },
             over_http: failure.url.is_some() || http.is_some(),
+            raised: live::raised(failure),
+            packaged: live::packaged(failure),
+            reserved_host: live::reserved_host(failure),
+            login_redirect: live::login_redirect(failure),
+            plain_to_tls_port: live::plain_to_tls_port(failure),
+            shell_script: live::shell_script(&failure.argv),
+            lists: tool_name(failure).is_some_and(says_list),
+            path_in_arguments: live::path_in_arguments(failure),
+            raised_in: if failure.phase.is_some() {
+                Origin::Unknown
+            } else {
+                origin(failure)
+            },
         }
     }
 }
@@ -412,12 +489,30 @@ fn says_write(tool: &str) -> bool {
     .any(|word| tool.contains(word))
 }
 
+fn says_list(tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    tool == "ls"
+        || ["list", "dir", "folder", "tree", "scan", "glob", "walk"]
+            .iter()
+            .any(|word| tool.contains(word))
+}
+
+fn tool_name(failure: &Failure) -> Option<&str> {
+    failure
+        .request
+        .as_ref()?
+        .params
+        .as_ref()?
+        .get("name")?
+        .as_str()
+}
+
 fn tool_listed(failure: &Failure) -> Option<bool> {
     let request = failure.request.as_ref()?;
     if request.method != "tools/call" || failure.tools_listed.is_empty() {
         return None;
     }
-    let name = request.params.as_ref()?.get("name")?.as_str()?;
+    let name = tool_name(failure)?;
     Some(failure.tools_listed.iter().any(|tool| {
         tool.as_str() == Some(name) || tool.get("name").and_then(|n| n.as_str()) == Some(name)
     }))
@@ -436,6 +531,5 @@ pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
         PlanIssue::MissingArgument { .. } => "missing_argument",
         PlanIssue::ArgumentType { .. } => "argument_type",
         PlanIssue::InvalidArgument { .. } => "invalid_argument",
-        PlanIssue::CaptureFailed { .. } => "capture_failed",
     }
 }

@@ -1,7 +1,8 @@
 //! Fingerprints: one for the cause, equal across tests, and one for the cause
 //! in this step or test.
 
-use super::facts::{Facts, Promise};
+use super::facts::{Facts, Promise, Source};
+use super::statement::statement;
 use super::template::{template, without_stamps};
 use crate::model::{AssertionTarget, Evidence, Failure, Template};
 use sha2::{Digest, Sha256};
@@ -54,11 +55,10 @@ pub(super) fn of_facts(
             without_stamps(&mut actual);
             parts.push("actual", canonical(&actual));
         }
-        (Some(_) | None, Some(_) | None) => {
-            if let Some(evidence) = evidence {
-                parts.push("evidence", template(&evidence.text));
-            }
-        }
+        (Some(_) | None, Some(_) | None) => match facts.source {
+            Source::Live => push_evidence(&mut parts, evidence),
+            Source::Report => push_statement(&mut parts, f, evidence),
+        },
     }
     let texts: Vec<&str> = parts.parts().map(|(_, text)| text).collect();
     let identity = identity(f);
@@ -66,6 +66,31 @@ pub(super) fn of_facts(
         cause: hash(texts.iter().copied()),
         test: hash(texts.iter().copied().chain(identity)),
         template: parts,
+    }
+}
+
+fn push_evidence(parts: &mut Template, evidence: Option<&Evidence>) {
+    if let Some(evidence) = evidence {
+        parts.push("evidence", template(&evidence.text));
+    }
+}
+
+/// What the report says, whichever line of it the rule quotes; the quote
+/// itself only where it comes from the logs, since then the report said
+/// nothing that would tell one cause from another.
+fn push_statement(parts: &mut Template, f: &Failure, evidence: Option<&Evidence>) {
+    let statement = statement(f);
+    if let Some(class) = &f.type_
+        && !statement.innermost
+    {
+        parts.push("class", template(class));
+    }
+    if !statement.text.is_empty() {
+        parts.push("says", template(&statement.text));
+    }
+    let logged = evidence.is_some_and(|e| matches!(e.field.as_str(), "system_out" | "system_err"));
+    if logged || statement.text.is_empty() {
+        push_evidence(parts, evidence);
     }
 }
 
@@ -109,3 +134,7 @@ fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     }
     text
 }
+
+#[cfg(test)]
+#[path = "fingerprint_tests.rs"]
+mod tests;

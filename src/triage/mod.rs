@@ -15,8 +15,10 @@ mod engine;
 mod evidence;
 mod facts;
 mod fingerprint;
+mod live;
 mod load;
 mod rule;
+mod statement;
 mod template;
 
 pub use engine::Engine;

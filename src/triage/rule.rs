@@ -49,19 +49,26 @@ pub enum Field {
     Message,
     /// Type, message and text of a JUnit failure.
     Report,
+    /// The class of an exception in a JUnit failure, alone.
+    Class,
+    /// The name of a JUnit case, in which writers report hooks as if they
+    /// were tests. What a test is called proves nothing.
+    Title,
     /// What a test printed, as the JUnit report has it.
     Log,
 }
 
 impl Field {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Spawn,
         Self::Stderr,
         Self::Stdout,
         Self::Answer,
         Self::Message,
         Self::Report,
+        Self::Class,
+        Self::Title,
         Self::Log,
     ];
 }

@@ -11,24 +11,39 @@ use std::sync::LazyLock;
 const VOLATILE: &str = r#"(?x)
   (?P<uuid>\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b)
 | (?P<time>\b\d{4}-\d\d-\d\d(?:[T\ _]\d\d[:_-]\d\d(?:[:_-]\d\d(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?
-    |\b\d\d/\d\d/\d\d(?:\d\d)?\ \d\d:\d\d:\d\d
-    |\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\ \d{1,2}\ [A-Z][a-z]{2}\ \d{4}\ \d\d:\d\d:\d\d(?:\ GMT|\ UTC)?
+    |\b\d{1,2}[/.]\d{1,2}[/.]\d\d(?:\d\d)?,?\ \d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?:\ [AP]M)?
+    |\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\ (?:\d{1,2}\ [A-Z][a-z]{2}|[A-Z][a-z]{2}\ \ ?\d{1,2})(?:\ \d{4})?\ \d\d:\d\d:\d\d
+       (?:\ [A-Z]{3,4})?(?:\ \d{4})?
+    |\b[A-Z][a-z]{2}\ \ ?\d{1,2},?\ (?:\d{4}\ )?\d\d:\d\d:\d\d(?:\ [AP]M)?
     |\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b)
-| (?P<addr>\b0x[0-9a-fA-F]+\b)
+| (?P<mac>\b(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}\b)
+| (?P<addr>\b0x[0-9a-fA-F]+\b|\b@[0-9a-f]{5,8}\b|\$\$Lambda[\w$/]*|\$Proxy\d+\b|\$MockitoMock\$\w+
+    |\$\$EnhancerBy\w+\$\$\w+|\$ByteBuddy\$\w+)
 | (?P<token>\beyJ[\w-]+\.[\w-]+\.[\w-]*|\b[\w-]{40,})
 | (?P<hash>\b(?:sha256:)?[0-9a-f]{32,}\b|\b[0-9a-f]*\d[0-9a-f]{11,}\b|\b[0-9A-F]*\d[0-9A-F]{11,}\b)
-| (?P<path>(?:file://|[A-Z]:)?(?:[/\\][\w.@+\x7e\#-]+){2,}[/\\]?(?::\d+){0,2})
-| (?P<line>[\w./-]*\.(?:rs|py|js|mjs|cjs|jsx|ts|tsx|go|java|kt|rb|php|cs|c|cc|cpp|h|swift|lua|ex|exs):\d+(?::\d+)?\b
-    |\bline\ \d+\b
+| (?P<path>(?:file://|[A-Z]:)?(?:[/\\][\w.@+%\x7e\#-]+){2,}[/\\]?(?::\d+){0,2})
+| (?P<line>[\w./-]*\.(?:rs|py|js|mjs|cjs|jsx|ts|tsx|go|java|kt|kts|rb|php|cs|fs|vb|c|cc|cpp|cxx|h|hpp|m|mm|swift
+       |lua|ex|exs|erl|scala|groovy|hs|ml|dart|clj|pl|t|r|R|feature|robot|sh|bats|sql|tf|vue|svelte):\d+(?::\d+)?\b
+    |\b[Ll]ine\s*:?\ ?\d+\b
     |"(?:line|column|index|pos)":\ ?\d+)
 | (?P<port>(?:\b\d{1,3}(?:\.\d{1,3}){3}|\blocalhost|\[::1?\]|::|\*|\b(?:[a-z0-9-]+\.)+[a-z]{2,}):\d{2,5}\b
-    |\bport[\ :=]+\d{2,5}\b
+    |\b[Pp]orts?[\ :=]+\[?\d{2,5}\b
     |',\ \d{4,5}\))
-| (?P<pid>\b(?:pid|tid|ppid|inode|ino)[\ :=]+\d+\b|\bprocess\ \d+\b|'\ \(\d+\)\ |(?m:^)\[\d+\]|\(\d{3,}\):)
-| (?P<amount>\b\d+(?:\.\d+)?\ ?(?:ms|s|sec|secs|seconds?|m|min|minutes?|us|ns|h|hours?|attempts?|retries|tries|bytes|[kKMGT]i?B(?:/s)?)\b
-    |\b\d+(?:\.\d+)?%)
+| (?P<ip>\b(?:10|172\.(?:1[6-9]|2\d|3[01])|192\.168)(?:\.\d{1,3}){2,3}\b)
+| (?P<pid>\b(?:pid|PID|Pid|tid|TID|ppid|inode|ino)[\ :=]+\d+\b|\bprocess\ \d+\b|'\ \(\d+\)\ |(?m:^)\[\d+\]|\(\d{3,}\):
+    |\#PID<[\d.]+>|\#Reference<[\d.]+>|\bgoroutine\ \d+\b)
+| (?P<seed>\b(?:[Ss]eed|[Rr]eplay|[Rr]andomized\ with\ seed|random[_-]seed)(?:\ is|\ was)?[\ :=]+\d+)
+| (?P<amount>\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?\ ?
+       (?:ms|s|sec|secs|seconds?|m|min|minutes?|us|\xC2\xB5s|ns|millis|milliseconds?|h|hours?|days?
+         |attempts?|retries|tries|shrinks?|bytes|[kKMGT]i?B(?:/s)?)\b
+    |\b\d+(?:\.\d+)?%
+    |\b(?:after|in)\ \d+\ (?:tests?|examples?|iterations?|polls?)\b
+    |\b(?:load|took|elapsed|latency|usage|average|avg|mean)(?:\ of|\ is)?[\ :=]+\d+\.\d+)
 | (?P<host>\b[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(?:[0-9a-f]{8,10}-[a-z0-9]{5}|[0-9a-f]*\d[0-9a-f]{3,})\b)
-| (?P<thread>\b(?:exec|thread|worker|pool)-\d+\b)
+| (?P<node>\b(?:[Hh]ost(?:[Nn]ame)?|[Nn]ode|[Aa]gent|[Rr]unner|[Mm]achine)(?:\ is)?[\ :=]+["']?[A-Za-z0-9][\w.-]*\d[\w.-]*(?::\d{2,5}\b)?
+    |\b[\w.+-]+@[A-Za-z0-9][\w.-]*\w)
+| (?P<thread>\b(?:exec|[Tt]hread|[Ww]orker|[Pp]ool|ForkJoinPool|Executor|Dispatcher)-\d+(?:[-_]\d+)?\b)
+| (?P<short>\b[0-9a-f]{7,11}\b)
 | (?P<number>\d{6,}(?:\.\d+)?)
 "#;
 
@@ -55,10 +70,12 @@ pub(super) fn template(message: &str) -> String {
         const CONSTANT: &[(&str, &str)] = &[
             ("uuid", "<uuid>"),
             ("time", "<time>"),
-            ("addr", "<addr>"),
+            ("mac", "<mac>"),
             ("token", "<token>"),
             ("hash", "<hash>"),
+            ("ip", "<ip>"),
             ("pid", "<pid>"),
+            ("seed", "<seed>"),
             ("amount", "<amount>"),
             ("thread", "<thread>"),
             ("number", "<number>"),
@@ -71,6 +88,10 @@ pub(super) fn template(message: &str) -> String {
             let name = port
                 .trim_end_matches(')')
                 .trim_end_matches(|c: char| c.is_ascii_digit());
+            let private = ["10.", "172.", "192.168."]
+                .iter()
+                .any(|net| name.starts_with(net));
+            let name = if private { "<ip>:" } else { name };
             format!("{name}<port>")
         } else if let Some(line) = part("line") {
             let name = unnumbered(&line).trim_end_matches(|c: char| c.is_ascii_digit());
@@ -78,6 +99,31 @@ pub(super) fn template(message: &str) -> String {
         } else if let Some(host) = part("host") {
             let name = host.split('-').next().unwrap_or_default();
             format!("{name}-<host>")
+        } else if let Some(node) = part("node")
+            && let Some(object) = identity_of(&node)
+        {
+            format!("{object}<addr>")
+        } else if let Some(node) = part("node") {
+            let word = node.split([' ', ':', '=', '@']).next().unwrap_or_default();
+            let at = if node.contains('@') { "@" } else { " " };
+            let ported = node
+                .rsplit_once(':')
+                .is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+            let port = if ported { ":<port>" } else { "" };
+            format!("{}{at}<host>{port}", without_numbers(word))
+        } else if let Some(addr) = part("addr") {
+            if is_status(&addr) {
+                addr.into_owned()
+            } else {
+                "<addr>".to_owned()
+            }
+        } else if let Some(short) = part("short") {
+            let digits = short.bytes().filter(u8::is_ascii_digit).count();
+            match digits {
+                0 => short.into_owned(),
+                all if all == short.len() => "<number>".to_owned(),
+                _ => "<hash>".to_owned(),
+            }
         } else {
             String::from_utf8_lossy(&found[0]).into_owned()
         }
@@ -129,6 +175,31 @@ fn unnumbered(place: &str) -> &str {
     place
 }
 
+/// Whether a hexadecimal number is one of the status codes of Windows, which
+/// mean something, and no address.
+fn is_status(addr: &str) -> bool {
+    let status = |prefix: &str| {
+        addr.get(..prefix.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(prefix))
+    };
+    addr.len() == 10 && (status("0x800") || status("0xC00") || status("0x801"))
+}
+
+/// The class of an object that Java names by its address, as in `a.B@1b2c3d4e`.
+fn identity_of(word: &str) -> Option<&str> {
+    let (class, hash) = word.split_once('@')?;
+    let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    ((5..=8).contains(&hash.len()) && hash.bytes().all(hex)).then_some(class)
+}
+
+/// A word without the numbers in it, as of an address that a test made up.
+fn without_numbers(word: &str) -> String {
+    word.split(|c: char| c.is_ascii_digit())
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("<number>")
+}
+
 /// The last two parts of an absolute path, or the last one right below a
 /// temporary folder: where a project, a home or a temporary folder lies says
 /// nothing, and the name of what was looked for does.
@@ -140,41 +211,132 @@ fn short_path(path: &str) -> String {
     let temporary = matches!(
         parts.as_slice(),
         ["tmp", ..] | ["var", "tmp" | "folders", ..] | ["private", "tmp" | "var", ..]
-    );
+    ) || parts.contains(&"Temp");
     let kept = match parts.as_slice() {
         [.., folder, last]
             if temporary && (parts.len() <= 3 || folder.contains(|c: char| c.is_ascii_digit())) =>
         {
-            (*last).to_owned()
+            made_up(last)
         }
-        [.., folder, last] if parts.len() > 2 => format!("{folder}/{last}"),
+        [.., folder, last] if parts.len() > 2 => format!("{}/{}", checkout(folder), named(last)),
         _ => return path.to_owned(),
     };
     format!("<dir>/{kept}")
 }
 
-/// The text with the items between each innermost pair of braces in order.
-fn sorted_maps(text: &str) -> Cow<'_, str> {
-    let mut sorted = String::new();
-    let mut rest = text;
-    while let Some(close) = rest.find('}') {
-        let Some(open) = rest[..close].rfind('{') else {
-            sorted.push_str(&rest[..=close]);
-            rest = &rest[close + 1..];
-            continue;
-        };
-        let mut items: Vec<&str> = rest[open + 1..close].split(',').map(str::trim).collect();
-        items.sort_unstable();
-        sorted.push_str(&rest[..=open]);
-        sorted.push_str(&items.join(", "));
-        sorted.push('}');
-        rest = &rest[close + 1..];
+/// A part of a path, or that it is an id.
+fn named(part: &str) -> &str {
+    let hex = part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    let digits = part.bytes().filter(u8::is_ascii_digit).count();
+    if digits >= 6 && digits == part.len() || hex && part.len() >= 12 && digits > 0 {
+        "<id>"
+    } else {
+        part
     }
-    if sorted.is_empty() {
+}
+
+/// A folder without what a CI server adds to tell its copies apart, as in
+/// `shop_PR-128@2`.
+fn checkout(folder: &str) -> &str {
+    let copy = folder.split_once('@').map_or(folder, |(name, number)| {
+        if number.bytes().all(|b| b.is_ascii_digit()) {
+            name
+        } else {
+            folder
+        }
+    });
+    let branch = copy.find("_PR-").or_else(|| copy.find("-PR-"));
+    named(branch.map_or(copy, |at| &copy[..at]))
+}
+
+/// The name of a file or folder right below a temporary one, which is mostly
+/// made up by a program.
+fn made_up(name: &str) -> String {
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, Some(extension)),
+        Some(_) | None => (name, None),
+    };
+    let digits = stem.bytes().filter(u8::is_ascii_digit).count();
+    let random = digits >= 3 || stem.starts_with("tmp") && stem.len() >= 9;
+    match (random, extension) {
+        (true, Some(extension)) => format!("<tmp>.{extension}"),
+        (true, None) => "<tmp>".to_owned(),
+        (false, _) => name.to_owned(),
+    }
+}
+
+/// Braces within braces, that deep.
+const DEPTH: usize = 6;
+
+/// The text with the items between braces in order.
+fn sorted_maps(text: &str) -> Cow<'_, str> {
+    if !text.contains('}') {
         return Cow::Borrowed(text);
     }
-    sorted.push_str(rest);
-    Cow::Owned(sorted)
+    let mut out = String::with_capacity(text.len());
+    // Of each open bracket: its kind, and where in `out` its items begin.
+    let mut open: Vec<(char, Vec<usize>)> = Vec::new();
+    for c in text.chars() {
+        match c {
+            '{' | '[' | '(' if open.len() < DEPTH => {
+                out.push(c);
+                open.push((c, vec![out.len()]));
+            }
+            ',' => {
+                out.push(c);
+                if let Some((_, items)) = open.last_mut() {
+                    items.push(out.len());
+                }
+            }
+            '}' | ']' | ')' => {
+                let opener = match c {
+                    '}' => '{',
+                    ']' => '[',
+                    _ => '(',
+                };
+                if let Some(at) = open.iter().rposition(|(kind, _)| *kind == opener) {
+                    // Brackets inside that were never closed are text.
+                    open.truncate(at + 1);
+                    if let Some((_, items)) = open.pop()
+                        && c == '}'
+                    {
+                        sort_items(&mut out, &items);
+                    }
+                }
+                out.push(c);
+            }
+            _ => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Sorts the items at the end of `out` that begin at these places, each but
+/// the last with its comma.
+fn sort_items(out: &mut String, begins: &[usize]) {
+    let Some(first) = begins.first().copied() else {
+        return;
+    };
+    let ends = begins
+        .iter()
+        .skip(1)
+        .map(|next| next - 1)
+        .chain([out.len()]);
+    let mut items: Vec<String> = begins
+        .iter()
+        .zip(ends)
+        .filter_map(|(begin, end)| out.get(*begin..end))
+        .map(|item| item.trim().to_owned())
+        .collect();
+    let is_set = !items.iter().any(|item| item.contains([':', '=']));
+    // Which items of a set are left of a text that was cut depends on their
+    // order.
+    if is_set && items.iter().any(|item| item.contains("...")) {
+        items = vec!["...".to_owned()];
+    }
+    items.sort_unstable();
+    out.truncate(first);
+    out.push_str(&items.join(", "));
 }
 
 #[cfg(test)]
@@ -225,6 +387,26 @@ mod tests {
             ),
             ("bad {\"b\": 1, \"a\": 2}", "bad {\"a\": 2, \"b\": 1}"),
             (
+                "{z: {b: [2, 1], a: 1}, y: 0}",
+                "{y: 0, z: {a: 1, b: [2, 1]}}",
+            ),
+            ("unbalanced } {b, a", "unbalanced } {b, a"),
+            ("10.20.0.14:5432 and 192.168.0.7", "<ip>:<port> and <ip>"),
+            (
+                "Foo@1b2c3d4e is not Bar@77ab01cc",
+                "Foo<addr> is not Bar<addr>",
+            ),
+            ("at 05/21/26 09:14:02.113", "at <time>"),
+            (
+                "http://localhost:80/s/3f1bd0a6c2e94f21/x",
+                "http://localhost:<port><dir>/<id>/x",
+            ),
+            ("run on host ci-17.example.org", "run on host <host>"),
+            ("waited 1m30.5s", "waited <amount>"),
+            ("line   : 4", "line   : <line>"),
+            ("Randomized with seed 4711", "<seed>"),
+            ("commit 3f1bd0a", "commit <hash>"),
+            (
                 "pod checkout-api-e5c1c18ed-7765x not ready",
                 "pod checkout-<host> not ready",
             ),
@@ -243,6 +425,10 @@ mod tests {
             "Cannot access directory /srv/projects",
             "expected 5 items, got 7",
             "-32601: Method not found",
+            "HRESULT 0x80070005",
+            "dead beef and a facade",
+            "ORA-00942: table or view does not exist",
+            "SQLSTATE[42S02]",
         ] {
             assert_eq!(template(message), message);
         }

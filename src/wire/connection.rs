@@ -154,6 +154,8 @@ impl InFlight {
         // A server that answers at once is not worth going to sleep for: to
         // be woken on another processor takes longer than its answer.
         let patience = std::time::Instant::now() + WAKEFUL;
+        // The request is still to be written, by the task that drives this.
+        tokio::task::yield_now().await;
         let answer = loop {
             match receiver.try_recv() {
                 Ok(answer) => break Ok(answer),

@@ -5,7 +5,9 @@
 //! It must not know which requests are pending.
 
 use crate::model::RpcError;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
+use std::fmt;
 
 /// What a line on stdout is.
 #[derive(Debug, PartialEq)]
@@ -89,6 +91,13 @@ pub fn read_line(line: &[u8]) -> Line {
         }
         Some(_) => return Line::Noise,
     }
+    if line[0] == b'{'
+        && let Ok(members) = serde_json::from_slice::<Members>(line)
+    {
+        return members
+            .message()
+            .map_or(Line::Noise, |message| Line::Messages(vec![message]));
+    }
     let mut flaw = None;
     let value = match serde_json::from_slice::<Value>(line) {
         Ok(value) => value,
@@ -108,13 +117,13 @@ pub fn read_line(line: &[u8]) -> Line {
         }
     };
     let mut messages = match value {
-        Value::Object(object) => Vec::from_iter(read_object(object)),
+        Value::Object(object) => Vec::from_iter(Members::of(object).message()),
         Value::Array(items) => {
             let wanted = items.len();
             let found: Vec<Message> = items
                 .into_iter()
                 .filter_map(|item| match item {
-                    Value::Object(object) => read_object(object),
+                    Value::Object(object) => Members::of(object).message(),
                     _ => None,
                 })
                 .collect();
@@ -152,62 +161,130 @@ fn malformed(line: &[u8], error: &serde_json::Error) -> Line {
     }
 }
 
-/// None when the object is no JSON-RPC message at all.
-fn read_object(mut object: Map<String, Value>) -> Option<Message> {
-    let mut flaws = Vec::new();
-    let version = object.swap_remove("jsonrpc");
-    let marked = version.is_some();
-    match &version {
-        Some(Value::String(text)) if text == "2.0" => {}
-        Some(other) => flaws.push(format!("says \"jsonrpc\": {other} where \"2.0\" is due")),
-        None => flaws.push("leaves out \"jsonrpc\": \"2.0\"".to_owned()),
-    }
-    let id = object.swap_remove("id");
-    let method = object.swap_remove("method");
-    let result = object.swap_remove("result");
-    let error = object.swap_remove("error");
+/// The members of an object that a message is made of; others are not kept.
+#[derive(Default)]
+struct Members {
+    version: Option<Value>,
+    id: Option<Value>,
+    method: Option<Value>,
+    params: Option<Value>,
+    result: Option<Value>,
+    error: Option<Value>,
+}
 
-    if let Some(Value::String(method)) = method {
-        let params = object.swap_remove("params").unwrap_or(Value::Null);
-        if !marked && result.is_some() {
+impl Members {
+    fn of(mut object: Map<String, Value>) -> Self {
+        Self {
+            version: object.swap_remove("jsonrpc"),
+            id: object.swap_remove("id"),
+            method: object.swap_remove("method"),
+            params: object.swap_remove("params"),
+            result: object.swap_remove("result"),
+            error: object.swap_remove("error"),
+        }
+    }
+
+    /// None when the object is no JSON-RPC message at all.
+    fn message(self) -> Option<Message> {
+        let mut flaws = Vec::new();
+        let marked = self.version.is_some();
+        match &self.version {
+            Some(Value::String(text)) if text == "2.0" => {}
+            Some(other) => flaws.push(format!("says \"jsonrpc\": {other} where \"2.0\" is due")),
+            None => flaws.push("leaves out \"jsonrpc\": \"2.0\"".to_owned()),
+        }
+        if let Some(Value::String(method)) = self.method {
+            let params = self.params.unwrap_or(Value::Null);
+            if !marked && self.result.is_some() {
+                return None;
+            }
+            let body = match self.id {
+                Some(id) => Body::Request { id, method, params },
+                None => Body::Notification { method, params },
+            };
+            return Some(Message {
+                body,
+                flaws,
+                marked,
+            });
+        }
+        let payload = match (self.result, self.error) {
+            // JSON-RPC 1.0 had both, one of them null.
+            (Some(result), Some(Value::Null)) => {
+                flaws.push("carries both a result and an error".to_owned());
+                Payload::Result(result)
+            }
+            (None, Some(error)) => Payload::Error(read_error(error, &mut flaws)),
+            (Some(_), Some(error)) => {
+                flaws.push("carries both a result and an error".to_owned());
+                Payload::Error(read_error(error, &mut flaws))
+            }
+            (Some(result), None) => Payload::Result(result),
+            (None, None) if marked && self.id.is_some() => Payload::Nothing,
+            (None, None) => return None,
+        };
+        if !marked && self.id.is_none() {
             return None;
         }
-        let body = match id {
-            Some(id) => Body::Request { id, method, params },
-            None => Body::Notification { method, params },
-        };
-        return Some(Message {
-            body,
+        Some(Message {
+            body: Body::Response {
+                id: self.id.unwrap_or(Value::Null),
+                payload,
+            },
             flaws,
             marked,
-        });
+        })
     }
-    let payload = match (result, error) {
-        // JSON-RPC 1.0 had both, one of them null.
-        (Some(result), Some(Value::Null)) => {
-            flaws.push("carries both a result and an error".to_owned());
-            Payload::Result(result)
+}
+
+/// Straight from the text: an object of which three members are kept needs no
+/// map of all of them.
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Members::default();
+                // A name that stands twice means what it says last.
+                while let Some(name) = map.next_key::<Name>()? {
+                    let value = map.next_value::<Value>()?;
+                    let place = match name {
+                        Name::Jsonrpc => &mut members.version,
+                        Name::Id => &mut members.id,
+                        Name::Method => &mut members.method,
+                        Name::Params => &mut members.params,
+                        Name::Result => &mut members.result,
+                        Name::Error => &mut members.error,
+                        Name::Other => continue,
+                    };
+                    *place = Some(value);
+                }
+                Ok(members)
+            }
         }
-        (None, Some(error)) => Payload::Error(read_error(error, &mut flaws)),
-        (Some(_), Some(error)) => {
-            flaws.push("carries both a result and an error".to_owned());
-            Payload::Error(read_error(error, &mut flaws))
-        }
-        (Some(result), None) => Payload::Result(result),
-        (None, None) if marked && id.is_some() => Payload::Nothing,
-        (None, None) => return None,
-    };
-    if !marked && id.is_none() {
-        return None;
+
+        deserializer.deserialize_map(Reader)
     }
-    Some(Message {
-        body: Body::Response {
-            id: id.unwrap_or(Value::Null),
-            payload,
-        },
-        flaws,
-        marked,
-    })
+}
+
+#[derive(serde::Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Name {
+    Jsonrpc,
+    Id,
+    Method,
+    Params,
+    Result,
+    Error,
+    #[serde(other)]
+    Other,
 }
 
 fn read_error(error: Value, flaws: &mut Vec<String>) -> RpcError {
@@ -281,6 +358,12 @@ mod tests {
                 payload: Payload::Result(json!({"a":1}))
             }
         );
+    }
+
+    #[test]
+    fn of_two_members_with_one_name_the_last_counts() {
+        let message = one(r#"{"jsonrpc":"2.0","id":1,"result":{},"x":[{}],"id":2,"\u0069d":3}"#);
+        assert!(matches!(message.body, Body::Response { id, .. } if id == json!(3)));
     }
 
     #[test]

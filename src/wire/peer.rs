@@ -15,6 +15,7 @@ use super::transcript::{Direction, Recorder};
 use crate::model::Era;
 use crate::text::redact::Redactor;
 use crate::text::truncate;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tokio::sync::oneshot;
@@ -37,6 +38,28 @@ struct Pending {
     noise_before: u64,
     /// The request's last byte in the stream of all bytes sent.
     sent_at: u64,
+}
+
+/// A request, or a notification where there is no id, as it is written.
+#[derive(Serialize)]
+struct Call<'a> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u64>,
+    method: &'a str,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    params: &'a Value,
+}
+
+impl<'a> Call<'a> {
+    fn new(id: Option<u64>, method: &'a str, params: &'a Value) -> Self {
+        Self {
+            jsonrpc: "2.0",
+            id,
+            method,
+            params,
+        }
+    }
 }
 
 /// One side of a JSON-RPC connection.
@@ -130,11 +153,7 @@ impl Peer {
             let token = request.progress.then_some(id);
             dress(&mut params, version, &self.answers, token);
         }
-        let mut message = json!({ "jsonrpc": "2.0", "id": id, "method": request.method });
-        if !params.is_null() {
-            message["params"] = params;
-        }
-        self.queue(&message);
+        self.queue(&Call::new(Some(id), request.method, &params));
         self.pending.push(Pending {
             id,
             method: request.method.to_owned(),
@@ -150,11 +169,7 @@ impl Peer {
 
     /// Queues a notification.
     pub fn notify(&mut self, method: &str, params: Value) {
-        let mut message = json!({ "jsonrpc": "2.0", "method": method });
-        if !params.is_null() {
-            message["params"] = params;
-        }
-        self.queue(&message);
+        self.queue(&Call::new(None, method, &params));
     }
 
     /// Gives a request up and tells the server so. None when its answer is
@@ -186,12 +201,12 @@ impl Peer {
         Some(self.pending.swap_remove(index))
     }
 
-    fn queue(&mut self, message: &Value) {
+    fn queue(&mut self, message: &impl Serialize) {
         if self.end.is_some() {
             return;
         }
         let before = self.outbox.len();
-        // Writing a JSON value into memory can't fail.
+        // Writing JSON into memory can't fail.
         let _ = serde_json::to_writer(&mut self.outbox, message);
         if let Some(recorder) = &self.recorder {
             let line = &self.outbox[before..];

@@ -302,6 +302,49 @@ fn a_variable_that_the_plan_does_not_know_is_refused() {
 }
 
 #[test]
+fn a_variable_that_none_of_several_plans_knows_is_refused() {
+    let project = Project::with(GREEN);
+    project.write("dead.yaml", DEAD);
+    let call = |var: &str| {
+        project
+            .jelly(&["run", "dead.yaml", "plan.yaml", "--var", var])
+            .output()
+    };
+    refused(&call("wort=x"), &["none of the plans", "wort", "word"]);
+    // One of them knows it, and the other one fails by itself.
+    assert_eq!(call("word=x").code, Some(3));
+}
+
+#[test]
+fn a_plan_that_can_not_be_run_leaves_nothing_behind() {
+    let project = Project::with(BAD);
+    refused(&project.call(&[]).output(), &["plan.yaml:4:8"]);
+    refused(
+        &project.jelly(&["run", "missing.yaml"]).output(),
+        &["missing.yaml"],
+    );
+    assert!(!project.exists("reports"));
+    // What was there stays.
+    project.write("reports/README.md", "mine");
+    refused(&project.call(&[]).output(), &["plan.yaml:4:8"]);
+    let left = std::fs::read_dir(project.path("reports")).unwrap();
+    assert_eq!(left.count(), 1);
+}
+
+#[test]
+fn a_variable_of_the_environment_that_is_no_text_is_not_called_missing_without_a_word() {
+    use std::os::unix::ffi::OsStrExt;
+    let project = Project::with(&GREEN.replace("word: hello", "word: \"${env:LATIN}\""));
+    let ended = project
+        .call(&[])
+        .env("LATIN", std::ffi::OsStr::from_bytes(b"caf\xe9"))
+        .output();
+    assert_eq!(ended.code, Some(3), "{}", ended.stdout);
+    let said = "LATIN holds bytes that are not UTF-8";
+    assert!(ended.stdout.contains(said), "{}", ended.stdout);
+}
+
+#[test]
 fn fail_fast_sends_nothing_after_the_first_failure() {
     let run = Project::with(WRONG).run(&["--fail-fast", "--no-confirm"]);
     run.ends(3, "needs_user_help");

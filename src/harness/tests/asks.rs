@@ -445,7 +445,7 @@ fn an_expectation_that_never_held_refines_no_code_unless_the_plan_is_trusted() {
     assert_eq!(world.sees(&[mismatch("a", "x")]).action, Action::RefineCode);
 
     let mut known = hooked();
-    known.passed_before.insert("a".into());
+    known.passed_before.insert("a".into(), 1);
     let mut world = World::new(known);
     world.sees(&[mismatch("a", "x")]);
     assert_eq!(world.sees(&[mismatch("a", "x")]).action, Action::RefineCode);

@@ -330,12 +330,16 @@ fn a_mismatch_of_a_step_that_the_plan_does_not_have_is_never_code() {
 #[test]
 fn history_gives_a_confirmed_mismatch_its_standing() {
     let mut policy = policy();
-    policy.passed_before.insert("a".into());
+    policy.passed_before.insert("a".into(), 1);
+    // It passed when it expected something else.
+    policy.passed_before.insert("c".into(), 7);
     let mut world = World::new(policy);
-    world.sees(&[mismatch("a", "x"), mismatch("b", "x")]);
-    let second = world.sees(&[mismatch("a", "x"), mismatch("b", "x")]);
+    let all = [mismatch("a", "x"), mismatch("b", "x"), mismatch("c", "x")];
+    world.sees(&all);
+    let second = world.sees(&all);
     guilty(&second.judged[0].diagnosis, Standing::PassedBefore);
     guilty(&second.judged[1].diagnosis, Standing::NeverPassed);
+    guilty(&second.judged[2].diagnosis, Standing::NeverPassed);
 }
 
 #[test]

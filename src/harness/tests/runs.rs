@@ -1,11 +1,11 @@
 //! Whole runs: what the driver does with what was decided.
 
 use super::stage::{Script, ScriptedHooks, Stage, both_hooks, by_message};
-use super::support::step;
+use super::support::{server, step};
 use crate::harness::{Hook, Outcome};
 use crate::model::{
     ActionKind, Assertion, AssertionTarget, Event, ExitCode, Failure, IterationRecord, Phase,
-    PlanIssue, ServerReport, ServerState, Signal, StepReport, StepState, Verdict,
+    PlanIssue, ServerState, Signal, StepReport, StepState, Verdict,
 };
 use crate::plan::Plan;
 use std::time::Duration;
@@ -74,26 +74,13 @@ fn record(plan: &Plan, failures: Vec<Failure>) -> IterationRecord {
             step(&s.id, state)
         })
         .collect();
-    let server = ServerReport {
-        name: "files".into(),
-        state: if dead {
-            ServerState::Failed
-        } else {
-            ServerState::Ready
-        },
-        era: None,
-        protocol_version: None,
-        startup_ms: None,
-        exit: None,
-        stderr_tail: String::new(),
-        server_info: None,
-        stdout_noise: 0,
-        stdout_noise_sample: Vec::new(),
-        restarts: 0,
-        notes: Vec::new(),
+    let state = if dead {
+        ServerState::Failed
+    } else {
+        ServerState::Ready
     };
     IterationRecord {
-        servers: vec![server],
+        servers: vec![server("files", state)],
         steps,
         failures,
         ..IterationRecord::default()
@@ -651,7 +638,9 @@ fn every_iteration_is_reported_before_the_next_one_and_never_as_green() {
     });
     let sizes: Vec<usize> = stage.reports.iter().map(|r| r.iterations.len()).collect();
     assert_eq!(sizes, [1, 2, 3]);
+    assert!(!outcome.report.in_progress);
     for report in &stage.reports[..2] {
+        assert!(report.in_progress);
         assert_eq!(report.verdict, Verdict::NeedsUserHelp);
         assert_eq!(report.exit_code, 3);
         let title = &report.help_summary.as_ref().unwrap().title;

@@ -134,7 +134,7 @@ pub(super) fn settings(dir: &Path) -> LoopSettings {
         trust_plan: false,
         seed: 7,
         redactor: Redactor::none(),
-        passed_before: BTreeSet::new(),
+        passed_before: BTreeMap::new(),
         env: BTreeMap::new(),
         vars: IndexMap::new(),
     }

@@ -4,7 +4,8 @@
 use crate::harness::{Decision, LoopState, Observation, Policy, Seen, StepFacts};
 use crate::model::{
     Advice, Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
-    IterationRecord, Outcome, Phase, Section, Side, StepReport, StepState,
+    IterationRecord, Outcome, Phase, Section, ServerReport, ServerState, Side, StepReport,
+    StepState,
 };
 use crate::repair::{Proposal, RepairId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,23 @@ pub(super) fn step(id: &str, state: StepState) -> StepReport {
         error_category: None,
         retryable: None,
         flaky: false,
+    }
+}
+
+pub(super) fn server(name: &str, state: ServerState) -> ServerReport {
+    ServerReport {
+        name: name.into(),
+        state,
+        era: None,
+        protocol_version: None,
+        startup_ms: None,
+        exit: None,
+        stderr_tail: String::new(),
+        server_info: None,
+        stdout_noise: 0,
+        stdout_noise_sample: Vec::new(),
+        restarts: 0,
+        notes: Vec::new(),
     }
 }
 
@@ -135,7 +153,7 @@ pub(super) fn policy() -> Policy {
             ..Budgets::default()
         },
         trust_plan: false,
-        passed_before: BTreeSet::new(),
+        passed_before: BTreeMap::new(),
         seed: 7,
     }
 }

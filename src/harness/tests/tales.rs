@@ -2,14 +2,14 @@
 //! is drawn beforehand, and the loop is let loose on it.
 
 use super::stage::{Script, ScriptedHooks, Stage, both_hooks, by_message};
-use super::support::{skipped, step};
+use super::support::{server, skipped, step};
 use crate::harness::{Hook, IterationContext, Outcome, StepFacts, step_facts};
 use crate::model::{
     Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
-    IterationRecord, Outcome as Saw, Phase, PlanIssue, RunReport, Section, ServerReport,
-    ServerState, Signal, StepReport, StepState,
+    IterationRecord, Outcome as Saw, Phase, PlanIssue, RunReport, Section, ServerState, Signal,
+    StepReport, StepState,
 };
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanSource};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -272,14 +272,18 @@ pub(super) fn tell(tale: Tale) -> Told {
     settings.strict = tale.strict;
     settings.accept_repairs = tale.accept_repairs;
     settings.seed = tale.seed;
-    if tale.passed_before {
-        settings.passed_before.extend(STEPS.map(str::to_owned));
-    }
     if tale.hooks.0 {
         settings.hooks.fix_tests = both_hooks().fix_tests;
     }
     if tale.hooks.1 {
         settings.hooks.refine_code = both_hooks().refine_code;
+    }
+    if tale.passed_before {
+        let source = PlanSource::read(&stage.plan_path()).unwrap();
+        let plan = crate::plan::load_with(source, &stage.settings.vars).unwrap();
+        let facts = step_facts(&plan);
+        let revisions = facts.iter().map(|(id, facts)| (id.clone(), facts.revision));
+        stage.settings.passed_before = revisions.collect();
     }
     let mut iterations: Vec<Happened> = Vec::new();
     let executed = std::cell::Cell::new(0);
@@ -432,24 +436,12 @@ fn start_up(
     };
     let lost = failure.is_some() || start == Start::Silent;
     for name in ["files", "other"] {
-        record.servers.push(ServerReport {
-            name: name.into(),
-            state: if lost && name == "files" {
-                ServerState::Failed
-            } else {
-                ServerState::Ready
-            },
-            era: None,
-            protocol_version: None,
-            startup_ms: None,
-            exit: None,
-            stderr_tail: String::new(),
-            server_info: None,
-            stdout_noise: 0,
-            stdout_noise_sample: Vec::new(),
-            restarts: 0,
-            notes: Vec::new(),
-        });
+        let state = if lost && name == "files" {
+            ServerState::Failed
+        } else {
+            ServerState::Ready
+        };
+        record.servers.push(server(name, state));
     }
     record.failures.extend(failure.map(|(message, stderr)| {
         let slow = start == Start::Slow;

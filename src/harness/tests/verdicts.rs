@@ -1,10 +1,10 @@
 //! What is green, and how a run ends. Nothing is green by absence.
 
-use super::support::{World, broken, crash, hiccup, policy, skipped, step};
+use super::support::{World, broken, crash, hiccup, policy, server, skipped, step};
 use crate::harness::{Action, Course, Ending, Standings, Taint, conclude};
 use crate::model::{
-    Because, ExitCode, IterationRecord, Section, ServerReport, ServerState, Signal, StepReport,
-    StepState, Verdict,
+    Because, ExitCode, IterationRecord, Section, ServerState, Signal, StepReport, StepState,
+    Verdict,
 };
 
 fn standings_of(record: IterationRecord) -> Standings {
@@ -15,23 +15,6 @@ fn steps(steps: Vec<StepReport>) -> IterationRecord {
     IterationRecord {
         steps,
         ..IterationRecord::default()
-    }
-}
-
-fn server(state: ServerState) -> ServerReport {
-    ServerReport {
-        name: "files".into(),
-        state,
-        era: None,
-        protocol_version: None,
-        startup_ms: None,
-        exit: None,
-        stderr_tail: String::new(),
-        server_info: None,
-        stdout_noise: 0,
-        stdout_noise_sample: Vec::new(),
-        restarts: 0,
-        notes: Vec::new(),
     }
 }
 
@@ -71,11 +54,11 @@ fn nothing_else_is_green_even_without_a_failure() {
             ..steps(vec![passed()])
         },
         IterationRecord {
-            servers: vec![server(ServerState::Failed)],
+            servers: vec![server("files", ServerState::Failed)],
             ..steps(vec![passed()])
         },
         IterationRecord {
-            servers: vec![server(ServerState::Died)],
+            servers: vec![server("files", ServerState::Died)],
             ..steps(vec![passed()])
         },
     ];
@@ -93,7 +76,7 @@ fn nothing_else_is_green_even_without_a_failure() {
     }
     for state in [ServerState::Ready, ServerState::NotStarted] {
         let record = IterationRecord {
-            servers: vec![server(state)],
+            servers: vec![server("files", state)],
             ..steps(vec![passed()])
         };
         assert!(standings_of(record).green);
@@ -134,7 +117,7 @@ fn a_lost_server_is_explained_by_a_failure_of_its_own() {
     of_another.failure.server = Some("other".into());
     for (failure, unexplained) in [(crash("a"), false), (of_another, true)] {
         let record = IterationRecord {
-            servers: vec![server(ServerState::Died)],
+            servers: vec![server("files", ServerState::Died)],
             ..steps(vec![step("a", StepState::Failed)])
         };
         let decision = World::new(policy()).sees_record(record, &[failure]);

@@ -144,7 +144,7 @@ mod links {
     #[test]
     fn a_file_that_stood_for_a_link_is_replaced() {
         let home = tempfile::tempdir().unwrap();
-        RunDir::create(home.path(), "r0").unwrap();
+        let _former = RunDir::create(home.path(), "r0").unwrap();
         fs::write(home.path().join("latest"), "r0\n").unwrap();
         let run = RunDir::create(home.path(), "r1").unwrap();
         run.point_latest().unwrap();

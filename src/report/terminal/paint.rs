@@ -57,24 +57,18 @@ impl Paint {
         text: &str,
         indent: usize,
     ) -> String {
-        let indent = " ".repeat(indent);
-        let lines: Vec<String> = match self.width {
-            None => vec![format!("{head}{text}")],
-            Some(width) => {
-                // Names, paths and messages are copied: they are not cut.
-                let options = Options::new(width)
-                    .initial_indent(head)
-                    .subsequent_indent(&indent)
-                    .break_words(false)
-                    .word_splitter(WordSplitter::NoHyphenation);
-                textwrap::wrap(text, options)
-                    .into_iter()
-                    .map(Cow::into_owned)
-                    .collect()
-            }
+        let Some(width) = self.width else {
+            return format!("{}{}\n", self.tone(tone, head), text.trim_end());
         };
+        let indent = " ".repeat(indent);
+        // Names, paths and messages are copied: they are not cut.
+        let options = Options::new(width)
+            .initial_indent(head)
+            .subsequent_indent(&indent)
+            .break_words(false)
+            .word_splitter(WordSplitter::NoHyphenation);
         let mut out = String::new();
-        for (at, line) in lines.iter().enumerate() {
+        for (at, line) in textwrap::wrap(text, options).iter().enumerate() {
             match line.strip_prefix(head) {
                 Some(rest) if at == 0 => {
                     out.push_str(&self.tone(tone, head));

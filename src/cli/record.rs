@@ -1,0 +1,113 @@
+//! What the history keeps of a run of a plan.
+
+use crate::harness::StepFacts;
+use crate::history::{
+    Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
+};
+use crate::model::{
+    FailureReport, FailureStatus, Phase, RunReport, StepReport, StepState, Template,
+};
+use std::collections::{BTreeMap, HashMap};
+
+/// The steps that passed in an earlier run as they are defined now.
+#[must_use]
+pub fn passed_before(
+    past: &Past,
+    plan: &str,
+    facts: &BTreeMap<String, StepFacts>,
+    servers: &BTreeMap<String, String>,
+) -> BTreeMap<String, u64> {
+    facts
+        .iter()
+        .filter(|(id, facts)| {
+            let server = servers.get(*id).map_or("", String::as_str);
+            past.passed_as(&TestName::new(plan, server, id), &definition(facts))
+        })
+        .map(|(id, facts)| (id.clone(), facts.revision))
+        .collect()
+}
+
+/// Stands for what a step consists of. Another version of jelly may give
+/// another one; then the step has shown nothing yet, which blames nobody.
+fn definition(facts: &StepFacts) -> String {
+    format!("{:016x}", facts.revision)
+}
+
+/// The end of a run, as it is remembered: its last iteration, with the steps
+/// that failed before and passed in the end.
+#[must_use]
+pub fn past_run(
+    report: &RunReport,
+    facts: &BTreeMap<String, StepFacts>,
+    templates: &HashMap<String, Template>,
+) -> PastRun {
+    let mut run = PastRun::new(RunKind::Run, Some(report.started_at.clone()));
+    run.reports.push(PastReport {
+        path: report.plan.path.clone(),
+        digest: format!("{}/{}", report.run_id, report.plan.path),
+    });
+    let Some(last) = report.iterations.last() else {
+        return run;
+    };
+    let plan = report.plan.name.as_str();
+    for failure in &last.failures {
+        add(&mut run, plan, failure, FailureStatus::Failure, templates);
+    }
+    for step in &last.steps {
+        match step.state {
+            StepState::Passed => match earlier(report, step) {
+                Some(failure) => {
+                    add(&mut run, plan, failure, FailureStatus::Flaky, templates);
+                }
+                None => run.passed.push(PastPass {
+                    report: 0,
+                    test: TestName::new(plan, &step.server, &step.id),
+                    definition: facts.get(&step.id).map(definition),
+                }),
+            },
+            StepState::Failed
+            | StepState::Blocked
+            | StepState::Quarantined
+            | StepState::Skipped => {}
+        }
+    }
+    run
+}
+
+/// The last failure of a step that is flaky.
+fn earlier<'r>(report: &'r RunReport, step: &StepReport) -> Option<&'r FailureReport> {
+    let mut failures = report.iterations.iter().rev().flat_map(|i| &i.failures);
+    step.flaky
+        .then(|| failures.find(|f| f.step.as_ref() == Some(&step.id)))
+        .flatten()
+}
+
+fn add(
+    run: &mut PastRun,
+    plan: &str,
+    failure: &FailureReport,
+    status: FailureStatus,
+    templates: &HashMap<String, Template>,
+) {
+    let diagnosis = &failure.diagnosis;
+    let server = failure.server.as_deref().unwrap_or_default();
+    let name = match (&failure.step, failure.phase) {
+        (Some(step), _) => step.clone(),
+        (None, Phase::Config | Phase::Spawn | Phase::Handshake | Phase::List) => "(start)".into(),
+        (None, Phase::Call | Phase::Assert) => "(server)".into(),
+        (None, Phase::Teardown) => "(stop)".into(),
+    };
+    run.causes
+        .entry(diagnosis.fingerprint.clone())
+        .or_insert_with(|| {
+            let template = templates.get(&diagnosis.fingerprint).cloned();
+            PastCause::new(diagnosis, template.unwrap_or_default())
+        });
+    run.failures.push(PastFailure {
+        report: 0,
+        test: TestName::new(plan, server, &name),
+        status,
+        fingerprint: diagnosis.fingerprint.clone(),
+        test_fingerprint: diagnosis.test_fingerprint.clone(),
+    });
+}

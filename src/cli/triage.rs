@@ -1,0 +1,439 @@
+//! `jelly triage`: test reports → an account → an exit code.
+
+mod args;
+mod baseline;
+mod lines;
+mod replay;
+mod target;
+
+use super::args::ColorChoice;
+use super::find::{find, find_usual};
+use super::invalid::chain;
+use super::past::Memory;
+use super::run::complain;
+use super::settings::World;
+use crate::history::Past;
+use crate::model::{ExitCode, FailureStatus, ReportSummary, TriageReport, TriagedFailure};
+use crate::report::triage::{self as show, CaseWriter};
+use crate::survey::{self, Account, Before, Input, Part, Source, Terms, Tools};
+use crate::text::one_line;
+use crate::text::redact::{Redactor, looks_secret};
+use crate::triage::Engine;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::num::NonZero;
+use std::thread::available_parallelism;
+
+pub use args::TriageArgs;
+use args::{Emit, InputKind, Mode, TriageFormat};
+use lines::Told;
+use target::Target;
+use tempfile::NamedTempFile;
+
+/// Shorter values are words like `true` more often than secrets.
+const MIN_SECRET: usize = 8;
+
+/// Triages the reports.
+pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode {
+    let redactor = secrets(world);
+    let sources = match sources(args) {
+        Ok(sources) => sources,
+        Err(problem) => {
+            complain(&problem);
+            return ExitCode::InvalidInput;
+        }
+    };
+    let memory = match args.memory.open(world) {
+        Ok(memory) => memory,
+        Err(code) => return code,
+    };
+    let mut target = match Target::open(args.output.as_deref()) {
+        Ok(target) => target,
+        Err(error) => return unwritable(args, &error),
+    };
+    let call = Call {
+        args,
+        memory,
+        color,
+        world,
+        engine: Engine::builtin(),
+        redactor: &redactor,
+    };
+    let result = if call.is_of_failures(&sources) {
+        call.failures(&sources, &mut target)
+    } else {
+        call.reports(&sources, &mut target)
+    };
+    match result.and_then(|code| target.finish().map(|()| code)) {
+        Ok(code) => code,
+        // Whoever reads no further has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::InvalidInput,
+        Err(error) => unwritable(args, &error),
+    }
+}
+
+fn unwritable(args: &TriageArgs, error: &io::Error) -> ExitCode {
+    let place = args
+        .output
+        .as_ref()
+        .map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
+    complain(&format!("error: failed to write {place}: {error}"));
+    ExitCode::InvalidInput
+}
+
+/// The reports that are meant; a sentence where there are none.
+fn sources(args: &TriageArgs) -> Result<Vec<Source>, String> {
+    if !args.reports.is_empty() {
+        return find(&args.reports).map_err(|error| format!("error: failed to {error}"));
+    }
+    let sources = find_usual();
+    if sources.is_empty() {
+        return Err(
+            "error: no report was given, and none lies in the usual places (TEST-*.xml, \
+             junit.xml, target/surefire-reports, build/test-results)\n\
+             help: name the reports, as in `jelly triage reports/`; `jelly triage --help` tells \
+             more"
+                .to_owned(),
+        );
+    }
+    let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+    let shown = names.len().min(5);
+    let rest = match names.len() - shown {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    complain(&format!(
+        "note: no report was given; taking {}{rest}",
+        names[..shown].join(", ")
+    ));
+    Ok(sources)
+}
+
+/// Secrets of the environment: the tests' environment is often jelly's own.
+fn secrets(world: &World) -> Redactor {
+    Redactor::new(
+        world
+            .env
+            .iter()
+            .filter(|(name, value)| looks_secret(name) && value.len() >= MIN_SECRET),
+    )
+}
+
+struct Call<'c> {
+    args: &'c TriageArgs,
+    memory: Option<Memory>,
+    color: ColorChoice,
+    world: &'c World,
+    engine: &'c Engine,
+    redactor: &'c Redactor,
+}
+
+impl Call<'_> {
+    fn is_of_failures(&self, sources: &[Source]) -> bool {
+        match self.args.input {
+            InputKind::Failures => true,
+            InputKind::Report => false,
+            InputKind::Auto => {
+                let lines = |source: &Source| {
+                    source.name.ends_with(".jsonl") || source.name.ends_with(".ndjson")
+                };
+                !sources.is_empty() && sources.iter().all(lines)
+            }
+        }
+    }
+
+    fn reports(&self, sources: &[Source], out: &mut dyn Write) -> io::Result<ExitCode> {
+        let jobs = self.args.jobs.map_or_else(
+            || available_parallelism().map_or(1, NonZero::get),
+            usize::from,
+        );
+        let tools = Tools {
+            jobs,
+            ..Tools::new(self.engine, self.redactor)
+        };
+        // What is read twice must be there a second time.
+        let spool = self.spool(sources)?;
+        let sources: Vec<Source> = sources
+            .iter()
+            .map(|source| match (&source.input, &spool) {
+                (Input::Stdin, Some(file)) => Source {
+                    name: source.name.clone(),
+                    input: Input::File(file.path().to_owned()),
+                },
+                (Input::Stdin | Input::File(_), _) => source.clone(),
+            })
+            .collect();
+        let baseline = match self.baseline(&sources, tools) {
+            Ok(baseline) => baseline,
+            Err(problem) => {
+                complain(&problem);
+                return Ok(ExitCode::InvalidInput);
+            }
+        };
+        let history = self.memory.as_ref().map(|memory| &memory.past);
+        let tools = Tools {
+            watch: [history, baseline.as_ref()],
+            templates: self.memory.is_some(),
+            ..tools
+        };
+        let parts = survey::read_all(&sources, tools);
+        let before = Before {
+            history: history.cloned(),
+            baseline: baseline.clone(),
+        };
+        let account = survey::account(parts, before, self.terms());
+        let report = &account.report;
+        self.print(report, out, &|writer| {
+            replay::replay(report, &sources, self.redactor, writer)
+        })?;
+        self.tell_github(report, out)?;
+        self.remember(&account);
+        Ok(code_of(report))
+    }
+
+    /// The earlier reports, or what is to be said of them.
+    fn baseline(&self, current: &[Source], tools: Tools<'_>) -> Result<Option<Past>, String> {
+        if self.args.baseline.is_empty() {
+            return Ok(None);
+        }
+        let earlier = baseline::baseline(&self.args.baseline, current)
+            .map_err(|error| format!("error: failed to {}", chain(&error)))?;
+        let mut problems: Vec<String> = Vec::new();
+        let past = survey::past_of(earlier.runs.iter().collect(), |run: &Vec<Source>, past| {
+            let watch = [Some(past), None];
+            let parts = survey::read_all(run, Tools { watch, ..tools });
+            problems.extend(parts.iter().filter_map(|part| {
+                let problem = part.summary.problem.as_ref()?;
+                Some(format!("{}: {problem}", part.summary.path))
+            }));
+            parts
+        });
+        match problems.first() {
+            Some(problem) => Err(format!(
+                "error: the baseline can't be relied on: {problem}\n\
+                 help: name other reports with --baseline, or leave it out"
+            )),
+            None => Ok(Some(past)),
+        }
+    }
+
+    /// Adds the run to the history. A report that can't be relied on is no
+    /// run that later ones should be compared with.
+    fn remember(&self, account: &Account) {
+        let whole = account.report.reports.iter().all(|r| r.problem.is_none());
+        let Some(memory) = self.memory.as_ref().filter(|_| whole) else {
+            return;
+        };
+        let at = Some(jiff::Timestamp::now().to_string());
+        let run = survey::past_run(&account.report, &account.passed, &account.templates, at);
+        if let Some(warning) = memory.record(run) {
+            complain(&format!("warning: {warning}"));
+        }
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
+            fail_on: self.args.fail_on.into(),
+            strict: self.args.strict,
+        }
+    }
+
+    /// A copy of stdin, where it will be read twice.
+    fn spool(&self, sources: &[Source]) -> io::Result<Option<NamedTempFile>> {
+        let twice = match self.args.format {
+            Some(TriageFormat::Ctrf | TriageFormat::Junit) => true,
+            Some(
+                TriageFormat::Human
+                | TriageFormat::Json
+                | TriageFormat::Jsonl
+                | TriageFormat::Md
+                | TriageFormat::Table
+                | TriageFormat::Github,
+            )
+            | None => false,
+        };
+        if !twice || !sources.iter().any(|source| source.input == Input::Stdin) {
+            return Ok(None);
+        }
+        let mut file = NamedTempFile::new()?;
+        io::copy(&mut io::stdin().lock(), &mut file)?;
+        file.flush()?;
+        Ok(Some(file))
+    }
+
+    /// `replay` hands all cases over, for the formats that hold them.
+    fn print(
+        &self,
+        report: &TriageReport,
+        out: &mut dyn Write,
+        replay: &dyn Fn(&mut dyn CaseWriter) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match self.args.emit {
+            Some(Emit::RetryCommands) => return lines_of(&report.retry.commands, out),
+            Some(Emit::RetryList) => return lines_of(&report.retry.tests, out),
+            None => {}
+        }
+        let format = self.args.format.unwrap_or(TriageFormat::Human);
+        match (self.args.mode, format) {
+            (Mode::Rca, TriageFormat::Human) => {
+                out.write_all(show::human(report, self.human_options()).as_bytes())
+            }
+            (Mode::Rca, TriageFormat::Json) => show::json(report, out),
+            (Mode::Rca, TriageFormat::Jsonl) => show::json_lines(report, out),
+            (Mode::Rca, TriageFormat::Md) => out.write_all(show::markdown(report).as_bytes()),
+            (Mode::Rca, TriageFormat::Table) => out.write_all(show::table(report).as_bytes()),
+            (Mode::Rca, TriageFormat::Github) => {
+                out.write_all(show::github(report, self.workspace()).as_bytes())
+            }
+            (Mode::Rca, TriageFormat::Ctrf) => replay(&mut show::CtrfWriter::new(out)),
+            (Mode::Rca, TriageFormat::Junit) => replay(&mut show::JunitWriter::new(out)),
+            (Mode::Failures, TriageFormat::Json) => show::failures_json(report, false, out),
+            (Mode::Failures, TriageFormat::Jsonl) => show::failures_json(report, true, out),
+            (Mode::Failures, _) => show::failures_lines(report, out),
+            (Mode::Locate, TriageFormat::Json) => show::paths_json(report, false, out),
+            (Mode::Locate, TriageFormat::Jsonl) => show::paths_json(report, true, out),
+            (Mode::Locate, _) => show::paths_lines(report, out),
+        }
+    }
+
+    fn human_options(&self) -> show::HumanOptions {
+        let to_terminal = self.args.output.is_none() && self.world.stdout_is_terminal;
+        show::HumanOptions {
+            color: self.args.output.is_none() && self.world.color(self.color, to_terminal),
+            width: self.world.width().filter(|_| to_terminal),
+        }
+    }
+
+    fn workspace(&self) -> Option<&str> {
+        self.world.env.get("GITHUB_WORKSPACE").map(String::as_str)
+    }
+
+    /// On GitHub Actions: annotations among the lines for people, and the job
+    /// summary.
+    fn tell_github(&self, report: &TriageReport, out: &mut dyn Write) -> io::Result<()> {
+        let whole = self.args.emit.is_none() && self.args.mode == Mode::Rca;
+        if !self.world.on_github() || !whole {
+            return Ok(());
+        }
+        let human = matches!(self.args.format, None | Some(TriageFormat::Human));
+        if human && self.args.output.is_none() {
+            out.write_all(show::github(report, self.workspace()).as_bytes())?;
+        }
+        if let Some(path) = self.world.env.get("GITHUB_STEP_SUMMARY") {
+            let appended = OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(path)
+                .and_then(|mut file| file.write_all(show::summary(report).as_bytes()));
+            if let Err(error) = appended {
+                complain(&format!(
+                    "warning: the job summary was not written: {error}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Failures as input. With `jsonl`, and by default, each is answered as
+    /// soon as it is read; any other format is of all of them together.
+    fn failures(&self, sources: &[Source], out: &mut dyn Write) -> io::Result<ExitCode> {
+        let at_once = self.args.emit.is_none()
+            && self.args.mode == Mode::Rca
+            && matches!(self.args.format, None | Some(TriageFormat::Jsonl));
+        let mut parts = Vec::new();
+        let mut bad = 0_u64;
+        for source in sources {
+            let mut part = Part {
+                summary: ReportSummary {
+                    path: source.name.clone(),
+                    dialect: "failures".to_owned(),
+                    ..ReportSummary::default()
+                },
+                ..Part::default()
+            };
+            let mut tell = |told| match told {
+                Told::Problem(problem) => {
+                    bad += 1;
+                    complain(&format!("error: {problem}"));
+                    Ok(())
+                }
+                Told::Diagnosis {
+                    id,
+                    failure,
+                    diagnosis,
+                } => {
+                    if at_once {
+                        lines::answer(&id, &diagnosis, out)?;
+                    }
+                    part.summary.tests += 1;
+                    part.summary.failed += 1;
+                    let name = failure.name.clone().or_else(|| failure.step.clone());
+                    let name = name.unwrap_or_else(|| match &id {
+                        serde_json::Value::String(id) => id.clone(),
+                        other => other.to_string(),
+                    });
+                    part.failures.push(TriagedFailure {
+                        report: source.name.clone(),
+                        suite: failure.suite.clone().unwrap_or_default(),
+                        classname: failure.classname.clone().unwrap_or_default(),
+                        name,
+                        file: failure.file.clone(),
+                        line: failure.line,
+                        status: FailureStatus::Failure,
+                        message: failure.message.as_deref().map(|m| one_line(m, 300)),
+                        pre_existing: None,
+                        diagnosis: *diagnosis,
+                        history: None,
+                    });
+                    Ok(())
+                }
+            };
+            let read = open(&source.input).and_then(|input| {
+                lines::diagnose(&source.name, input, self.engine, self.redactor, &mut tell)
+            });
+            match read {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(error),
+                Err(error) => {
+                    bad += 1;
+                    complain(&format!("error: failed to read {}: {error}", source.name));
+                }
+            }
+            parts.push(part);
+        }
+        let report = survey::account(parts, Before::default(), self.terms()).report;
+        if !at_once {
+            self.print(&report, out, &|writer| {
+                replay::replay_failures(&report, writer)
+            })?;
+        }
+        Ok(if bad > 0 {
+            ExitCode::InvalidInput
+        } else {
+            code_of(&report)
+        })
+    }
+}
+
+fn code_of(report: &TriageReport) -> ExitCode {
+    match report.exit_code {
+        0 => ExitCode::Passed,
+        1 => ExitCode::CodeFailure,
+        3 => ExitCode::NeedsUserHelp,
+        _ => ExitCode::InvalidInput,
+    }
+}
+
+fn open(input: &Input) -> io::Result<Box<dyn BufRead>> {
+    Ok(match input {
+        Input::File(path) => Box::new(BufReader::new(File::open(path)?)),
+        Input::Stdin => Box::new(BufReader::new(io::stdin())),
+    })
+}
+
+fn lines_of(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
+    for line in lines {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,311 @@
+//! The head of an exception: its class and the line that goes with it, for
+//! the outermost and for the innermost of a chain.
+
+use regex::Regex;
+use std::sync::LazyLock;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    /// As written, with its package or module.
+    pub(super) class: Option<String>,
+    /// Class and message, one line.
+    pub(super) line: String,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Heads {
+    pub(super) outer: Option<Head>,
+    /// Absent when there is no other than the outermost.
+    pub(super) inner: Option<Head>,
+}
+
+/// The heads in what a report says (without its stacks).
+pub(super) fn heads(said: &str) -> Heads {
+    let mut heads = Heads::default();
+    let lines: Vec<&str> = said.lines().map(str::trim).collect();
+    for (index, line) in lines.iter().enumerate() {
+        let next = lines.get(index + 1).copied().unwrap_or_default();
+        if let Some(cause) = cause(&lines, index) {
+            heads.inner = Some(head(cause, next));
+        } else if heads.outer.is_none() && class(line).is_some() {
+            heads.outer = Some(head(line, next));
+        }
+    }
+    // `outer; nested exception is inner`, and .NET's arrow, in one line.
+    if heads.inner.is_none()
+        && let Some(outer) = &heads.outer
+    {
+        heads.inner = ["nested exception is ", " ---> "]
+            .iter()
+            .find_map(|mark| outer.line.rsplit_once(mark))
+            .map(|(_, inner)| head(inner, ""));
+    }
+    heads
+}
+
+/// The head that a line is, with the next one where the message stands there,
+/// as RSpec writes it.
+fn head(line: &str, next: &str) -> Head {
+    let line = bare(line);
+    let class = class(line);
+    let whole = match class {
+        Some(class)
+            if line.trim_end_matches([':', ' ']).len() == class.len() && !next.is_empty() =>
+        {
+            format!("{class}: {next}")
+        }
+        _ => line.to_owned(),
+    };
+    Head {
+        class: class.map(str::to_owned),
+        line: whole,
+    }
+}
+
+/// Whether what is said begins with an exception that parsers, conversions
+/// and look-ups raise.
+pub(super) fn is_programming_error(said: &str) -> bool {
+    const WORDS: [&str; 26] = [
+        "Parse",
+        "Parser",
+        "Syntax",
+        "Decode",
+        "JSONDecode",
+        "NumberFormat",
+        "Format",
+        "ClassCast",
+        "InvalidCast",
+        "Match",
+        "Key",
+        "Index",
+        "Type",
+        "NullPointer",
+        "NullReference",
+        "Range",
+        "Attribute",
+        "Name",
+        "NoMethod",
+        "Reference",
+        "JsonReader",
+        "Json",
+        "JsonParse",
+        "InputMismatch",
+        "FunctionClause",
+        "DateTimeParse",
+    ];
+    said.lines()
+        .find_map(|line| class(line.trim()))
+        .map(|class| class.rsplit([':', '.', '\\', '$']).next().unwrap_or(class))
+        .and_then(|last| {
+            last.strip_suffix("Error")
+                .or_else(|| last.strip_suffix("Exception"))
+        })
+        .is_some_and(|word| WORDS.contains(&word))
+}
+
+/// What a line says of an inner cause. Later ones are further in.
+fn cause<'a>(lines: &[&'a str], index: usize) -> Option<&'a str> {
+    const MARKS: [&str; 8] = [
+        "Caused by: ",
+        "caused by: ",
+        "[cause]: ",
+        "cause: ",
+        "Cause: ",
+        "---> ",
+        "---- ",
+        "Nested exception: ",
+    ];
+    let line = lines[index];
+    for mark in MARKS {
+        if let Some(cause) = line.strip_prefix(mark) {
+            let cause = cause.trim_end_matches(" {");
+            // `cause:` is a key of anything, too.
+            return (mark.starts_with(['C', '[']) && mark != "Cause: " || class(cause).is_some())
+                .then_some(cause);
+        }
+    }
+    // PHPUnit and anyhow put the cause on the next line.
+    let above = index.checked_sub(1).map(|at| lines[at])?;
+    if above == "Caused by" || above == "Caused by:" {
+        let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        return Some(numbered.strip_prefix(": ").unwrap_or(line));
+    }
+    None
+}
+
+/// The line without words that only say that an exception follows.
+fn bare(line: &str) -> &str {
+    const OPENINGS: [&str; 15] = [
+        "Uncaught (in promise) ",
+        "Uncaught exception: ",
+        "Uncaught ",
+        "Unhandled rejection ",
+        "Unhandled exception: ",
+        "Unhandled exception. ",
+        "PHP Fatal error:  ",
+        "Fatal error: ",
+        "Error [ERR_TEST_FAILURE]: ",
+        "[Error [ERR_TEST_FAILURE]: ",
+        "Minitest::UnexpectedError: ",
+        "Test method threw exception: ",
+        "An exception occurred: ",
+        "An error was thrown: ",
+        "Exception: ",
+    ];
+    let mut line = line.trim();
+    for opening in OPENINGS {
+        if let Some(rest) = line.strip_prefix(opening)
+            && (opening != "Exception: " || class(rest).is_some())
+        {
+            line = rest;
+        }
+    }
+    if let Some((_, rest)) = line.split_once(" failed on setup with \"") {
+        line = rest;
+    }
+    for opening in ["failed on setup with \"", "failed on teardown with \""] {
+        if let Some(rest) = line.strip_prefix(opening) {
+            line = rest.strip_suffix('"').unwrap_or(rest);
+        }
+    }
+    if let Some(rest) = line.strip_prefix("Exception in thread \"")
+        && let Some((_, rest)) = rest.split_once("\" ")
+    {
+        line = rest;
+    }
+    line.strip_prefix("** (").unwrap_or(line)
+}
+
+/// The class that a line begins with: `Name: …`, `a.b.Name: …`, `A\B`,
+/// `Errno::EPERM`, `System.X : …`, `** (Name) …`.
+pub(super) fn class(line: &str) -> Option<&str> {
+    static CLASS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"^(?:\[)?(?P<class>[*&]?(?:[A-Za-z_$][\w$]*(?:::|[.\\/$]))*[A-Za-z_$][\w$]*)(?: ?\[\w[^\]\n]*\])?(?: ?: |:?\s*$|\) |\]|\(| \{)",
+        )
+        .ok()
+    });
+    let line = bare(line);
+    let class = CLASS.as_ref()?.captures(line)?.name("class")?.as_str();
+    let last = class
+        .rsplit([':', '.', '\\', '/', '$'])
+        .next()
+        .unwrap_or(class);
+    let qualified = last.len() < class.len();
+    const ENDINGS: [&str; 17] = [
+        "Group",
+        "Error",
+        "Exception",
+        "Failure",
+        "Failed",
+        "Timeout",
+        "Expired",
+        "Refused",
+        "Warning",
+        "Fault",
+        "Interrupt",
+        "Exit",
+        "Violation",
+        "Err",
+        "Panic",
+        "Condition",
+        "Throwable",
+    ];
+    const LOWER: [&str; 6] = [
+        "timeout",
+        "gaierror",
+        "herror",
+        "error",
+        "system_error",
+        "out_of_range",
+    ];
+    let named = ENDINGS.iter().any(|ending| last.ends_with(ending))
+        && last.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
+    // `module.Class: …` in Python may be called anything.
+    let in_module = qualified
+        && class.starts_with(|c: char| c.is_ascii_lowercase())
+        && !class.contains(['/', '$', '*', '&'])
+        && last.starts_with(|c: char| c.is_ascii_uppercase())
+        && last.contains(|c: char| c.is_ascii_lowercase())
+        && line[class.len()..].starts_with(": ");
+    let known = in_module
+        || qualified
+            && (LOWER.contains(&last)
+                || class.starts_with("Errno::")
+                || class.ends_with("queue.Empty")
+                || class.ends_with("queue.Full"));
+    // `Error:` alone and `Failure:` are headings.
+    let heading = !qualified
+        && matches!(last, "Failure" | "Failed" | "Error" | "Exit")
+        && line[class.len()..].trim_matches([':', ' ']).is_empty();
+    ((named || known) && !heading).then_some(class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{class, heads};
+
+    #[test]
+    fn classes_of_every_language_are_found() {
+        for (line, name) in [
+            (
+                "java.net.ConnectException: Connection refused",
+                "java.net.ConnectException",
+            ),
+            (
+                "System.Net.Http.HttpRequestException : No such host",
+                "System.Net.Http.HttpRequestException",
+            ),
+            (
+                "Errno::ECONNREFUSED: Connection refused",
+                "Errno::ECONNREFUSED",
+            ),
+            (
+                "PHPUnit\\Framework\\ExpectationFailedException",
+                "PHPUnit\\Framework\\ExpectationFailedException",
+            ),
+            ("socket.timeout: timed out", "socket.timeout"),
+            ("_queue.Empty", "_queue.Empty"),
+            (
+                "** (DBConnection.ConnectionError) tcp connect",
+                "DBConnection.ConnectionError",
+            ),
+            ("AssertionError [ERR_ASSERTION]: 1 == 2", "AssertionError"),
+            ("Uncaught TypeError: x is not a function", "TypeError"),
+            (
+                "failed on setup with \"RuntimeError: no seed\"",
+                "RuntimeError",
+            ),
+            ("MemoryError", "MemoryError"),
+        ] {
+            assert_eq!(class(line), Some(name), "{line}");
+        }
+        for line in [
+            "Expected: 3",
+            "shop_test.go:12: got 1",
+            "Error:",
+            "Failure:",
+            "Error Trace:",
+            "the Error: is here",
+            "dial tcp: refused",
+        ] {
+            assert_eq!(class(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_innermost_cause_is_found_however_it_is_written() {
+        for said in [
+            "a.OuterException: x\nCaused by: a.MiddleException: y\nCaused by: InnerException: z",
+            "System.AggregateException : x\n---- System.MiddleException : y\n-------- no\n---- InnerException: z",
+            "OuterError: x\n  [cause]: InnerException: z {",
+            "a.OuterException: x; nested exception is InnerException: z",
+            "System.OuterException: x ---> InnerException: z",
+            "OuterException: x\n\nCaused by\nInnerException: z",
+        ] {
+            let inner = heads(said).inner.map(|head| head.line);
+            assert_eq!(inner.as_deref(), Some("InnerException: z"), "{said}");
+        }
+        assert_eq!(heads("Error: x").inner, None);
+    }
+}

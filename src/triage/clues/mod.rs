@@ -1,0 +1,20 @@
+//! Which texts of a failure are read for a cause, and in which order: the
+//! line that names the root cause first, talk last.
+
+mod frames;
+mod heads;
+mod live;
+mod masked;
+mod noise;
+mod origin;
+mod report;
+mod roots;
+mod text;
+mod texts;
+mod wrapped;
+
+pub(super) use masked::masked;
+pub(super) use origin::{Origin, origin};
+pub(super) use roots::{telling_line, trace_line};
+pub(super) use text::Text;
+pub(super) use texts::texts;

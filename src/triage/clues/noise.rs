@@ -1,0 +1,262 @@
+//! What of a report is no statement about the failure: stacks, quoted source
+//! code, what the program printed meanwhile, the names of tests.
+
+use super::{frames, heads};
+use crate::model::Failure;
+
+/// Shorter names are words of the language too.
+const NAME: usize = 6;
+
+/// The lines of `text` that say something.
+///
+/// Names of tests are never evidence: a test called `connection refused` may
+/// fail for any reason.
+pub(super) fn statements(text: &str, f: &Failure) -> String {
+    if let Some(said) = pytest_says(text) {
+        return said;
+    }
+    let mut kept = String::with_capacity(text.len().min(4096));
+    let mut in_traceback = false;
+    let parts = members(text);
+    for (index, raw) in text.lines().enumerate() {
+        let line = raw.trim_end();
+        let bare = line.trim_start();
+        if starts_appendix(bare) {
+            break;
+        }
+        if bare.starts_with("Traceback (most recent call last)") {
+            in_traceback = true;
+            continue;
+        }
+        if in_traceback {
+            // Places and source are indented, the exception is not.
+            if raw.starts_with([' ', '\t']) || bare.is_empty() {
+                continue;
+            }
+            in_traceback = false;
+        }
+        if is_source(bare)
+            || is_progress(bare)
+            || frames::place(line).is_some()
+            || (index == 0 && is_title(bare, f))
+            || (parts > 1 && bare.starts_with(['|', '+']))
+        {
+            continue;
+        }
+        if let Some(rest) = bare.strip_prefix("not ok ") {
+            // TAP puts the test's name behind the number.
+            let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            kept.push_str(&format!("not ok {number}\n"));
+            continue;
+        }
+        // RSpec quotes the line that failed.
+        if bare
+            .strip_prefix("Failure/Error:")
+            .is_some_and(|code| !code.trim().is_empty())
+        {
+            continue;
+        }
+        let line = without_name(without_number(line), index, f);
+        kept.push_str(without_command(&line).as_ref());
+        kept.push('\n');
+    }
+    kept.truncate(kept.trim_end().len());
+    kept
+}
+
+/// What pytest itself says in its report of a failure: the lines marked with
+/// `E`. The others quote source code, of libraries too, which is full of words
+/// that mean something elsewhere.
+fn pytest_says(text: &str) -> Option<String> {
+    let mut said = String::new();
+    let mut apart = false;
+    for line in text.lines() {
+        if let Some(line) = line.strip_prefix("E  ") {
+            // Exceptions that led to others stand in blocks of their own.
+            if apart && !said.is_empty() {
+                said.push('\n');
+            }
+            apart = false;
+            said.push_str(line.trim());
+            said.push('\n');
+        } else {
+            apart = true;
+            if starts_appendix(line) {
+                break;
+            }
+        }
+    }
+    (!said.is_empty()).then(|| said.trim_end().to_owned())
+}
+
+/// What was printed, and dumps of pages, stand at the end.
+fn starts_appendix(line: &str) -> bool {
+    line.starts_with("stack backtrace:")
+        || line.starts_with("stack traceback:")
+        || line.starts_with("CallStack (from")
+        || line.starts_with("Ignored nodes:")
+        || line.starts_with("Here are the ")
+        || line.starts_with("Aria snapshot:")
+        || line.starts_with("The following output was logged:")
+        || (line.starts_with("---") && line.contains(" Captured "))
+        || (line.starts_with("attachment #") && line.contains(':'))
+}
+
+/// A line of source that the report quotes, or the mark below it.
+fn is_source(line: &str) -> bool {
+    let rest = line.strip_prefix('>').unwrap_or(line).trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if digits > 0 && rest[digits..].trim_start().starts_with(['|', '│']) {
+        return true;
+    }
+    !line.is_empty()
+        && line.contains(['^', '~'])
+        && line
+            .bytes()
+            .all(|b| matches!(b, b'^' | b'~' | b' ' | b'|' | b'-'))
+}
+
+/// Lines of `go test -v` that only say which test runs.
+fn is_progress(line: &str) -> bool {
+    const MARKS: [&str; 7] = [
+        "=== RUN",
+        "=== CONT",
+        "=== PAUSE",
+        "=== NAME",
+        "--- FAIL: ",
+        "--- PASS: ",
+        "--- SKIP: ",
+    ];
+    MARKS.iter().any(|mark| line.starts_with(mark))
+}
+
+/// How many exceptions a group of Python holds.
+fn members(text: &str) -> usize {
+    if !text.contains("Exception Group Traceback") {
+        return 0;
+    }
+    text.lines()
+        .filter(|line| line.contains("+---------------- ") || line.contains("+-+---------------- "))
+        .count()
+}
+
+/// A first line that only says which test it was.
+fn is_title(line: &str, f: &Failure) -> bool {
+    let named = |name: &Option<String>| {
+        name.as_deref()
+            .is_some_and(|name| !name.is_empty() && line.contains(name))
+    };
+    line.contains(" › ") || line.contains(" > ") && named(&f.name) || {
+        // `ShopTest::testTotal`, `testProv with data set #0`
+        let first = line.split(' ').next().unwrap_or_default();
+        first.contains("::")
+            && (line.len() == first.len() || line.contains(" with data set ") || named(&f.name))
+            && !line.contains(": ")
+    }
+}
+
+/// The line without the name of the test where reports put it.
+fn without_name(line: &str, index: usize, f: &Failure) -> String {
+    if index > 2 && !line.contains("panicked at") && !line.contains("@test") {
+        return line.to_owned();
+    }
+    let mut line = line.to_owned();
+    for name in [&f.name, &f.classname].into_iter().flatten() {
+        if is_name(name) && line.trim() != name && line.contains(name.as_str()) {
+            line = line.replace(name.as_str(), "…");
+        }
+    }
+    // `thread 'NAME' (123) panicked at src/lib.rs:1:2:`
+    if let Some((_, rest)) = line.split_once(" panicked at ") {
+        line = format!("thread '…' panicked at {rest}");
+    }
+    line
+}
+
+/// What can't be a word or a sentence of the failure itself.
+fn is_name(name: &str) -> bool {
+    name.len() >= NAME
+        && (name.contains(['_', ':', '(', '/', '[', '#', '.'])
+            || name.bytes().skip(1).any(|b| b.is_ascii_uppercase()))
+        && !name.ends_with("Exception")
+        && !name.ends_with("Error")
+}
+
+/// `1) AssertionError: …` as the runners of browsers number what failed.
+fn without_number(line: &str) -> &str {
+    let bare = line.trim_start();
+    let rest = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    match rest.strip_prefix(") ") {
+        Some(rest) if rest.len() + 2 < bare.len() && heads::class(rest).is_some() => rest,
+        Some(_) | None => line,
+    }
+}
+
+/// bats quotes the command that failed.
+fn without_command(line: &str) -> std::borrow::Cow<'_, str> {
+    let bare = line.trim_start();
+    match bare
+        .strip_prefix('`')
+        .and_then(|rest| rest.rsplit_once("' failed"))
+    {
+        Some((_, end)) => format!("`…' failed{end}").into(),
+        None => line.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::statements;
+    use crate::model::Failure;
+
+    fn said(text: &str) -> String {
+        statements(text, &Failure::default())
+    }
+
+    #[test]
+    fn source_code_in_a_pytest_report_is_not_read() {
+        let text =
+            ">       if err != ECONNREFUSED:\nE       ValueError: no b\n\nx.py:1: ValueError";
+        assert_eq!(said(text), "ValueError: no b");
+        assert_eq!(said("Error: plain"), "Error: plain");
+    }
+
+    #[test]
+    fn stacks_snippets_and_captured_output_are_dropped() {
+        assert_eq!(
+            said(
+                "Error: boom\n\n  11 | await page.click('x') // timeout\n> 12 | refused()\n     | ^^^^\n    at a (/b.js:1:2)\n"
+            ),
+            "Error: boom"
+        );
+        assert_eq!(
+            said(
+                "Traceback (most recent call last):\n  File \"a.py\", line 1, in b\n    connect('refused')\nKeyError: 'a'\n"
+            ),
+            "KeyError: 'a'"
+        );
+        assert_eq!(
+            said("it broke\n----- Captured stdout call -----\nconnection refused"),
+            "it broke"
+        );
+        assert_eq!(
+            said("(in test file a.bats, line 2)\n  `[ \"$out\" = \"timed out\" ]' failed"),
+            "(in test file a.bats, line 2)\n`…' failed"
+        );
+    }
+
+    #[test]
+    fn the_name_of_the_test_is_not_read() {
+        let f = Failure {
+            name: Some("tests::connection_refused".into()),
+            ..Failure::default()
+        };
+        assert_eq!(
+            statements(
+                "thread 'tests::connection_refused' (7) panicked at src/lib.rs:1:2:\nboom",
+                &f
+            ),
+            "thread '…' panicked at src/lib.rs:1:2:\nboom"
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! Where an exception was raised: in the test, or in what it tests.
+
+use super::frames::place;
+use crate::model::Failure;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::triage) enum Origin {
+    /// A file of tests.
+    Test,
+    /// The product's own code.
+    Product,
+    /// No stack tells.
+    Unknown,
+}
+
+/// Where the innermost line of the stack stands that belongs to no library.
+pub(in crate::triage) fn origin(f: &Failure) -> Origin {
+    let Some(text) = f.text.as_deref().filter(|text| !text.trim().is_empty()) else {
+        return Origin::Unknown;
+    };
+    let text = super::text::readable(text);
+    let mut own: Vec<&str> = Vec::new();
+    let mut frames = 0;
+    let mut outermost_first = false;
+    for line in text.lines().take(400) {
+        if line.trim_start().starts_with("File \"") || is_pytest_place(line) {
+            outermost_first = true;
+        }
+        let Some(place) = place(line) else {
+            // Of a chain, the first stack is that of the outer exception.
+            continue;
+        };
+        frames += 1;
+        if !place.is_empty() && !is_library(place) {
+            own.push(place);
+        }
+    }
+    let innermost = if outermost_first {
+        own.last()
+    } else {
+        own.first()
+    };
+    match innermost {
+        None => Origin::Unknown,
+        Some(place) if !is_test(place) => Origin::Product,
+        // Surefire cuts stacks down to the lines of the test class.
+        Some(place) if place.contains(".java:") && frames < 3 => Origin::Unknown,
+        Some(_) => Origin::Test,
+    }
+}
+
+fn is_pytest_place(line: &str) -> bool {
+    line.contains(".py:") && place(line).is_some()
+}
+
+fn is_library(place: &str) -> bool {
+    const PARTS: [&str; 23] = [
+        "node_modules/",
+        "node:",
+        "internal/",
+        "site-packages",
+        "dist-packages",
+        "/lib/python",
+        "<frozen",
+        "<anonymous>",
+        "<Jasmine>",
+        "native code",
+        "/vendor/",
+        "/gems/",
+        "/rubygems/",
+        "/lib/ruby/",
+        "/rustc/",
+        "/.cargo/",
+        "/usr/lib/",
+        "/usr/local/go/",
+        "/go/pkg/mod/",
+        "/deps/",
+        "phpunit",
+        "/dist/",
+        "package:matcher",
+    ];
+    const PACKAGES: [&str; 24] = [
+        "java.",
+        "javax.",
+        "jdk.",
+        "sun.",
+        "com.sun.",
+        "org.junit",
+        "junit.",
+        "org.testng",
+        "org.gradle",
+        "org.apache.",
+        "org.springframework",
+        "org.mockito",
+        "org.assertj",
+        "org.hamcrest",
+        "org.opentest4j",
+        "org.openqa",
+        "org.spockframework",
+        "org.codehaus",
+        "kotlin",
+        "scala.",
+        "io.kotest",
+        "app//org.",
+        "java.base",
+        "worker.org.",
+    ];
+    PARTS.iter().any(|part| place.contains(part))
+        || PACKAGES.iter().any(|package| place.starts_with(package))
+}
+
+fn is_test(place: &str) -> bool {
+    let file = match place.rsplit_once('(') {
+        Some((_, file)) => file,
+        None => place,
+    };
+    let path = file.replace('\\', "/");
+    let mut parts = path.split('/').rev();
+    let name = parts.next().unwrap_or_default();
+    let stem = name.split('.').next().unwrap_or_default();
+    let lower = name.to_ascii_lowercase();
+    let folder = parts.any(|part| {
+        matches!(
+            part.to_ascii_lowercase().as_str(),
+            "test" | "tests" | "__tests__" | "spec" | "specs" | "e2e" | "testing" | "t"
+        ) || part.ends_with(".Tests")
+            || part.ends_with(".Test")
+    });
+    folder
+        || stem.ends_with("Test")
+        || stem.ends_with("Tests")
+        || stem.ends_with("TestCase")
+        || stem.ends_with("Spec")
+        || stem.ends_with("Specs")
+        || stem.ends_with("IT")
+        || stem.starts_with("Test")
+        || lower.starts_with("test_")
+        || lower.starts_with("t_")
+        || lower.starts_with("conftest")
+        || lower.contains("_test.")
+        || lower.contains("_tests.")
+        || lower.contains("_spec.")
+        || lower.contains(".test.")
+        || lower.contains(".spec.")
+        || lower.contains(".cy.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Origin, origin};
+    use crate::model::Failure;
+
+    fn of(text: &str) -> Origin {
+        origin(&Failure {
+            text: Some(text.into()),
+            ..Failure::default()
+        })
+    }
+
+    #[test]
+    fn the_innermost_line_outside_of_libraries_tells() {
+        for (text, expected) in [
+            (
+                "tests/test_a.py:14: \n_ _ _\nE  ZeroDivisionError: x\n\napp/shop.py:26: ZeroDivisionError",
+                Origin::Product,
+            ),
+            (
+                "E  ValueError: x\n\ntests/test_a.py:26: ValueError",
+                Origin::Test,
+            ),
+            (
+                "TypeError: x\n    at parse (/srv/js/src/shop.js:2:49)\n    at Object.f (/srv/js/shop.test.js:9:1)",
+                Origin::Product,
+            ),
+            (
+                "TypeError: x\n    at JSON.parse (<anonymous>)\n    at Object.f (/srv/js/shop.test.js:9:1)",
+                Origin::Test,
+            ),
+            (
+                "Traceback (most recent call last):\n  File \"t/test_x.py\", line 1, in a\n  File \"/srv/shop.py\", line 2, in b\n  File \"/usr/lib/python3.11/json/decoder.py\", line 3, in c\nValueError: x",
+                Origin::Product,
+            ),
+            (
+                "java.lang.X: y\n\tat shop.CartTest.npe(CartTest.java:9)",
+                Origin::Unknown,
+            ),
+            ("boom", Origin::Unknown),
+        ] {
+            assert_eq!(of(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The texts of a failure in a test report.
+
+use super::heads::{self, Head};
+use super::masked::quoted;
+use super::noise::statements;
+use super::roots::root_lines;
+use super::text::{List, readable};
+use super::wrapped::unwrapped;
+use crate::model::Failure;
+use crate::triage::rule::Field;
+use std::borrow::Cow;
+
+/// From the most telling: the innermost cause, the message, the whole text,
+/// what was printed.
+pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
+    let message = f.message.as_deref().map(|m| statements(&readable(m), f));
+    let text = f.text.as_deref().map(|t| statements(&readable(t), f));
+    let mut compares_nothing = false;
+    let mut empty = true;
+    for (name, said, rank) in [("message", message, 1), ("text", text, 2)] {
+        let Some(said) = said.filter(|said| !said.trim().is_empty()) else {
+            continue;
+        };
+        empty = false;
+        match unwrapped(&said) {
+            Some(inner) => {
+                compares_nothing = true;
+                statement(list, name, inner, rank);
+            }
+            // What a programming error quotes is what the program stumbled
+            // over, as a parser does over a page that says `502`.
+            None if heads::is_programming_error(&said)
+                || f.type_.as_deref().is_some_and(heads::is_programming_error) =>
+            {
+                // A single word is a name, as of a variable that is not set.
+                let text = |value: &str| value.contains([' ', '<']);
+                statement(list, name, &quoted(&said, text), rank);
+            }
+            None => statement(list, name, &said, rank),
+        }
+    }
+    let typed = |type_: &&str| {
+        tells(type_, f)
+            && !(compares_nothing && is_assertion_class(type_))
+            && !(empty && is_bare_class(type_))
+    };
+    if let Some(type_) = f.type_.as_deref().filter(typed) {
+        list.whole(Field::Report, "type", Cow::Borrowed(type_), 0);
+        if let Some(class) = heads::class(type_) {
+            let line = match f.message.as_deref().and_then(|m| m.trim().lines().next()) {
+                Some(line) if !line.contains(class) => format!("{class}: {line}"),
+                Some(line) => line.to_owned(),
+                None => class.to_owned(),
+            };
+            list.class("type", class.to_owned(), line, 1);
+        }
+    }
+    if let Some(name) = &f.name {
+        list.whole(Field::Title, "name", Cow::Borrowed(name), 2);
+    }
+    // Writers that put nothing into the element put all into the output.
+    let start = list.texts.len();
+    for (name, printed, rank) in [
+        ("system_err", &f.system_err, 3),
+        ("system_out", &f.system_out, 4),
+    ] {
+        let Some(printed) = printed else { continue };
+        if empty {
+            statement(list, name, &statements(&readable(printed), f), rank);
+        }
+        list.with_roots(Field::Log, name, printed, rank);
+    }
+    for text in &mut list.texts[start..] {
+        text.reserve = text.field == Field::Log;
+    }
+}
+
+/// Robot Framework types everything `AssertionError`, and some writers put
+/// the test's own name there.
+fn tells(type_: &str, f: &Failure) -> bool {
+    f.dialect.as_deref() != Some("robot") && f.name.as_deref() != Some(type_)
+}
+
+fn is_assertion_class(type_: &str) -> bool {
+    type_.contains("Assert") || type_.contains("Expectation")
+}
+
+/// A class that says nothing without a message.
+fn is_bare_class(type_: &str) -> bool {
+    let last = type_.rsplit(['.', ':', '\\']).next().unwrap_or(type_);
+    matches!(
+        last,
+        "Exception" | "RuntimeException" | "Error" | "RuntimeError" | "Throwable"
+    )
+}
+
+/// What one field says: its heads, the lines that name a cause, all of it.
+fn statement(list: &mut List<'_>, name: &'static str, said: &str, rank: u8) {
+    let heads = heads::heads(said);
+    let inner = usize::from(heads.inner.is_some());
+    for (at, head) in [heads.inner, heads.outer].into_iter().enumerate() {
+        let Some(Head { class, line }) = head else {
+            continue;
+        };
+        let deep = u8::from(at == 1 && inner == 1);
+        if let Some(class) = class {
+            list.class(name, class, line.clone(), deep);
+        }
+        list.whole(Field::Report, name, Cow::Owned(line), deep);
+    }
+    for root in root_lines(said) {
+        list.whole(Field::Report, name, Cow::Owned(root), u8::from(inner == 1));
+    }
+    list.whole(Field::Report, name, Cow::Owned(said.to_owned()), rank);
+}

@@ -1,0 +1,325 @@
+//! Typed facts of live failures that take some reading: what was raised, by
+//! whose code, and where a request was sent.
+
+use crate::model::Failure;
+use serde_json::Value;
+
+/// Bytes at the end of stderr that are searched for what was raised.
+const TAIL: usize = 64 * 1024;
+
+/// The class of the exception that became the answer: some SDKs answer with
+/// the exception's message alone and log its class on stderr. The line on
+/// stderr must end the answer, so that the story of another request is not
+/// taken for this one's.
+pub(super) fn raised(failure: &Failure) -> Option<&str> {
+    let answer = match (&failure.tool_result, &failure.rpc_error) {
+        (Some(result), _) if result.is_error => result.text.trim(),
+        (_, Some(error)) => error.message.trim(),
+        _ => return None,
+    };
+    let last_line = answer.lines().next_back().unwrap_or_default();
+    tail(failure.stderr.as_deref()?)
+        .lines()
+        .rev()
+        .map(str::trim)
+        .find_map(|line| {
+            let (class, message) = match line.split_once(": ") {
+                Some((class, message)) => (class, message.trim()),
+                None => (line, ""),
+            };
+            let told = if message.is_empty() {
+                // `Error calling tool 'x':` has lost an empty message.
+                answer.ends_with(':')
+            } else {
+                last_line.ends_with(message)
+            };
+            (told && is_exception(class)).then(|| class.rsplit('.').next().unwrap_or(class))
+        })
+}
+
+fn is_exception(class: &str) -> bool {
+    (class.ends_with("Error") || class.ends_with("Exception"))
+        && class.starts_with(|c: char| c.is_ascii_alphabetic())
+        && class
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '_')
+}
+
+/// The last bytes of a text, whole characters.
+fn tail(text: &str) -> &str {
+    let mut start = text.len().saturating_sub(TAIL);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}
+
+/// Whether the code that failed was installed, not written here: the
+/// innermost frame of a traceback, the first of a JavaScript stack, or the
+/// file that could not be compiled lies in a folder of packages.
+pub(super) fn packaged(failure: &Failure) -> bool {
+    let Some(stderr) = failure.stderr.as_deref().map(tail) else {
+        return false;
+    };
+    let python = stderr
+        .lines()
+        .map(str::trim_start)
+        .rfind(|line| line.starts_with("File \""));
+    let frame = python.or_else(|| {
+        stderr.lines().map(str::trim_start).find(|line| {
+            // Node names the file itself above the line that it can't run.
+            (line.starts_with("at ") && line.contains('/'))
+                || ((line.starts_with('/') || line.starts_with("file://"))
+                    && line
+                        .rsplit(':')
+                        .next()
+                        .is_some_and(|number| number.parse::<u32>().is_ok()))
+        })
+    });
+    frame.is_some_and(|frame| {
+        ["/site-packages/", "/dist-packages/", "/node_modules/"]
+            .iter()
+            .any(|folder| frame.contains(folder))
+    })
+}
+
+/// Whether a host is named, by the plan, that can't exist outside: RFC 2606
+/// and RFC 6762 reserve these endings, and `.internal` is private.
+pub(super) fn reserved_host(failure: &Failure) -> bool {
+    let given = failure
+        .argv
+        .iter()
+        .map(String::as_str)
+        .chain(failure.url.as_deref())
+        .any(names_reserved_host);
+    given
+        || failure
+            .request
+            .as_ref()
+            .and_then(|request| request.params.as_ref())
+            .is_some_and(|params| any_text(params, &names_reserved_host))
+}
+
+fn names_reserved_host(text: &str) -> bool {
+    let host = match text.split_once("://") {
+        Some((_, rest)) => rest,
+        None => text,
+    };
+    let host = host.split(['/', '?', '#']).next().unwrap_or(host);
+    let host = host.rsplit('@').next().unwrap_or(host);
+    let host = host.split(':').next().unwrap_or(host);
+    [".invalid", ".example", ".test", ".internal", ".local"]
+        .iter()
+        .any(|ending| host.len() > ending.len() && host.ends_with(ending))
+}
+
+/// Whether the test holds for any text in `value`.
+fn any_text(value: &Value, test: &dyn Fn(&str) -> bool) -> bool {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) if test(text) => return true,
+            Value::Array(items) => open.extend(items),
+            Value::Object(map) => open.extend(map.values()),
+            Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    false
+}
+
+/// Whether the endpoint sends the client to a page for signing in.
+pub(super) fn login_redirect(failure: &Failure) -> bool {
+    let Some(http) = &failure.http else {
+        return false;
+    };
+    http.status.is_some_and(|s| (300..400).contains(&s))
+        && http
+            .headers
+            .iter()
+            .filter(|(name, _)| name.eq_ignore_ascii_case("location"))
+            .filter_map(|(_, value)| value.as_str())
+            .any(|location| {
+                let location = location.to_ascii_lowercase();
+                [
+                    "login",
+                    "signin",
+                    "sign-in",
+                    "sso",
+                    "oauth",
+                    "authorize",
+                    "saml",
+                    "/auth",
+                ]
+                .iter()
+                .any(|word| location.contains(word))
+            })
+}
+
+/// Whether plain HTTP was spoken to a port whose number says TLS, as 443 and
+/// 8443 do.
+pub(super) fn plain_to_tls_port(failure: &Failure) -> bool {
+    failure
+        .url
+        .as_deref()
+        .and_then(|url| url.strip_prefix("http://"))
+        .map(|rest| rest.split(['/', '?', '#']).next().unwrap_or(rest))
+        .and_then(|host| host.rsplit_once(':'))
+        .is_some_and(|(_, port)| port.ends_with("443"))
+}
+
+/// Whether the command is a shell script around the server.
+pub(super) fn shell_script(argv: &[String]) -> bool {
+    argv.iter().take(2).any(|arg| {
+        [".sh", ".bash", ".zsh", ".cmd", ".bat", ".ps1"]
+            .iter()
+            .any(|ending| arg.ends_with(ending))
+    })
+}
+
+/// Whether an argument of the call looks like a path, where the call is known.
+pub(super) fn path_in_arguments(failure: &Failure) -> Option<bool> {
+    let params = failure.request.as_ref()?.params.as_ref()?;
+    Some(params.get("arguments").is_some_and(|arguments| {
+        any_text(arguments, &|text| {
+            text.contains(['/', '\\', '.']) && !text.contains('\n')
+        })
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{HttpFacts, RequestFacts, ToolResult};
+    use serde_json::json;
+
+    fn answered(text: &str, stderr: &str) -> Failure {
+        Failure {
+            stderr: Some(stderr.into()),
+            tool_result: Some(ToolResult {
+                is_error: true,
+                text: text.into(),
+                structured_content: None,
+            }),
+            ..Failure::default()
+        }
+    }
+
+    #[test]
+    fn what_was_raised_is_read_off_stderr_when_it_is_this_answers_story() {
+        let stderr = "INFO start\nNotImplementedError: payment backend\n";
+        assert_eq!(
+            raised(&answered("Error calling tool 'x': payment backend", stderr)),
+            Some("NotImplementedError")
+        );
+        assert_eq!(
+            raised(&answered("Error calling tool 'x': no", stderr)),
+            None
+        );
+        assert_eq!(
+            raised(&answered("Error calling tool 'x': ", "  MemoryError  ")),
+            Some("MemoryError")
+        );
+        assert_eq!(raised(&answered("ok", "INFO: ok")), None);
+    }
+
+    #[test]
+    fn installed_code_is_told_from_own_code() {
+        let of = |stderr: &str| {
+            packaged(&Failure {
+                stderr: Some(stderr.into()),
+                ..Failure::default()
+            })
+        };
+        assert!(of(
+            "  File \"/srv/a.py\", line 1\n  File \"/v/lib/python3.11/site-packages/x/s.py\", line 2\nAttributeError: a"
+        ));
+        assert!(!of(
+            "  File \"/v/site-packages/x/s.py\", line 2\n  File \"/srv/a.py\", line 1\nAttributeError: a"
+        ));
+        assert!(of(
+            "/srv/node_modules/x/i.js:3\nfoo\n^\n\nSyntaxError: a\n    at wrapSafe (node:internal/x:1:2)"
+        ));
+        assert!(!of(
+            "TypeError: a\n    at Object.<anonymous> (/srv/x.js:2:25)"
+        ));
+        assert!(!of(""));
+    }
+
+    #[test]
+    fn hosts_that_cannot_exist_are_known_by_their_ending() {
+        for text in [
+            "http://api.weather.invalid/v1?x=1",
+            "postgres://u:p@db.internal:5432/x",
+            "printer.local",
+        ] {
+            assert!(names_reserved_host(text), "{text}");
+        }
+        for text in ["https://api.example.com/x.invalid", "/srv/x", ".local", ""] {
+            assert!(!names_reserved_host(text), "{text}");
+        }
+        assert!(reserved_host(&Failure {
+            request: Some(RequestFacts {
+                method: "tools/call".into(),
+                params: Some(json!({"arguments": {"urls": ["http://a.test/"]}})),
+            }),
+            ..Failure::default()
+        }));
+    }
+
+    #[test]
+    fn a_redirect_to_a_page_for_signing_in_is_told_from_others() {
+        let to = |status: u16, location: &str| {
+            login_redirect(&Failure {
+                http: Some(HttpFacts {
+                    status: Some(status),
+                    headers: [("Location".to_owned(), json!(location))]
+                        .into_iter()
+                        .collect(),
+                    ..HttpFacts::default()
+                }),
+                ..Failure::default()
+            })
+        };
+        assert!(to(302, "https://sso.acme.io/start"));
+        assert!(to(303, "/login?next=/mcp"));
+        assert!(!to(307, "/mcp/"));
+        assert!(!to(200, "/login"));
+    }
+
+    #[test]
+    fn ports_of_tls_are_known_by_their_number() {
+        let to = |url: &str| {
+            plain_to_tls_port(&Failure {
+                url: Some(url.into()),
+                ..Failure::default()
+            })
+        };
+        assert!(to("http://127.0.0.1:8443/mcp"));
+        assert!(!to("https://127.0.0.1:8443/mcp"));
+        assert!(!to("http://127.0.0.1:8080/443"));
+        assert!(!to("http://h/mcp"));
+    }
+
+    #[test]
+    fn scripts_and_paths_are_seen_in_what_the_plan_gives() {
+        assert!(shell_script(&["sh".into(), "start.sh".into()]));
+        assert!(!shell_script(&[
+            "node".into(),
+            "x.js".into(),
+            "y.sh".into()
+        ]));
+        let with = |arguments: Value| {
+            path_in_arguments(&Failure {
+                request: Some(RequestFacts {
+                    method: "tools/call".into(),
+                    params: Some(json!({"name": "t", "arguments": arguments})),
+                }),
+                ..Failure::default()
+            })
+        };
+        assert_eq!(with(json!({"path": "/w/a"})), Some(true));
+        assert_eq!(with(json!({"query": "a"})), Some(false));
+        assert_eq!(with(json!({})), Some(false));
+        assert_eq!(path_in_arguments(&Failure::default()), None);
+    }
+}
