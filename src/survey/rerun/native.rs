@@ -80,7 +80,10 @@ pub(super) fn cargo_test(test: &FailureView<'_>) -> Option<Target> {
         // `src/lib.rs - item (line 3)` is a test of the documentation.
         return None;
     }
-    let recipe = Recipe::new(&["cargo", "test", "--no-fail-fast", "--", "--exact"], Join::Words);
+    let recipe = Recipe::new(
+        &["cargo", "test", "--no-fail-fast", "--", "--exact"],
+        Join::Words,
+    );
     Some(Target::new(name.clone(), recipe, name))
 }
 
