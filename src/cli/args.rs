@@ -1,5 +1,7 @@
 //! What can be typed. Nothing here is resolved yet; see `settings`.
 
+use super::explain::ExplainArgs;
+use super::history::ListArgs;
 use super::past::HistoryArgs;
 use super::triage::TriageArgs;
 use crate::mock::MockArgs;
@@ -32,6 +34,10 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Validates plans; nothing is started
     Check(CheckArgs),
+    /// What a fingerprint stands for, and why two are or are not the same
+    Explain(ExplainArgs),
+    /// The tests and causes that give the most trouble
+    History(ListArgs),
     /// Says of the failures in test reports whom they concern, why, and what to run again
     Triage(Box<TriageArgs>),
     /// A scriptable MCP server over stdio that fails on demand

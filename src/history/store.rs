@@ -9,6 +9,7 @@
 use super::error::HistoryError;
 use super::past::Past;
 use super::record::{PastRun, SCHEMA_VERSION};
+use crate::text::plural;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -160,9 +161,9 @@ impl Store {
             }
             if later > 0 {
                 warnings.push(format!(
-                    "{}: {later} of the recorded runs were written by a later version of jelly; \
-                     they are kept, and do not count here",
-                    path.display()
+                    "{}: {} of a later version of jelly: kept, and not counted here",
+                    path.display(),
+                    plural(later, "recorded run")
                 ));
             }
         }

@@ -30,8 +30,6 @@ impl Machine<'_> {
         };
         self.open_cases += 1;
         case.restart(&limits);
-        case.ordinal = self.next_ordinal;
-        self.next_ordinal += 1;
         let dialect = &mut self.dialect;
         let look = dialect.looks_at_cases();
         let mut names = 0;
@@ -63,7 +61,7 @@ impl Machine<'_> {
             }
         });
         if look {
-            dialect.case(&case.classname, &case.name);
+            dialect.case_seen(&case.classname, &case.name);
         }
         if names > 1 {
             self.warn("an element has an attribute twice, the last one was read");
@@ -101,7 +99,7 @@ impl Machine<'_> {
         open.out.restart(limits.output);
         open.err.restart(limits.output);
         let dialect = &mut self.dialect;
-        dialect.element(Node::Wrong(wrong));
+        dialect.wrong(wrong);
         let forbidden = each(start, |name, value| match name {
             "message" if !value.is_empty() => {
                 dialect.message(&value);
@@ -138,10 +136,8 @@ impl Machine<'_> {
         let name = self.path.rsplit(BETWEEN).next().unwrap_or_default();
         if let Some(case) = self.cases.get_mut(self.open_cases) {
             case.restart(&limits);
-            case.ordinal = self.next_ordinal;
             case.of_suite = true;
             case.name.push_str(name);
-            self.next_ordinal += 1;
             self.open_cases += 1;
         }
     }
@@ -204,6 +200,8 @@ impl Machine<'_> {
         let Some(case) = self.cases.get_mut(index) else {
             return;
         };
+        case.ordinal = self.next_ordinal;
+        self.next_ordinal += 1;
         let outcome = outcome(case);
         let elements = &mut self.summary.elements;
         if case.of_suite {
@@ -247,11 +245,10 @@ impl Machine<'_> {
         }
         let dialect = self.dialect.name();
         let sink = &mut *self.sink;
-        self.hold
-            .push(held, |held| held.hand_over(dialect, None, sink));
+        self.hold.push(held, |held| held.hand_over(dialect, sink));
         if self.suites.is_empty() {
             self.hold
-                .release(0, |held| held.hand_over(dialect, None, sink));
+                .release(0, None, |held| held.hand_over(dialect, sink));
         }
     }
 
@@ -305,6 +302,7 @@ impl Machine<'_> {
             outcome,
             failures,
             depth: self.suites.len(),
+            ready: false,
         }
     }
 

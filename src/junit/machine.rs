@@ -213,6 +213,13 @@ impl<'s> Machine<'s> {
         }
     }
 
+    /// A comment; some writers sign with one.
+    pub(super) fn comment(&mut self, text: &str) {
+        if self.open_cases == 0 {
+            self.dialect.comment(text);
+        }
+    }
+
     /// So many bytes are missing in the middle of the last piece of text.
     pub(super) fn missing(&mut self, bytes: i64) {
         if bytes != 0
@@ -255,7 +262,7 @@ impl<'s> Machine<'s> {
         let dialect = self.dialect.name();
         let sink = &mut *self.sink;
         self.hold
-            .release(0, |held| held.hand_over(dialect, None, sink));
+            .release(0, None, |held| held.hand_over(dialect, sink));
         self.summary.dialect = dialect.to_owned();
         if self.summary.duration_s.is_none() && self.suite_seconds > 0.0 {
             self.summary.duration_s = Some(self.suite_seconds);

@@ -84,7 +84,8 @@ pub fn read(
                     machine.warn("its document type definition was not read");
                 }
             }
-            Ok(Event::Comment(_) | Event::Decl(_) | Event::PI(_)) => {}
+            Ok(Event::Comment(text)) => machine.comment(&text),
+            Ok(Event::Decl(_) | Event::PI(_)) => {}
             Err(error) => {
                 stop = Some(error.to_string());
                 break;

@@ -275,7 +275,9 @@ impl When {
             && same(self.plain_to_tls_port, facts.plain_to_tls_port)
             && same(self.shell_script, facts.shell_script)
             && same(self.lists, facts.lists)
-            && same(self.path_in_arguments, facts.path_in_arguments)
+            && self
+                .path_in_arguments
+                .is_none_or(|wanted| facts.path_in_arguments == Some(wanted))
             && name(&self.dialect, f.dialect.as_deref())
             && self
                 .element
@@ -311,7 +313,7 @@ pub(super) struct Facts<'a> {
     plain_to_tls_port: bool,
     shell_script: bool,
     lists: bool,
-    path_in_arguments: bool,
+    path_in_arguments: Option<bool>,
     raised_in: Origin,
 }
 

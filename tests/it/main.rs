@@ -12,8 +12,10 @@ mod support;
 
 mod blame;
 mod cli;
+mod explain;
 mod faults;
 mod founding;
+mod history;
 mod json;
 mod junit_corpus;
 mod limits;

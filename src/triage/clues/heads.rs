@@ -192,7 +192,8 @@ pub(super) fn class(line: &str) -> Option<&str> {
         .next()
         .unwrap_or(class);
     let qualified = last.len() < class.len();
-    const ENDINGS: [&str; 16] = [
+    const ENDINGS: [&str; 17] = [
+        "Group",
         "Error",
         "Exception",
         "Failure",
@@ -220,11 +221,19 @@ pub(super) fn class(line: &str) -> Option<&str> {
     ];
     let named = ENDINGS.iter().any(|ending| last.ends_with(ending))
         && last.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
-    let known = qualified
-        && (LOWER.contains(&last)
-            || class.starts_with("Errno::")
-            || class.ends_with("queue.Empty")
-            || class.ends_with("queue.Full"));
+    // `module.Class: …` in Python may be called anything.
+    let in_module = qualified
+        && class.starts_with(|c: char| c.is_ascii_lowercase())
+        && !class.contains(['/', '$', '*', '&'])
+        && last.starts_with(|c: char| c.is_ascii_uppercase())
+        && last.contains(|c: char| c.is_ascii_lowercase())
+        && line[class.len()..].starts_with(": ");
+    let known = in_module
+        || qualified
+            && (LOWER.contains(&last)
+                || class.starts_with("Errno::")
+                || class.ends_with("queue.Empty")
+                || class.ends_with("queue.Full"));
     // `Error:` alone and `Failure:` are headings.
     let heading = !qualified
         && matches!(last, "Failure" | "Failed" | "Error" | "Exit")

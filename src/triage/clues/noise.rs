@@ -1,7 +1,7 @@
 //! What of a report is no statement about the failure: stacks, quoted source
 //! code, what the program printed meanwhile, the names of tests.
 
-use super::frames;
+use super::{frames, heads};
 use crate::model::Failure;
 
 /// Shorter names are words of the language too.
@@ -36,6 +36,7 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
             in_traceback = false;
         }
         if is_source(bare)
+            || is_progress(bare)
             || frames::place(line).is_some()
             || (index == 0 && is_title(bare, f))
             || (parts > 1 && bare.starts_with(['|', '+']))
@@ -55,7 +56,7 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
         {
             continue;
         }
-        let line = without_name(line, index, f);
+        let line = without_name(without_number(line), index, f);
         kept.push_str(without_command(&line).as_ref());
         kept.push('\n');
     }
@@ -115,6 +116,20 @@ fn is_source(line: &str) -> bool {
             .all(|b| matches!(b, b'^' | b'~' | b' ' | b'|' | b'-'))
 }
 
+/// Lines of `go test -v` that only say which test runs.
+fn is_progress(line: &str) -> bool {
+    const MARKS: [&str; 7] = [
+        "=== RUN",
+        "=== CONT",
+        "=== PAUSE",
+        "=== NAME",
+        "--- FAIL: ",
+        "--- PASS: ",
+        "--- SKIP: ",
+    ];
+    MARKS.iter().any(|mark| line.starts_with(mark))
+}
+
 /// How many exceptions a group of Python holds.
 fn members(text: &str) -> usize {
     if !text.contains("Exception Group Traceback") {
@@ -132,8 +147,11 @@ fn is_title(line: &str, f: &Failure) -> bool {
             .is_some_and(|name| !name.is_empty() && line.contains(name))
     };
     line.contains(" › ") || line.contains(" > ") && named(&f.name) || {
-        let about = named(&f.name) && (line.contains("::") || line.contains(" with data set "));
-        about && !line.contains(": ") && !line.contains(" panicked at ")
+        // `ShopTest::testTotal`, `testProv with data set #0`
+        let first = line.split(' ').next().unwrap_or_default();
+        first.contains("::")
+            && (line.len() == first.len() || line.contains(" with data set ") || named(&f.name))
+            && !line.contains(": ")
     }
 }
 
@@ -162,6 +180,16 @@ fn is_name(name: &str) -> bool {
             || name.bytes().skip(1).any(|b| b.is_ascii_uppercase()))
         && !name.ends_with("Exception")
         && !name.ends_with("Error")
+}
+
+/// `1) AssertionError: …` as the runners of browsers number what failed.
+fn without_number(line: &str) -> &str {
+    let bare = line.trim_start();
+    let rest = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    match rest.strip_prefix(") ") {
+        Some(rest) if rest.len() + 2 < bare.len() && heads::class(rest).is_some() => rest,
+        Some(_) | None => line,
+    }
 }
 
 /// bats quotes the command that failed.

@@ -39,11 +39,12 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
             None => statement(list, name, &said, rank),
         }
     }
-    if let Some(type_) = f
-        .type_
-        .as_deref()
-        .filter(|t| !compares_nothing && tells(t, f))
-    {
+    let typed = |type_: &&str| {
+        tells(type_, f)
+            && !(compares_nothing && is_assertion_class(type_))
+            && !(empty && is_bare_class(type_))
+    };
+    if let Some(type_) = f.type_.as_deref().filter(typed) {
         list.whole(Field::Report, "type", Cow::Borrowed(type_), 0);
         if let Some(class) = heads::class(type_) {
             let line = match f.message.as_deref().and_then(|m| m.trim().lines().next()) {
@@ -51,7 +52,7 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
                 Some(line) => line.to_owned(),
                 None => class.to_owned(),
             };
-            list.class("type", class.to_owned(), line, 2);
+            list.class("type", class.to_owned(), line, 1);
         }
     }
     if let Some(name) = &f.name {
@@ -80,6 +81,19 @@ fn tells(type_: &str, f: &Failure) -> bool {
     f.dialect.as_deref() != Some("robot") && f.name.as_deref() != Some(type_)
 }
 
+fn is_assertion_class(type_: &str) -> bool {
+    type_.contains("Assert") || type_.contains("Expectation")
+}
+
+/// A class that says nothing without a message.
+fn is_bare_class(type_: &str) -> bool {
+    let last = type_.rsplit(['.', ':', '\\']).next().unwrap_or(type_);
+    matches!(
+        last,
+        "Exception" | "RuntimeException" | "Error" | "RuntimeError" | "Throwable"
+    )
+}
+
 /// What one field says: its heads, the lines that name a cause, all of it.
 fn statement(list: &mut List<'_>, name: &'static str, said: &str, rank: u8) {
     let heads = heads::heads(said);
@@ -90,7 +104,7 @@ fn statement(list: &mut List<'_>, name: &'static str, said: &str, rank: u8) {
         };
         let deep = u8::from(at == 1 && inner == 1);
         if let Some(class) = class {
-            list.class(name, class, line.clone(), 1 + deep);
+            list.class(name, class, line.clone(), deep);
         }
         list.whole(Field::Report, name, Cow::Owned(line), deep);
     }

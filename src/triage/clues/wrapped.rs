@@ -26,6 +26,9 @@ pub(super) fn unwrapped(said: &str) -> Option<&str> {
                 | (?i:err(?:or)?\ should\ be\ nil[:,]?\ (?:but\ )?(?:got|was):?)
               )
             | Unexpected\ exception\ thrown:
+            | Uncaught\ exception,\ not\ in\ assertion\.\s*expected:\ \S+\s*actual:
+            | (?:---\s*)?name:\ AssertionError\s+details:\ \{\x22(?:Error\ thrown\ in\ test|Rejected\ promise\ returned\ by\ test)[^\x22]*\x22:\x22
+            | Uncaught\ exception\ in\ test\ body:
             | Expecting\ code\ not\ to\ raise\ a\ throwable\ but\ caught\s+[\x22<]?
             | No\ exception\ expected,\ but\ a[n]?\ (?P<kotest>\S+)\ was\ thrown
             | (?:\s*Expected:\ No\ Exception\ to\ be\ thrown\s+But\ was:\s+<?)
@@ -39,7 +42,7 @@ pub(super) fn unwrapped(said: &str) -> Option<&str> {
         .ok()
     });
     let whole = said;
-    let said = without_assertion_class(said);
+    let said = without_assertion_class(said.trim_start());
     if let Some(found) = WRAPPERS.as_ref()?.captures(said) {
         return found
             .name("kotest")
@@ -54,7 +57,13 @@ pub(super) fn unwrapped(said: &str) -> Option<&str> {
             said.starts_with(class) && !is_assertion(class) && said[class.len()..].starts_with(": ")
         }
     });
-    (said.len() < WHOLE && (waits || (inner.is_some() && said_differs(said)))).then_some(said)
+    if said.len() >= WHOLE {
+        return None;
+    }
+    if waits {
+        return said.split_once(": ").map(|(_, inner)| inner);
+    }
+    (inner.is_some() && said_differs(said)).then_some(said)
 }
 
 /// Longer statements are looked at as they are.
