@@ -6,13 +6,13 @@ use super::evidence::{evidence, evidence_of};
 use super::facts::{Facts, Promise, Source};
 use super::fingerprint;
 use super::load::{self, RuleError};
-use super::rule::{AdviceText, Field, Rule, RuleSide, Strength};
+use super::reading::{Level, is_syntax, level, without_values};
+use super::rule::{AdviceText, Rule, RuleSide, Strength};
 use crate::model::{
     Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect, Template,
 };
 use crate::text::truncate;
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
-use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
@@ -30,7 +30,7 @@ const SET: usize = 32;
 /// sets, each when the first text comes that its rules may read.
 pub struct Engine {
     pub(super) rules: Vec<Ranked>,
-    sets: Vec<PatternSet>,
+    pub(super) sets: Vec<PatternSet>,
     /// One for each pattern of the rules, in their order.
     pub(super) patterns: Vec<Pattern>,
 }
@@ -42,18 +42,18 @@ pub(super) struct Ranked {
 }
 
 /// The patterns of a few neighbouring rules, matched in one pass.
-struct PatternSet {
+pub(super) struct PatternSet {
     /// Whether they recognise assertions in reports.
-    syntax: bool,
+    pub(super) syntax: bool,
     rules: Range<usize>,
     patterns: Range<usize>,
     compiled: OnceLock<Option<RegexSet>>,
 }
 
 pub(super) struct Pattern {
-    rule: usize,
+    pub(super) rule: usize,
     /// Whether a match keeps its rule from applying.
-    veto: bool,
+    pub(super) veto: bool,
     pub(super) text: String,
     /// What the set holds of it; see [`loosened`].
     loose: String,
@@ -61,29 +61,17 @@ pub(super) struct Pattern {
     single: OnceLock<Option<Regex>>,
 }
 
-/// What decides between two matches, the smaller one: turn, level of the
-/// evidence, rank of the text, priority (negated), order of the rules, and
-/// whether no more than the name of a class matched.
-pub(super) type Key = (u8, u8, u8, i32, usize, bool);
+/// What decides between two matches, the smaller one: turn, strength, rank of
+/// the text, priority (negated), order of the rules, and whether it matched no
+/// more than the name of a class.
+pub(super) type Key = (u8, Level, u8, i32, usize, bool);
 
-/// A rule that holds, or that its own exception keeps from it.
-pub(super) struct Sight {
-    pub(super) key: Key,
-    /// Index of the rule.
-    pub(super) rule: usize,
+/// A rule that holds, with what it matched.
+struct Match<'a> {
+    key: Key,
+    rule: &'a Rule,
     /// Index of the text and of the pattern, for rules with patterns.
-    pub(super) at: Option<(usize, usize)>,
-    /// The pattern of the exception.
-    pub(super) veto: Option<usize>,
-}
-
-/// Which of the texts were read in the end.
-pub(super) struct Reading {
-    /// Those before were only asked for an assertion, and stand again below,
-    /// without what it compares.
-    pub(super) first: usize,
-    /// Those from here on were left unread.
-    pub(super) end: usize,
+    at: Option<(usize, usize)>,
 }
 
 /// The pattern with its bounded gaps (`.{0,40}`) unbounded. It matches all that
@@ -111,7 +99,7 @@ pub(super) fn builder(pattern: &str) -> RegexBuilder {
 }
 
 impl Pattern {
-    fn regex(&self) -> Option<&Regex> {
+    pub(super) fn regex(&self) -> Option<&Regex> {
         self.single
             .get_or_init(|| builder(&self.text).build().ok())
             .as_ref()
@@ -256,13 +244,17 @@ impl Engine {
         let facts = Facts::of(failure);
         let mut texts = clues::texts(&facts);
         let found = self.strongest(&facts, &mut texts);
-        let found = found.map(|found| (&self.rules[found.rule].rule, found.at));
         let mut values = advice::values(failure);
-        let (rule, evidence) = match found {
-            Some((rule, Some((text, pattern)))) => {
-                (rule, Some(self.quote(&texts[text], pattern, &mut values)))
-            }
-            Some((rule, None)) => (rule, evidence_of(&facts)),
+        let (rule, evidence) = match &found {
+            Some(Match {
+                rule,
+                at: Some((text, pattern)),
+                ..
+            }) => (
+                *rule,
+                Some(self.quote(&texts[*text], *pattern, &mut values)),
+            ),
+            Some(Match { rule, at: None, .. }) => (*rule, evidence_of(&facts)),
             None => (unknown(), evidence_of(&facts)),
         };
         if let Some(evidence) = &evidence {
@@ -304,72 +296,53 @@ impl Engine {
         (diagnosis, prints.template)
     }
 
-    /// The strongest rule that holds.
-    fn strongest(&self, facts: &Facts<'_>, texts: &mut Vec<Text<'_>>) -> Option<Sight> {
-        let mut best: Option<Sight> = None;
-        self.consider(facts, texts, &mut |sight| {
-            if sight.veto.is_none() && best.as_ref().is_none_or(|best| sight.key < best.key) {
-                best = Some(sight);
-            }
-        });
-        best
-    }
-
-    /// Shows all rules that hold, and those that an exception of their own
-    /// keeps from it. Texts of an assertion get a copy without the values
-    /// that it compares.
-    pub(super) fn consider(
-        &self,
-        facts: &Facts<'_>,
-        texts: &mut Vec<Text<'_>>,
-        see: &mut dyn FnMut(Sight),
-    ) -> Reading {
+    /// The strongest rule that holds. Texts of an assertion get a copy
+    /// without the values that it compares.
+    fn strongest<'a>(&'a self, facts: &Facts<'_>, texts: &mut Vec<Text<'_>>) -> Option<Match<'a>> {
         let applying: Vec<bool> = self
             .rules
             .iter()
             .map(|ranked| applies(&ranked.rule, facts))
             .collect();
-        let enough = Cell::new(false);
-        let mut see = |sight: Sight| {
-            if sight.veto.is_none() && says_enough(&self.rules[sight.rule].rule) {
-                enough.set(true);
-            }
-            see(sight);
-        };
+        let mut best: Option<Match<'a>> = None;
         for (index, Ranked { rule, .. }) in self.rules.iter().enumerate() {
             if rule.patterns.is_empty() && applying[index] {
-                see(Sight {
-                    key: self.key(index, None),
-                    rule: index,
-                    at: None,
-                    veto: None,
-                });
+                let key = self.key(index, None);
+                keep(
+                    &mut best,
+                    Match {
+                        key,
+                        rule,
+                        at: None,
+                    },
+                );
             }
         }
         // What an assertion compares is no evidence, so first of all it is
         // settled whether this is one.
         let mut first = 0;
         if facts.source == Source::Report {
-            let mut asserts = false;
+            let mut assertion = None;
             for (index, text) in texts.iter().enumerate() {
                 for set in self.sets.iter().filter(|set| set.syntax) {
-                    self.read(set, &applying, text, index, &mut |sight| {
-                        asserts |= sight.veto.is_none();
-                        see(sight);
-                    });
+                    self.read(set, &applying, text, index, &mut assertion);
                 }
             }
-            if asserts {
+            if let Some(assertion) = assertion {
+                keep(&mut best, assertion);
                 first = texts.len();
                 let masked: Vec<Text<'_>> = texts.iter().map(without_values).collect();
                 texts.extend(masked);
             }
         }
-        let mut end = texts.len();
         for (index, text) in texts.iter().enumerate().skip(first) {
             // Texts in reserve come last.
-            if facts.source == Source::Live && text.reserve && enough.get() {
-                end = index;
+            if facts.source == Source::Live
+                && text.reserve
+                && best
+                    .as_ref()
+                    .is_some_and(|best| says_enough(best.rule.strength))
+            {
                 break;
             }
             for set in self
@@ -377,58 +350,51 @@ impl Engine {
                 .iter()
                 .filter(|set| !set.syntax || facts.source == Source::Live)
             {
-                self.read(set, &applying, text, index, &mut see);
+                self.read(set, &applying, text, index, &mut best);
             }
         }
-        Reading { first, end }
+        best
     }
 
-    /// Shows the rules in `set` whose patterns match a text.
-    fn read(
-        &self,
+    /// Keeps the strongest of the rules in `set` that match a text.
+    fn read<'a>(
+        &'a self,
         set: &PatternSet,
         applying: &[bool],
         text: &Text<'_>,
         index: usize,
-        see: &mut dyn FnMut(Sight),
+        best: &mut Option<Match<'a>>,
     ) {
         let readers =
             |rule: usize| applying[rule] && self.rules[rule].rule.fields.contains(&text.field);
         let hits = self.hits(set, &text.text, readers);
         for hit in &hits {
             let Pattern { rule, veto, .. } = self.patterns[*hit];
-            if veto {
+            let vetoed = || {
+                hits.iter()
+                    .any(|other| self.patterns[*other].veto && self.patterns[*other].rule == rule)
+            };
+            if veto || vetoed() {
                 continue;
             }
-            let exception = hits.iter().copied().find(|other| {
-                let other = &self.patterns[*other];
-                other.veto && other.rule == rule
-            });
-            see(Sight {
-                key: self.key(rule, Some(text)),
-                rule,
-                at: Some((index, *hit)),
-                veto: exception,
-            });
+            keep(
+                best,
+                Match {
+                    key: self.key(rule, Some(text)),
+                    rule: &self.rules[rule].rule,
+                    at: Some((index, *hit)),
+                },
+            );
         }
     }
 
-    /// The patterns of rules that do not apply, and match a text all the same.
-    pub(super) fn withheld(&self, facts: &Facts<'_>, text: &Text<'_>) -> Vec<(usize, usize)> {
-        let out = |rule: usize| {
-            let rule = &self.rules[rule].rule;
-            rule.fields.contains(&text.field) && !applies(rule, facts)
-        };
-        self.sets
-            .iter()
-            .flat_map(|set| self.hits(set, &text.text, out))
-            .filter(|hit| !self.patterns[*hit].veto)
-            .map(|hit| (self.patterns[hit].rule, hit))
-            .collect()
-    }
-
     /// The patterns of `set`, of rules that are `readers`, that a text matches.
-    fn hits(&self, set: &PatternSet, text: &str, readers: impl Fn(usize) -> bool) -> Vec<usize> {
+    pub(super) fn hits(
+        &self,
+        set: &PatternSet,
+        text: &str,
+        readers: impl Fn(usize) -> bool,
+    ) -> Vec<usize> {
         if !set.rules.clone().any(&readers) {
             return Vec::new();
         }
@@ -446,21 +412,16 @@ impl Engine {
 
     /// How strong a match of a rule is: of its patterns in a text, or of its
     /// typed conditions alone.
-    fn key(&self, index: usize, text: Option<&Text<'_>>) -> Key {
+    pub(super) fn key(&self, index: usize, text: Option<&Text<'_>>) -> Key {
         let Ranked { rule, turn } = &self.rules[index];
         let rank = match rule.strength {
             Strength::Signature | Strength::Hint => text.map_or(0, |text| text.rank),
             Strength::Fact | Strength::Fallback => 0,
         };
-        (
-            *turn,
-            level(rule, text.is_some_and(|text| text.reserve)),
-            rank,
-            -rule.priority,
-            index,
-            // A name of a class says less to a reader than a line.
-            text.is_some_and(|text| text.name == "type"),
-        )
+        // A name of a class says less to a reader than a line.
+        let class = text.is_some_and(|text| text.name == "type");
+        let level = level(rule, text.is_some_and(|text| text.reserve));
+        (*turn, level, rank, -rule.priority, index, class)
     }
 
     /// The lines that the pattern matched, and its named groups as values.
@@ -508,49 +469,15 @@ impl Engine {
     }
 }
 
-/// The order of evidence. What a test printed counts less than anything that
-/// its report says, and more than nothing.
-fn level(rule: &Rule, reserve: bool) -> u8 {
-    match rule.strength {
-        Strength::Fact => 0,
-        Strength::Signature | Strength::Hint if reserve => 3,
-        Strength::Signature => 1,
-        Strength::Hint => 2,
-        Strength::Fallback => 4,
-    }
-}
-
-/// Rules that know an assertion by how frameworks write it.
-fn is_syntax(rule: &Rule) -> bool {
-    rule.strength == Strength::Fact
-        && rule.error_category == Some(ErrorCategory::Assertion)
-        && rule.fields.contains(&Field::Report)
-}
-
-fn without_values<'a>(text: &Text<'a>) -> Text<'a> {
-    Text {
-        field: text.field,
-        name: text.name,
-        text: match text.field {
-            // What was printed is not what was compared, and a class is
-            // compared with nothing.
-            Field::Log | Field::Class | Field::Title => text.text.clone(),
-            Field::Report
-            | Field::Spawn
-            | Field::Stderr
-            | Field::Stdout
-            | Field::Answer
-            | Field::Message => clues::masked(&text.text).into(),
-        },
-        shown: text.shown.clone(),
-        rank: text.rank,
-        reserve: text.reserve,
+fn keep<'a>(best: &mut Option<Match<'a>>, candidate: Match<'a>) {
+    if best.as_ref().is_none_or(|best| candidate.key < best.key) {
+        *best = Some(candidate);
     }
 }
 
 /// Whether a match leaves the texts in reserve unread.
-fn says_enough(rule: &Rule) -> bool {
-    match rule.strength {
+pub(super) fn says_enough(strength: Strength) -> bool {
+    match strength {
         Strength::Fact | Strength::Signature | Strength::Hint => true,
         Strength::Fallback => false,
     }
@@ -559,7 +486,7 @@ fn says_enough(rule: &Rule) -> bool {
 /// Whether a rule may speak of this failure at all. What a server that died
 /// or fell silent in a call had said before is mostly talk, so then only the
 /// rules about deaths or time-outs read it.
-fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
+pub(super) fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
     if !facts.starting && facts.promise.is_none() && !facts.answered {
         if facts.died && !rule.when.asks_for_death() {
             return false;

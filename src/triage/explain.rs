@@ -6,8 +6,9 @@
 
 use super::advice::Values;
 use super::clues::{self, Text};
-use super::engine::{Engine, Key, Ranked, Sight};
-use super::facts::{Facts, When};
+use super::engine::{Engine, Key, Pattern, PatternSet, Ranked, applies, says_enough};
+use super::facts::{Facts, Source, When};
+use super::reading::{is_syntax, without_values};
 use super::rule::{Example, Rule};
 use crate::model::{
     Advice, Asked, Explanation, Failure, MatchInfo, Matched, RuleInfo, TextInfo, VetoInfo,
@@ -16,13 +17,31 @@ use crate::model::{
 use crate::text::one_line;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Bytes of a text that are shown.
 const SHOWN: usize = 160;
 
-/// Where a pattern matched: indexes of the text and of the pattern.
-type At = (usize, usize);
+/// A rule that holds: its key, and where a pattern of it matched.
+type Held = (Key, Option<Matched>);
+
+/// What came to light while the texts were read.
+#[derive(Default)]
+struct Findings {
+    /// By rule, with the strongest match of each.
+    held: BTreeMap<usize, Held>,
+    vetoed: BTreeMap<usize, VetoInfo>,
+    withheld: BTreeMap<usize, WithheldInfo>,
+}
+
+impl Findings {
+    fn hold(&mut self, rule: usize, key: Key, matched: Option<Matched>) {
+        let known = self.held.get(&rule);
+        if known.is_none_or(|(known, _)| key < *known) {
+            self.held.insert(rule, (key, matched));
+        }
+    }
+}
 
 impl Engine {
     /// What `failure` means, and how that was found.
@@ -30,60 +49,61 @@ impl Engine {
     pub fn explain(&self, failure: &Failure) -> Explanation {
         let facts = Facts::of(failure);
         let mut texts = clues::texts(&facts);
-        // The strongest match of each rule.
-        let mut held: BTreeMap<usize, (Key, Option<At>)> = BTreeMap::new();
-        let mut vetoed: BTreeMap<usize, (At, usize)> = BTreeMap::new();
-        let reading = self.consider(&facts, &mut texts, &mut |sight| {
-            let Sight {
-                key,
-                rule,
-                at,
-                veto,
-            } = sight;
-            match (veto, at) {
-                (Some(exception), Some(at)) => {
-                    vetoed.entry(rule).or_insert((at, exception));
-                }
-                (Some(_) | None, at) => {
-                    let stronger = held.get(&rule).is_none_or(|(known, _)| key < *known);
-                    if stronger {
-                        held.insert(rule, (key, at));
-                    }
-                }
-            }
-        });
-        vetoed.retain(|rule, _| !held.contains_key(rule));
-        let shown = texts
+        let applying: Vec<bool> = self
+            .rules
             .iter()
-            .enumerate()
-            .skip(reading.first)
-            .map(|(index, text)| TextInfo {
+            .map(|ranked| applies(&ranked.rule, &facts))
+            .collect();
+        let mut findings = Findings::default();
+        for (index, Ranked { rule, .. }) in self.rules.iter().enumerate() {
+            if rule.patterns.is_empty() && applying[index] {
+                findings.hold(index, self.key(index, None), None);
+            }
+        }
+        if facts.source == Source::Report {
+            for text in &texts {
+                self.look(text, &applying, &mut findings, |set| set.syntax);
+            }
+            let assertion = |rule: &usize| is_syntax(&self.rules[*rule].rule);
+            if findings.held.keys().any(assertion) {
+                texts = texts.iter().map(without_values).collect();
+            }
+        }
+        let mut shown = Vec::new();
+        let mut enough = false;
+        for text in &texts {
+            enough |= facts.source == Source::Live
+                && text.reserve
+                && findings.held.keys().any(|rule| self.says_enough(*rule));
+            shown.push(TextInfo {
                 field: text.name.to_owned(),
                 rank: text.rank,
-                read: index < reading.end,
+                read: !enough,
                 text: one_line(text.text.trim(), SHOWN),
-            })
-            .collect();
-        let withheld = self.shut_out(&facts, &texts[reading.first..reading.end]);
-        let mut order: Vec<(usize, (Key, Option<At>))> = held.into_iter().collect();
-        order.sort_by_key(|(_, (key, _))| *key);
-        let first = order.first().map(|(_, (key, _))| *key);
-        let matches = order
+            });
+            if !enough {
+                self.look(text, &applying, &mut findings, |set| {
+                    !set.syntax || facts.source == Source::Live
+                });
+            }
+        }
+        let Findings {
+            held,
+            mut vetoed,
+            mut withheld,
+        } = findings;
+        vetoed.retain(|rule, _| !held.contains_key(rule));
+        withheld.retain(|rule, _| !held.contains_key(rule));
+        let mut held: Vec<(usize, Held)> = held.into_iter().collect();
+        held.sort_by_key(|(_, (key, _))| *key);
+        let first = held.first().map(|(_, (key, _))| *key);
+        let matches = held
             .into_iter()
-            .map(|(rule, (key, at))| {
+            .map(|(rule, (key, matched))| {
                 let behind = first
                     .filter(|first| *first != key)
-                    .map(|first| self.behind(first, key));
-                let matched = at.map(|(text, pattern)| self.matched(&texts[text], pattern));
+                    .map(|first| behind(first, key));
                 self.match_info(rule, key, matched, behind)
-            })
-            .collect();
-        let vetoed = vetoed
-            .into_iter()
-            .map(|(rule, ((text, pattern), exception))| VetoInfo {
-                rule: self.rules[rule].rule.id.clone(),
-                matched: self.matched(&texts[text], pattern),
-                unless: self.patterns[exception].text.clone(),
             })
             .collect();
         Explanation {
@@ -91,35 +111,72 @@ impl Engine {
             diagnosis: self.diagnose(failure),
             texts: shown,
             matches,
-            vetoed,
-            withheld,
+            vetoed: vetoed.into_values().collect(),
+            withheld: withheld.into_values().collect(),
         }
     }
 
-    /// Rules whose patterns match, and that do not apply to such failures.
-    fn shut_out(&self, facts: &Facts<'_>, texts: &[Text<'_>]) -> Vec<WithheldInfo> {
-        let mut known = BTreeSet::new();
-        let mut withheld = Vec::new();
-        for text in texts {
-            for (rule, pattern) in self.withheld(facts, text) {
-                if known.insert(rule) {
-                    let what = &self.rules[rule].rule;
-                    withheld.push(WithheldInfo {
+    fn says_enough(&self, rule: usize) -> bool {
+        says_enough(self.rules[rule].rule.strength)
+    }
+
+    /// Notes what every rule makes of one text.
+    fn look(
+        &self,
+        text: &Text<'_>,
+        applying: &[bool],
+        findings: &mut Findings,
+        asked: impl Fn(&PatternSet) -> bool,
+    ) {
+        let reads = |rule: usize| self.rules[rule].rule.fields.contains(&text.field);
+        let hits: Vec<usize> = self
+            .sets
+            .iter()
+            .filter(|set| asked(set))
+            .flat_map(|set| self.hits(set, &text.text, reads))
+            .collect();
+        for hit in &hits {
+            let Pattern {
+                rule,
+                veto,
+                text: pattern,
+                ..
+            } = &self.patterns[*hit];
+            if *veto {
+                continue;
+            }
+            let matched = Matched {
+                field: text.name.to_owned(),
+                pattern: pattern.clone(),
+                text: self.quote(text, *hit, &mut Values::new()).text,
+            };
+            let exception = hits
+                .iter()
+                .map(|other| &self.patterns[*other])
+                .find(|other| other.veto && other.rule == *rule);
+            let what = &self.rules[*rule].rule;
+            match exception {
+                Some(exception) => {
+                    findings.vetoed.entry(*rule).or_insert_with(|| VetoInfo {
                         rule: what.id.clone(),
-                        matched: self.matched(text, pattern),
-                        when: conditions(&what.when),
+                        matched,
+                        unless: exception.text.clone(),
                     });
                 }
+                None if applying[*rule] => {
+                    findings.hold(*rule, self.key(*rule, Some(text)), Some(matched));
+                }
+                None => {
+                    findings
+                        .withheld
+                        .entry(*rule)
+                        .or_insert_with(|| WithheldInfo {
+                            rule: what.id.clone(),
+                            matched,
+                            when: conditions(&what.when),
+                        });
+                }
             }
-        }
-        withheld
-    }
-
-    fn matched(&self, text: &Text<'_>, pattern: usize) -> Matched {
-        Matched {
-            field: text.name.to_owned(),
-            pattern: self.patterns[pattern].text.clone(),
-            text: self.quote(text, pattern, &mut Values::new()).text,
         }
     }
 
@@ -146,32 +203,6 @@ impl Engine {
         }
     }
 
-    /// Why a match is behind the one that decided.
-    fn behind(&self, first: Key, key: Key) -> String {
-        let strength = |key: Key| word(&self.rules[key.4].rule.strength);
-        if first.0 != key.0 {
-            return "it is asked later".into();
-        }
-        if first.1 != key.1 {
-            let (weak, strong) = (strength(key), strength(first));
-            return if weak == strong {
-                "what was printed counts less than what the report says".into()
-            } else {
-                format!("its evidence is weaker: a {weak} against a {strong}")
-            };
-        }
-        if first.2 != key.2 {
-            return format!(
-                "it matched a less telling text: rank {} against {}",
-                key.2, first.2
-            );
-        }
-        if first.3 != key.3 {
-            return format!("its priority is lower: {} against {}", -key.3, -first.3);
-        }
-        "it stands later in the files".into()
-    }
-
     /// All rules as they are shown, in the order in which they are asked.
     #[must_use]
     pub fn describe(&self) -> Vec<RuleInfo> {
@@ -180,6 +211,30 @@ impl Engine {
             .map(|Ranked { rule, turn }| info(rule, asked(*turn)))
             .collect()
     }
+}
+
+/// Why a match is behind the one that decided.
+fn behind(first: Key, key: Key) -> String {
+    if first.0 != key.0 {
+        return "it is asked later".into();
+    }
+    if first.1 != key.1 {
+        return format!(
+            "its evidence is weaker: a {} against a {}",
+            word(&key.1),
+            word(&first.1)
+        );
+    }
+    if first.2 != key.2 {
+        return format!(
+            "it matched a less telling text: rank {} against {}",
+            key.2, first.2
+        );
+    }
+    if first.3 != key.3 {
+        return format!("its priority is lower: {} against {}", -key.3, -first.3);
+    }
+    "it stands later in the files".into()
 }
 
 fn asked(turn: u8) -> Asked {
@@ -278,34 +333,15 @@ mod tests {
     #[test]
     fn what_stands_behind_says_why() {
         let explanation =
-            Engine::builtin().explain(&report("WebDriverException: chrome not reachable"));
-        assert_eq!(explanation.matches[0].rule, "browser/session-gone");
-        let weaker = "its evidence is weaker: a hint against a fact";
-        assert!(
-            explanation.matches[1..]
-                .iter()
-                .any(|m| m.behind.as_deref() == Some(weaker)),
-            "{:?}",
-            explanation.matches
-        );
-    }
-
-    #[test]
-    fn what_an_assertion_compares_is_not_read() {
-        let explanation = Engine::builtin().explain(&report(
-            "AssertionError: assert 'ok' == 'Connection refused'",
-        ));
-        assert!(
-            explanation
-                .texts
-                .iter()
-                .all(|text| !text.text.contains("refused"))
-        );
-        assert!(
-            explanation
-                .matches
-                .iter()
-                .all(|m| m.rule != "network/refused")
+            Engine::builtin().explain(&report("Error: connect ECONNREFUSED 127.0.0.1:1"));
+        let behind = explanation
+            .matches
+            .iter()
+            .find(|m| m.rule == "exception/unknown-class")
+            .and_then(|m| m.behind.clone());
+        assert_eq!(
+            behind.as_deref(),
+            Some("its evidence is weaker: a hint against a signature")
         );
     }
 

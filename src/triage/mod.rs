@@ -22,6 +22,7 @@ mod live;
 mod load;
 mod own;
 mod provar;
+mod reading;
 mod rule;
 mod spec;
 mod specimen;
@@ -38,3 +39,6 @@ pub use own::{
 pub use provar::PROVAR;
 pub use rule::{AdviceText, Example, Field, Rule, RuleSide, Strength};
 pub use specimen::{Slip, specimen};
+
+#[cfg(test)]
+mod assertion_tests;
