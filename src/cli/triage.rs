@@ -365,6 +365,12 @@ impl Call<'_> {
                     if at_once {
                         lines::answer(&id, &diagnosis, out)?;
                     }
+                    // Of one framework, they can be run again like a report's.
+                    if let Some(dialect) = &failure.dialect
+                        && part.summary.tests == 0
+                    {
+                        part.summary.dialect.clone_from(dialect);
+                    }
                     part.summary.tests += 1;
                     part.summary.failed += 1;
                     let name = failure.name.clone().or_else(|| failure.step.clone());
