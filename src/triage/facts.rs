@@ -1,6 +1,6 @@
 //! The typed facts of a failure, and the conditions that rules put on them.
 
-use super::clues::{Origin, origin};
+use super::clues::{self, Origin, origin};
 use super::live;
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
 use serde::{Deserialize, Serialize};
@@ -84,6 +84,8 @@ pub(super) struct When {
     over_http: Option<bool>,
     /// Classes of the exception that became the answer.
     raised: Vec<String>,
+    /// stderr holds a stack trace or a panic.
+    traced: Option<bool>,
     /// The code that failed was installed, not written here.
     packaged: Option<bool>,
     /// The plan names a host that can't exist, as `x.invalid`.
@@ -138,6 +140,7 @@ impl When {
             starting,
             over_http,
             raised,
+            traced,
             packaged,
             reserved_host,
             login_redirect,
@@ -181,6 +184,7 @@ impl When {
                 tool_listed,
                 starting,
                 over_http,
+                traced,
                 packaged,
                 reserved_host,
                 login_redirect,
@@ -269,13 +273,16 @@ impl When {
             && same(self.starting, facts.starting)
             && same(self.over_http, facts.over_http)
             && name(&self.raised, facts.raised)
+            && same(self.traced, facts.traced)
             && same(self.packaged, facts.packaged)
             && same(self.reserved_host, facts.reserved_host)
             && same(self.login_redirect, facts.login_redirect)
             && same(self.plain_to_tls_port, facts.plain_to_tls_port)
             && same(self.shell_script, facts.shell_script)
             && same(self.lists, facts.lists)
-            && same(self.path_in_arguments, facts.path_in_arguments)
+            && self
+                .path_in_arguments
+                .is_none_or(|wanted| facts.path_in_arguments == Some(wanted))
             && name(&self.dialect, f.dialect.as_deref())
             && self
                 .element
@@ -305,13 +312,14 @@ pub(super) struct Facts<'a> {
     tool_listed: Option<bool>,
     over_http: bool,
     raised: Option<&'a str>,
+    traced: bool,
     packaged: bool,
     reserved_host: bool,
     login_redirect: bool,
     plain_to_tls_port: bool,
     shell_script: bool,
     lists: bool,
-    path_in_arguments: bool,
+    path_in_arguments: Option<bool>,
     raised_in: Origin,
 }
 
@@ -367,6 +375,11 @@ impl<'a> Facts<'a> {
             },
             over_http: failure.url.is_some() || http.is_some(),
             raised: live::raised(failure),
+            traced: failure
+                .stderr
+                .as_deref()
+                .and_then(clues::trace_line)
+                .is_some(),
             packaged: live::packaged(failure),
             reserved_host: live::reserved_host(failure),
             login_redirect: live::login_redirect(failure),

@@ -176,18 +176,14 @@ pub(super) fn shell_script(argv: &[String]) -> bool {
     })
 }
 
-/// Whether an argument of the call looks like a path.
-pub(super) fn path_in_arguments(failure: &Failure) -> bool {
-    failure
-        .request
-        .as_ref()
-        .and_then(|request| request.params.as_ref())
-        .and_then(|params| params.get("arguments"))
-        .is_some_and(|arguments| {
-            any_text(arguments, &|text| {
-                text.contains(['/', '\\', '.']) && !text.contains('\n')
-            })
+/// Whether an argument of the call looks like a path, where the call is known.
+pub(super) fn path_in_arguments(failure: &Failure) -> Option<bool> {
+    let params = failure.request.as_ref()?.params.as_ref()?;
+    Some(params.get("arguments").is_some_and(|arguments| {
+        any_text(arguments, &|text| {
+            text.contains(['/', '\\', '.']) && !text.contains('\n')
         })
+    }))
 }
 
 #[cfg(test)]
@@ -321,8 +317,9 @@ mod tests {
                 ..Failure::default()
             })
         };
-        assert!(with(json!({"path": "/w/a"})));
-        assert!(!with(json!({"query": "a"})));
-        assert!(!with(json!({})));
+        assert_eq!(with(json!({"path": "/w/a"})), Some(true));
+        assert_eq!(with(json!({"query": "a"})), Some(false));
+        assert_eq!(with(json!({})), Some(false));
+        assert_eq!(path_in_arguments(&Failure::default()), None);
     }
 }

@@ -26,6 +26,7 @@ pub(super) const BUILTIN: &[(&str, &str)] = &[
     ("python", include_str!("rules/python.yaml")),
     ("runtimes", include_str!("rules/runtimes.yaml")),
     ("domain", include_str!("rules/domain.yaml")),
+    ("hint", include_str!("rules/hint.yaml")),
     ("assertion", include_str!("rules/assertion.yaml")),
     ("jvm", include_str!("rules/jvm.yaml")),
     ("go", include_str!("rules/go.yaml")),

@@ -12,13 +12,16 @@ mod support;
 
 mod blame;
 mod cli;
+mod explain;
 mod faults;
 mod founding;
+mod history;
 mod json;
 mod junit_corpus;
 mod limits;
 mod peers;
 mod plans;
+mod rules;
 mod secrets;
 mod servers;
 mod signals;
