@@ -213,10 +213,9 @@ fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
             continue;
         }
         let mut subjects = subjects(views, group).into_iter();
-        match (subjects.next(), subjects.next()) {
-            (about, None) => outages.push((at, about)),
-            // Many addresses are many servers, or ports that change.
-            (_, Some(_)) => {}
+        // Many addresses are many servers, or ports that change.
+        if let (about, None) = (subjects.next(), subjects.next()) {
+            outages.push((at, about));
         }
     }
     // The one with most victims takes the others in.
