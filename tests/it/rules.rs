@@ -174,7 +174,7 @@ fn a_trial_tells_what_an_own_rule_takes_from_others() {
             .replace("'sku 7: ", "'sku: "),
     );
     let trial = rules(&project, &["test", "--rules", "rules.yaml"]);
-    let note = "note: shop/refused decides 2 examples of network/refused\n";
+    let note = "note: shop/refused decides 1 example of network/refused\n";
     assert!(stdout(&trial, 0).contains(note), "{}", trial.stdout);
 }
 
