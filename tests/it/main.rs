@@ -17,6 +17,7 @@ mod founding;
 mod json;
 mod junit_corpus;
 mod limits;
+mod live_rules;
 mod peers;
 mod plans;
 mod secrets;
