@@ -1,6 +1,9 @@
 //! What can be typed. Nothing here is resolved yet; see `settings`.
 
+use super::explain::ExplainArgs;
+use super::history::ListArgs;
 use super::past::HistoryArgs;
+use super::rules::{RuleFiles, RulesArgs};
 use super::triage::TriageArgs;
 use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -32,8 +35,14 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Validates plans; nothing is started
     Check(CheckArgs),
+    /// What a fingerprint stands for, and why two are or are not the same
+    Explain(ExplainArgs),
+    /// The tests and causes that give the most trouble
+    History(ListArgs),
     /// Says of the failures in test reports whom they concern, why, and what to run again
     Triage(Box<TriageArgs>),
+    /// Lists, shows, tries and explains the rules of triage
+    Rules(RulesArgs),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
     /// Prints the completions for a shell
@@ -142,6 +151,9 @@ pub struct RunArgs {
     /// Limit of one run of a hook
     #[arg(long, value_name = "TIME", value_parser = parse_duration, env = "JELLY_HOOK_TIMEOUT", default_value = "10m")]
     pub hook_timeout: Duration,
+
+    #[command(flatten)]
+    pub own_rules: RuleFiles,
 
     /// Seed of everything random, to repeat a run
     #[arg(long, env = "JELLY_SEED")]

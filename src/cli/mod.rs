@@ -5,13 +5,16 @@ mod call;
 mod check;
 mod events;
 mod executor;
+mod explain;
 mod find;
+mod history;
 mod interrupt;
 mod invalid;
 mod out;
 mod past;
 mod plan_run;
 mod record;
+mod rules;
 mod run;
 mod settings;
 mod triage;
@@ -67,15 +70,7 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
                      with SIGKILL, servers may be left behind"
                 ));
             }
-            match World::look() {
-                Ok(world) => run::run(*args, cli.color, &world).into(),
-                Err(error) => {
-                    complain(&format!(
-                        "error: the working directory can't be read: {error}"
-                    ));
-                    ExitCode::InvalidInput.into()
-                }
-            }
+            in_world(|world| run::run(*args, cli.color, world))
         }
         Command::Check(args) => {
             let color = World::look().is_ok_and(|w| w.color(cli.color, w.stderr_is_terminal));
@@ -83,15 +78,10 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
             let (mut out, mut err) = (io::stdout(), io::stderr());
             check::check(&args.plans, color, json, &mut out, &mut err).into()
         }
-        Command::Triage(args) => match World::look() {
-            Ok(world) => triage::triage(&args, cli.color, &world).into(),
-            Err(error) => {
-                complain(&format!(
-                    "error: the working directory can't be read: {error}"
-                ));
-                ExitCode::InvalidInput.into()
-            }
-        },
+        Command::Explain(args) => in_world(|world| explain::explain(&args, cli.color, world)),
+        Command::History(args) => in_world(|world| history::history(&args, world)),
+        Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),
+        Command::Rules(args) => in_world(|world| rules::rules(&args, cli.color, world)),
         Command::Mock(args) => crate::mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -100,6 +90,19 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
                 Ok(()) => ExitCode::Passed.into(),
                 Err(_) => ExitCode::Internal.into(),
             }
+        }
+    }
+}
+
+/// Looks at the world and does something in it.
+fn in_world(act: impl FnOnce(&World) -> ExitCode) -> std::process::ExitCode {
+    match World::look() {
+        Ok(world) => act(&world).into(),
+        Err(error) => {
+            complain(&format!(
+                "error: the working directory can't be read: {error}"
+            ));
+            ExitCode::InvalidInput.into()
         }
     }
 }

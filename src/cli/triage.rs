@@ -1,30 +1,35 @@
 //! `jelly triage`: test reports → an account → an exit code.
 
 mod args;
+mod baseline;
 mod lines;
+mod replay;
 mod target;
 
 use super::args::ColorChoice;
 use super::find::{find, find_usual};
+use super::invalid::chain;
+use super::past::Memory;
+use super::rules::find_rules;
 use super::run::complain;
 use super::settings::World;
-use crate::model::{
-    ExitCode, FailureStatus, Failures, ReportSummary, TriageReport, TriagedFailure,
-};
-use crate::report::triage as show;
-use crate::survey::{self, Input, Part, Source, Terms, Tools};
+use crate::history::Past;
+use crate::model::{ExitCode, FailureStatus, ReportSummary, TriageReport, TriagedFailure};
+use crate::report::triage::{self as show, CaseWriter};
+use crate::survey::{self, Account, Before, Input, Part, Source, Terms, Tools};
 use crate::text::one_line;
 use crate::text::redact::{Redactor, looks_secret};
 use crate::triage::Engine;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZero;
 use std::thread::available_parallelism;
 
 pub use args::TriageArgs;
-use args::{Emit, InputKind, TriageFormat};
+use args::{Emit, InputKind, Mode, TriageFormat};
 use lines::Told;
 use target::Target;
+use tempfile::NamedTempFile;
 
 /// Shorter values are words like `true` more often than secrets.
 const MIN_SECRET: usize = 8;
@@ -39,15 +44,27 @@ pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode 
             return ExitCode::InvalidInput;
         }
     };
+    let rules = match find_rules(&args.own_rules.files, &world.cwd) {
+        Ok(rules) => rules,
+        Err(refusal) => {
+            complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
+            return ExitCode::InvalidInput;
+        }
+    };
+    let memory = match args.memory.open(world) {
+        Ok(memory) => memory,
+        Err(code) => return code,
+    };
     let mut target = match Target::open(args.output.as_deref()) {
         Ok(target) => target,
         Err(error) => return unwritable(args, &error),
     };
     let call = Call {
         args,
+        memory,
         color,
         world,
-        engine: Engine::builtin(),
+        engine: &rules,
         redactor: &redactor,
     };
     let result = if call.is_of_failures(&sources) {
@@ -112,6 +129,7 @@ fn secrets(world: &World) -> Redactor {
 
 struct Call<'c> {
     args: &'c TriageArgs,
+    memory: Option<Memory>,
     color: ColorChoice,
     world: &'c World,
     engine: &'c Engine,
@@ -138,53 +156,197 @@ impl Call<'_> {
             usize::from,
         );
         let tools = Tools {
-            engine: self.engine,
-            redactor: self.redactor,
             jobs,
+            ..Tools::new(self.engine, self.redactor)
         };
-        let parts = survey::read_all(sources, tools);
-        self.tell(parts, out)
+        // What is read twice must be there a second time.
+        let spool = self.spool(sources)?;
+        let sources: Vec<Source> = sources
+            .iter()
+            .map(|source| match (&source.input, &spool) {
+                (Input::Stdin, Some(file)) => Source {
+                    name: source.name.clone(),
+                    input: Input::File(file.path().to_owned()),
+                },
+                (Input::Stdin | Input::File(_), _) => source.clone(),
+            })
+            .collect();
+        let baseline = match self.baseline(&sources, tools) {
+            Ok(baseline) => baseline,
+            Err(problem) => {
+                complain(&problem);
+                return Ok(ExitCode::InvalidInput);
+            }
+        };
+        let history = self.memory.as_ref().map(|memory| &memory.past);
+        let tools = Tools {
+            watch: [history, baseline.as_ref()],
+            templates: self.memory.is_some(),
+            ..tools
+        };
+        let parts = survey::read_all(&sources, tools);
+        let before = Before {
+            history: history.cloned(),
+            baseline: baseline.clone(),
+        };
+        let account = survey::account(parts, before, self.terms());
+        let report = &account.report;
+        self.print(report, out, &|writer| {
+            replay::replay(report, &sources, self.redactor, writer)
+        })?;
+        self.tell_github(report, out)?;
+        self.remember(&account);
+        Ok(code_of(report))
     }
 
-    fn tell(&self, parts: Vec<Part>, out: &mut dyn Write) -> io::Result<ExitCode> {
-        let terms = Terms {
+    /// The earlier reports, or what is to be said of them.
+    fn baseline(&self, current: &[Source], tools: Tools<'_>) -> Result<Option<Past>, String> {
+        if self.args.baseline.is_empty() {
+            return Ok(None);
+        }
+        let earlier = baseline::baseline(&self.args.baseline, current)
+            .map_err(|error| format!("error: failed to {}", chain(&error)))?;
+        let mut problems: Vec<String> = Vec::new();
+        let past = survey::past_of(earlier.runs.iter().collect(), |run: &Vec<Source>, past| {
+            let watch = [Some(past), None];
+            let parts = survey::read_all(run, Tools { watch, ..tools });
+            problems.extend(parts.iter().filter_map(|part| {
+                let problem = part.summary.problem.as_ref()?;
+                Some(format!("{}: {problem}", part.summary.path))
+            }));
+            parts
+        });
+        match problems.first() {
+            Some(problem) => Err(format!(
+                "error: the baseline can't be relied on: {problem}\n\
+                 help: name other reports with --baseline, or leave it out"
+            )),
+            None => Ok(Some(past)),
+        }
+    }
+
+    /// Adds the run to the history. A report that can't be relied on is no
+    /// run that later ones should be compared with.
+    fn remember(&self, account: &Account) {
+        let whole = account.report.reports.iter().all(|r| r.problem.is_none());
+        let Some(memory) = self.memory.as_ref().filter(|_| whole) else {
+            return;
+        };
+        let at = Some(jiff::Timestamp::now().to_string());
+        let run = survey::past_run(&account.report, &account.passed, &account.templates, at);
+        if let Some(warning) = memory.record(run) {
+            complain(&format!("warning: {warning}"));
+        }
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
             fail_on: self.args.fail_on.into(),
             strict: self.args.strict,
-        };
-        let report = survey::account(parts, terms);
-        self.print(&report, out)?;
-        Ok(match report.exit_code {
-            0 => ExitCode::Passed,
-            1 => ExitCode::CodeFailure,
-            3 => ExitCode::NeedsUserHelp,
-            _ => ExitCode::InvalidInput,
-        })
+        }
     }
 
-    fn print(&self, report: &TriageReport, out: &mut dyn Write) -> io::Result<()> {
+    /// A copy of stdin, where it will be read twice.
+    fn spool(&self, sources: &[Source]) -> io::Result<Option<NamedTempFile>> {
+        let twice = match self.args.format {
+            Some(TriageFormat::Ctrf | TriageFormat::Junit) => true,
+            Some(
+                TriageFormat::Human
+                | TriageFormat::Json
+                | TriageFormat::Jsonl
+                | TriageFormat::Md
+                | TriageFormat::Table
+                | TriageFormat::Github,
+            )
+            | None => false,
+        };
+        if !twice || !sources.iter().any(|source| source.input == Input::Stdin) {
+            return Ok(None);
+        }
+        let mut file = NamedTempFile::new()?;
+        io::copy(&mut io::stdin().lock(), &mut file)?;
+        file.flush()?;
+        Ok(Some(file))
+    }
+
+    /// `replay` hands all cases over, for the formats that hold them.
+    fn print(
+        &self,
+        report: &TriageReport,
+        out: &mut dyn Write,
+        replay: &dyn Fn(&mut dyn CaseWriter) -> io::Result<()>,
+    ) -> io::Result<()> {
         match self.args.emit {
             Some(Emit::RetryCommands) => return lines_of(&report.retry.commands, out),
             Some(Emit::RetryList) => return lines_of(&report.retry.tests, out),
             None => {}
         }
-        match self.args.format.unwrap_or(TriageFormat::Human) {
-            TriageFormat::Human => {
-                let to_terminal = self.args.output.is_none() && self.world.stdout_is_terminal;
-                let options = show::HumanOptions {
-                    color: self.args.output.is_none() && self.world.color(self.color, to_terminal),
-                    width: self.world.width().filter(|_| to_terminal),
-                };
-                out.write_all(show::human(report, options).as_bytes())
+        let format = self.args.format.unwrap_or(TriageFormat::Human);
+        match (self.args.mode, format) {
+            (Mode::Rca, TriageFormat::Human) => {
+                out.write_all(show::human(report, self.human_options()).as_bytes())
             }
-            TriageFormat::Json => show::json(report, out),
-            TriageFormat::Jsonl => show::json_lines(report, out),
+            (Mode::Rca, TriageFormat::Json) => show::json(report, out),
+            (Mode::Rca, TriageFormat::Jsonl) => show::json_lines(report, out),
+            (Mode::Rca, TriageFormat::Md) => out.write_all(show::markdown(report).as_bytes()),
+            (Mode::Rca, TriageFormat::Table) => out.write_all(show::table(report).as_bytes()),
+            (Mode::Rca, TriageFormat::Github) => {
+                out.write_all(show::github(report, self.workspace()).as_bytes())
+            }
+            (Mode::Rca, TriageFormat::Ctrf) => replay(&mut show::CtrfWriter::new(out)),
+            (Mode::Rca, TriageFormat::Junit) => replay(&mut show::JunitWriter::new(out)),
+            (Mode::Failures, TriageFormat::Json) => show::failures_json(report, false, out),
+            (Mode::Failures, TriageFormat::Jsonl) => show::failures_json(report, true, out),
+            (Mode::Failures, _) => show::failures_lines(report, out),
+            (Mode::Locate, TriageFormat::Json) => show::paths_json(report, false, out),
+            (Mode::Locate, TriageFormat::Jsonl) => show::paths_json(report, true, out),
+            (Mode::Locate, _) => show::paths_lines(report, out),
         }
+    }
+
+    fn human_options(&self) -> show::HumanOptions {
+        let to_terminal = self.args.output.is_none() && self.world.stdout_is_terminal;
+        show::HumanOptions {
+            color: self.args.output.is_none() && self.world.color(self.color, to_terminal),
+            width: self.world.width().filter(|_| to_terminal),
+        }
+    }
+
+    fn workspace(&self) -> Option<&str> {
+        self.world.env.get("GITHUB_WORKSPACE").map(String::as_str)
+    }
+
+    /// On GitHub Actions: annotations among the lines for people, and the job
+    /// summary.
+    fn tell_github(&self, report: &TriageReport, out: &mut dyn Write) -> io::Result<()> {
+        let whole = self.args.emit.is_none() && self.args.mode == Mode::Rca;
+        if !self.world.on_github() || !whole {
+            return Ok(());
+        }
+        let human = matches!(self.args.format, None | Some(TriageFormat::Human));
+        if human && self.args.output.is_none() {
+            out.write_all(show::github(report, self.workspace()).as_bytes())?;
+        }
+        if let Some(path) = self.world.env.get("GITHUB_STEP_SUMMARY") {
+            let appended = OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(path)
+                .and_then(|mut file| file.write_all(show::summary(report).as_bytes()));
+            if let Err(error) = appended {
+                complain(&format!(
+                    "warning: the job summary was not written: {error}"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Failures as input. With `jsonl`, and by default, each is answered as
     /// soon as it is read; any other format is of all of them together.
     fn failures(&self, sources: &[Source], out: &mut dyn Write) -> io::Result<ExitCode> {
         let at_once = self.args.emit.is_none()
+            && self.args.mode == Mode::Rca
             && matches!(self.args.format, None | Some(TriageFormat::Jsonl));
         let mut parts = Vec::new();
         let mut bad = 0_u64;
@@ -195,7 +357,7 @@ impl Call<'_> {
                     dialect: "failures".to_owned(),
                     ..ReportSummary::default()
                 },
-                failures: Failures::default(),
+                ..Part::default()
             };
             let mut tell = |told| match told {
                 Told::Problem(problem) => {
@@ -210,6 +372,12 @@ impl Call<'_> {
                 } => {
                     if at_once {
                         lines::answer(&id, &diagnosis, out)?;
+                    }
+                    // Of one framework, they can be run again like a report's.
+                    if let Some(dialect) = &failure.dialect
+                        && part.summary.tests == 0
+                    {
+                        part.summary.dialect.clone_from(dialect);
                     }
                     part.summary.tests += 1;
                     part.summary.failed += 1;
@@ -247,31 +415,17 @@ impl Call<'_> {
             }
             parts.push(part);
         }
-        if at_once {
-            let mut nothing = io::sink();
-            let quiet = Call { ..*self };
-            let code = quiet.tell_code(parts, &mut nothing)?;
-            return Ok(if bad > 0 {
-                ExitCode::InvalidInput
-            } else {
-                code
-            });
+        let report = survey::account(parts, Before::default(), self.terms()).report;
+        if !at_once {
+            self.print(&report, out, &|writer| {
+                replay::replay_failures(&report, writer)
+            })?;
         }
-        let code = self.tell(parts, out)?;
         Ok(if bad > 0 {
             ExitCode::InvalidInput
         } else {
-            code
+            code_of(&report)
         })
-    }
-
-    /// The exit code alone.
-    fn tell_code(&self, parts: Vec<Part>, _out: &mut dyn Write) -> io::Result<ExitCode> {
-        let terms = Terms {
-            fail_on: self.args.fail_on.into(),
-            strict: self.args.strict,
-        };
-        Ok(code_of(&survey::account(parts, terms)))
     }
 }
 

@@ -58,10 +58,8 @@ pub struct CauseRecord {
     pub root_cause: String,
     pub runs: u32,
     pub failures: u32,
-    pub tests: u32,
-    /// One of its tests.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub example: Option<TestName>,
+    /// The tests that it befell, by name.
+    pub tests: Vec<TestName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,7 +95,9 @@ impl Past {
                     first_seen: self.at(first.run),
                     last_seen: self.at(last.run),
                     passes_now: ends.last().is_some_and(|end| !end.failed()),
-                    root_cause: self.cause(&fingerprint).map(|c| c.cause.root_cause),
+                    root_cause: self
+                        .last_cause(&fingerprint)
+                        .map(|cause| cause.root_cause.clone()),
                     fingerprint,
                     causes: count(causes.len()),
                 })
@@ -128,8 +128,7 @@ impl Past {
                 root_cause: past.cause.root_cause,
                 runs: past.runs,
                 failures: past.failures,
-                tests: count(past.tests.len()),
-                example: past.tests.into_iter().next(),
+                tests: past.tests,
                 evidence: past.cause.evidence.map(|evidence| evidence.text),
                 first_seen: past.first_seen,
                 last_seen: past.last_seen,

@@ -51,8 +51,7 @@ pub(super) fn recurrence(before: &[End], now: FailureStatus) -> Recurrence {
         return Recurrence::Flaky;
     }
     let last_same = before.iter().rposition(|end| end.is_same());
-    let passed_since =
-        last_same.is_some_and(|last| before[last..].iter().any(|end| *end == End::Passed));
+    let passed_since = last_same.is_some_and(|last| before[last..].contains(&End::Passed));
     if passed_since {
         Recurrence::Regressed
     } else {

@@ -35,7 +35,9 @@ pub struct Case<'a> {
 
 /// Takes what a report holds while it is read.
 pub trait CaseSink {
-    /// One case; also a suite that failed without one, and a set-up.
+    /// One case; also a suite that failed without one, and a set-up. Those
+    /// with failures come in the order of their ordinals, and may come later
+    /// than passing ones that follow them.
     fn case(&mut self, case: &Case<'_>);
 
     /// The case with this ordinal failed when it was handed over, and a later

@@ -7,6 +7,16 @@ use super::case::{Case, CaseOutcome, CaseSink};
 use crate::model::Failure;
 use std::collections::VecDeque;
 
+/// What a suite printed.
+#[derive(Debug, Default)]
+pub(super) struct Outputs {
+    pub(super) out: Option<String>,
+    pub(super) err: Option<String>,
+    /// It is about every case of the suite, not only about those that say
+    /// nothing themselves.
+    pub(super) of_all: bool,
+}
+
 /// A case with all that a [`Case`] borrows.
 #[derive(Debug)]
 pub(super) struct Held {
@@ -21,26 +31,29 @@ pub(super) struct Held {
     pub(super) failures: Vec<Failure>,
     /// Suites around it.
     pub(super) depth: usize,
+    /// Nothing more is expected of its suite.
+    pub(super) ready: bool,
 }
 
 impl Held {
-    /// Gives the case to the sink, with the output and the errors of its
-    /// suite where it has none itself.
-    pub(super) fn hand_over(
-        mut self,
-        dialect: &str,
-        outputs: Option<&[Option<String>; 2]>,
-        sink: &mut dyn CaseSink,
-    ) {
+    /// Takes over what its suite printed, where the case itself has nothing.
+    fn take_outputs(&mut self, outputs: &Outputs) {
         for failure in &mut self.failures {
-            failure.dialect = Some(dialect.to_owned());
-            if let Some([out, err]) = outputs
+            let mute = failure.message.is_none() && failure.text.is_none();
+            if (outputs.of_all || mute)
                 && failure.system_out.is_none()
                 && failure.system_err.is_none()
             {
-                failure.system_out.clone_from(out);
-                failure.system_err.clone_from(err);
+                failure.system_out.clone_from(&outputs.out);
+                failure.system_err.clone_from(&outputs.err);
             }
+        }
+    }
+
+    /// Gives the case to the sink.
+    pub(super) fn hand_over(mut self, dialect: &str, sink: &mut dyn CaseSink) {
+        for failure in &mut self.failures {
+            failure.dialect = Some(dialect.to_owned());
         }
         sink.case(&Case {
             ordinal: self.ordinal,
@@ -96,14 +109,33 @@ impl Hold {
         }
     }
 
-    /// Lets go, in order, of the cases with at least so many suites around.
-    pub(super) fn release(&mut self, depth: usize, mut let_go: impl FnMut(Held)) {
+    /// A suite ends, which has at least `depth` suites around its cases, its
+    /// own included. They are let go in their order: not before cases of the
+    /// suites around it that came earlier.
+    pub(super) fn release(
+        &mut self,
+        depth: usize,
+        outputs: Option<&Outputs>,
+        mut let_go: impl FnMut(Held),
+    ) {
         // They are the last ones: a suite ends after the suites inside it.
-        let mut from = self.held.len();
-        while from > 0 && self.held[from - 1].depth >= depth {
-            from -= 1;
+        for held in self.held.iter_mut().rev() {
+            if held.depth < depth {
+                break;
+            }
+            if held.ready {
+                continue;
+            }
+            held.ready = true;
+            let before = held.size();
+            if let Some(outputs) = outputs {
+                held.take_outputs(outputs);
+            }
+            self.size += held.size() - before;
         }
-        for held in self.held.drain(from..) {
+        while self.held.front().is_some_and(|held| held.ready)
+            && let Some(held) = self.held.pop_front()
+        {
             self.size -= held.size();
             let_go(held);
         }

@@ -2,6 +2,7 @@
 
 use super::attributes::{each, seconds, set};
 use super::elements::Node;
+use super::hold::Outputs;
 use super::kept::Kept;
 use super::machine::{BETWEEN, Machine};
 use super::open::OpenSuite;
@@ -19,11 +20,18 @@ impl Machine<'_> {
         let limit = self.limits.name;
         let room = limit.saturating_mul(4).saturating_sub(self.path.len());
         let (dialect, path) = (&mut self.dialect, &mut self.path);
-        dialect.element(node);
+        let look = dialect.looks_at_suites();
         let mut time = None;
+        let plain = self.form.is_none();
         let forbidden = each(start, |name, value| {
-            dialect.suite_attribute(node, name, &value);
-            suite.claims.take(name, &value);
+            if look {
+                dialect.suite_attribute(node, name, &value);
+            }
+            if plain {
+                suite.claims.take(name, &value);
+            } else if name == "site" {
+                suite.only_inside = !matches!(&*value, "SetUp" | "TearDown" | "Test");
+            }
             match name {
                 // The name of the root is that of the run.
                 "name" if node == Node::Suite && !value.is_empty() && room > value.len() => {
@@ -40,6 +48,9 @@ impl Machine<'_> {
                 _ => {}
             }
         });
+        if look {
+            self.dialect.suite_seen(node);
+        }
         if node == Node::Suite && !self.in_suite() {
             self.suite_seconds += time.unwrap_or(0.0);
         } else if self.suites.is_empty() {
@@ -99,18 +110,26 @@ impl Machine<'_> {
         if no_case && claims_more {
             self.fail_suite(node, &mut suite);
         }
-        let outputs = [suite.out, suite.err].map(|kept| {
-            kept.and_then(|mut kept| {
-                let text = kept.text();
-                let text = text.trim_end().trim_start_matches('\n');
-                (!text.is_empty()).then(|| text.to_owned())
-            })
-        });
-        let dialect = self.dialect.name();
+        let text = |kept: Option<Box<Kept>>| {
+            let text = kept?.text();
+            let text = text.trim_end().trim_start_matches('\n');
+            (!text.is_empty()).then(|| text.to_owned())
+        };
+        let outputs = (text(suite.out), text(suite.err));
+        let dialect = self.dialect_name();
         let sink = &mut *self.sink;
-        self.hold.release(self.suites.len() + 1, |held| {
-            held.hand_over(dialect, Some(&outputs), sink);
-        });
+        let cases = elements.cases - suite.before.cases;
+        let outputs = Outputs {
+            out: outputs.0,
+            err: outputs.1,
+            // The log of a whole class says little of one of its tests, and
+            // much of the others.
+            of_all: cases == 1 || matches!(dialect, "newman" | "bazel"),
+        };
+        self.hold
+            .release(self.suites.len() + 1, Some(&outputs), |held| {
+                held.hand_over(dialect, sink);
+            });
         self.path.truncate(suite.path_before);
     }
 

@@ -24,6 +24,8 @@ pub struct Failures {
 /// Numbers are places in `texts`, but for `kind`, `fix` and `past`.
 #[derive(Debug, Clone, Copy)]
 struct Row {
+    /// The case in its report.
+    ordinal: u64,
     report: u32,
     suite: u32,
     classname: u32,
@@ -46,6 +48,9 @@ struct Row {
 /// One failure of [`Failures`], borrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureView<'a> {
+    /// Place of the case among those of its report, from 0; what is not from a
+    /// report has 0. Not among what is printed.
+    pub ordinal: u64,
     pub report: &'a str,
     pub suite: &'a str,
     pub classname: &'a str,
@@ -136,6 +141,18 @@ impl Failures {
 
     /// Adds one at the end.
     pub fn push(&mut self, failure: TriagedFailure) {
+        self.push_of_case(0, failure);
+    }
+
+    /// Adds those of another list at the end.
+    pub fn append(&mut self, other: &Self) {
+        for (row, failure) in other.rows.iter().zip(other.to_owned_iter()) {
+            self.push_of_case(row.ordinal, failure);
+        }
+    }
+
+    /// Adds one at the end, of the case with this place in its report.
+    pub fn push_of_case(&mut self, ordinal: u64, failure: TriagedFailure) {
         let TriagedFailure {
             report,
             suite,
@@ -162,6 +179,7 @@ impl Failures {
             number(self.pasts.len() - 1)
         });
         let row = Row {
+            ordinal,
             report: self.text(report),
             suite: self.text(suite),
             classname: self.text(classname),
@@ -231,6 +249,7 @@ impl Failures {
 
     fn view_of(&self, row: &Row) -> FailureView<'_> {
         FailureView {
+            ordinal: row.ordinal,
             report: self.said(row.report),
             suite: self.said(row.suite),
             classname: self.said(row.classname),

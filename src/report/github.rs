@@ -8,10 +8,10 @@ use crate::model::{FailureReport, RunReport};
 use crate::text::truncate;
 
 /// GitHub shows at most ten errors of a step, and drops the others silently.
-const MAX_ANNOTATIONS: usize = 10;
+pub(super) const MAX_ANNOTATIONS: usize = 10;
 
 /// GitHub refuses a summary of more than 1 MiB; several plans may share one.
-const MAX_SUMMARY: usize = 200 * 1024;
+pub(super) const MAX_SUMMARY: usize = 200 * 1024;
 
 /// Workflow commands, one a line, for the failures of the last iteration, and
 /// a warning for a plan that was repaired. To be printed on stdout.
@@ -102,7 +102,7 @@ fn place(at: &str) -> (&str, Option<&str>, Option<&str>) {
 
 /// One workflow command. The escapes are those of `actions/toolkit`:
 /// `%`, CR and LF everywhere, `:` and `,` in properties besides.
-fn command(name: &str, properties: &[(&str, &str)], text: &str) -> String {
+pub(super) fn command(name: &str, properties: &[(&str, &str)], text: &str) -> String {
     let properties: Vec<String> = properties
         .iter()
         .map(|(key, value)| {

@@ -4,8 +4,13 @@ use super::advise;
 use super::cluster::clusters;
 use super::exit::{FailOn, exit};
 use super::health::health;
+use super::memory::Before;
 use super::rerun;
-use crate::model::{Failures, ReportSummary, SCHEMA_VERSION, TriageReport};
+use crate::history::TestName;
+use crate::model::{
+    ExitCode, Failures, Health, ReportSummary, RetryPlan, SCHEMA_VERSION, Template, TriageReport,
+    Verdict,
+};
 use std::collections::HashMap;
 
 /// What was read of one report.
@@ -13,6 +18,10 @@ use std::collections::HashMap;
 pub struct Part {
     pub summary: ReportSummary,
     pub failures: Failures,
+    /// Tests that passed, and of which earlier runs know otherwise.
+    pub passed: Vec<TestName>,
+    /// What the fingerprints were made of, where this run is remembered.
+    pub templates: HashMap<String, Template>,
 }
 
 /// How the account is drawn up.
@@ -23,13 +32,24 @@ pub struct Terms {
     pub strict: bool,
 }
 
+/// An account with what the history wants to keep of the run.
+#[derive(Debug)]
+pub struct Account {
+    pub report: TriageReport,
+    /// Tests that passed, and of which earlier runs know otherwise.
+    pub passed: Vec<TestName>,
+    /// What the fingerprints were made of.
+    pub templates: HashMap<String, Template>,
+}
+
 /// One account of all reports: the same for any order of `parts`.
 #[must_use]
-pub fn account(mut parts: Vec<Part>, terms: Terms) -> TriageReport {
+pub fn account(mut parts: Vec<Part>, mut before: Before, terms: Terms) -> Account {
     parts.sort_by(|a, b| a.summary.path.cmp(&b.summary.path));
     let mut first_of: HashMap<String, String> = HashMap::new();
     let mut reports = Vec::with_capacity(parts.len());
     let mut failures = Failures::default();
+    let (mut passed, mut templates) = (Vec::new(), HashMap::new());
     for part in parts {
         let mut summary = part.summary;
         let run = summary.identity.clone();
@@ -40,19 +60,24 @@ pub fn account(mut parts: Vec<Part>, terms: Terms) -> TriageReport {
             if let Some(run) = run {
                 first_of.insert(run, summary.path.clone());
             }
+            passed.extend(part.passed);
+            templates.extend(part.templates);
             if failures.is_empty() {
                 failures = part.failures;
             } else {
-                failures.extend(part.failures.to_owned_iter());
+                failures.append(&part.failures);
             }
         }
         reports.push(summary);
     }
+    before.end_before(&reports);
+    before.date(&mut failures);
+    let fixed = before.fixed(&passed, &failures);
     let clusters = clusters(&failures);
     let health = health(&reports, &clusters);
     let retry = rerun::plan(&failures, &reports);
     let (exit_code, verdict) = exit(&reports, &failures, &health, terms.fail_on, terms.strict);
-    TriageReport {
+    let report = TriageReport {
         schema_version: SCHEMA_VERSION,
         exit_code: exit_code.code(),
         verdict,
@@ -62,7 +87,29 @@ pub fn account(mut parts: Vec<Part>, terms: Terms) -> TriageReport {
         reports,
         failures,
         clusters,
-        fixed: Vec::new(),
+        fixed,
         retry,
+    };
+    Account {
+        report,
+        passed,
+        templates,
+    }
+}
+
+/// What was read of a run, and nothing made of it.
+pub(super) fn bare(reports: Vec<ReportSummary>, failures: Failures) -> TriageReport {
+    TriageReport {
+        schema_version: SCHEMA_VERSION,
+        exit_code: ExitCode::Passed.code(),
+        verdict: Verdict::Passed,
+        health: Health::default(),
+        reports,
+        failures,
+        clusters: Vec::new(),
+        fixed: Vec::new(),
+        retry: RetryPlan::default(),
+        infrastructure_issues: Vec::new(),
+        recommendations: Vec::new(),
     }
 }

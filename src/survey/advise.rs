@@ -1,11 +1,13 @@
 //! What to do about it, in the order in which to do it.
 
-use super::words::sentence;
+use super::words::{list, sentence};
 use crate::model::{Cluster, ErrorCategory, Health, HealthState, ReportSummary, RetryPlan, Side};
 use crate::text::plural;
 
 /// A longer list is not read.
 const MOST: usize = 10;
+/// Causes of one kind that are told one by one.
+const TOLD: usize = 3;
 
 /// What is wrong around the tests: one sentence a cause.
 #[must_use]
@@ -56,27 +58,14 @@ pub(super) fn recommendations(
         HealthState::Sound | HealthState::NothingExecuted | HealthState::Unreadable => clusters,
     };
     let standing: Vec<&Cluster> = rest.iter().filter(|c| c.count > c.flaky).collect();
-    for cluster in standing.iter().filter(|c| c.side == Side::Code) {
-        said.push(format!(
-            "Show {} to the author of the code: {}{}",
-            victims(cluster),
-            cluster.title,
-            fix(cluster)
-        ));
-    }
-    for cluster in standing.iter().filter(|c| c.side == Side::Test) {
-        let lead = if cluster.ambiguous || cluster.error_category.is_none() {
-            "Look at"
-        } else {
-            "Mend what stops"
-        };
-        let title = &cluster.title;
-        said.push(format!(
-            "{lead} {}: {title}{}",
-            victims(cluster),
-            fix(cluster)
-        ));
-    }
+    let code: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Code);
+    let test: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Test && !c.ambiguous);
+    let unclear: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Test && c.ambiguous);
+    point(&code, "Show the author of the code", &mut said);
+    // What passes by itself needs no mending before it was run again.
+    let lasting: Vec<&Cluster> = pick(&test, |c| c.retryable != Some(true));
+    point(&lasting, "Mend what is around the tests", &mut said);
+    point(&unclear, "Read by hand", &mut said);
     let tests = retry.tests.len();
     if tests > 0 {
         said.push(format!(
@@ -117,10 +106,38 @@ fn broken_reports(reports: &[ReportSummary], said: &mut Vec<String>) {
     }
 }
 
+fn pick<'c>(clusters: &[&'c Cluster], wanted: impl Fn(&Cluster) -> bool) -> Vec<&'c Cluster> {
+    let wanted = |cluster: &&&'c Cluster| wanted(cluster);
+    clusters.iter().filter(wanted).copied().collect()
+}
+
+/// A few causes are told one by one, many at once by the first of them.
+fn point(clusters: &[&Cluster], what: &str, said: &mut Vec<String>) {
+    if clusters.len() <= TOLD {
+        for cluster in clusters {
+            let (victims, title) = (victims(cluster), &cluster.title);
+            said.push(format!("{what}: {victims}: {title}{}", fix(cluster)));
+        }
+        return;
+    }
+    let tests: u64 = clusters.iter().map(|c| c.count - c.flaky).sum();
+    let names: Vec<String> = clusters
+        .iter()
+        .take(TOLD)
+        .map(|c| c.example.clone())
+        .collect();
+    said.push(format!(
+        "{what}: {} for {}, first {}.",
+        plural(tests, "failure"),
+        plural(clusters.len(), "reason"),
+        list(&names)
+    ));
+}
+
 fn victims(cluster: &Cluster) -> String {
     match cluster.count {
         1 => cluster.example.clone(),
-        n => format!("{n} tests, {} among them", cluster.example),
+        n => format!("{n} tests, as {}", cluster.example),
     }
 }
 

@@ -4,7 +4,7 @@
 //! one dead server complain each in its own words, and a test whose part or
 //! set-up failed fails without a reason of its own.
 
-use super::subject::{is_outage, same, subject};
+use super::subject::{outage, same, subject};
 use super::words;
 use crate::model::{Cluster, FailureStatus, FailureView, Failures};
 use std::collections::{BTreeSet, HashMap};
@@ -203,55 +203,63 @@ fn adopt(groups: &mut [Group], followers: &HashMap<usize, usize>) {
 /// Joins groups that tell one outage in different words: they name the same
 /// address, or one of them names none and there is no other it could mean.
 fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
-    let mut outages: Vec<(usize, Option<String>)> = groups
-        .iter()
-        .enumerate()
-        .filter(|(_, group)| {
-            group
-                .victims
-                .first()
-                .is_some_and(|first| is_outage(&views[*first].kind.root_cause))
-        })
-        .filter_map(|(at, group)| {
-            let subjects = subjects(views, group);
-            match subjects.len() {
-                0 => Some((at, None)),
-                1 => Some((at, subjects.into_iter().next())),
-                // Many addresses are many servers, or ports that change.
-                _ => None,
-            }
-        })
-        .collect();
+    let root = |group: &Group| -> &str {
+        let first = group.victims.first();
+        first.map_or("", |first| &views[*first].kind.root_cause)
+    };
+    let mut outages: Vec<(usize, Option<String>)> = Vec::new();
+    for (at, group) in groups.iter().enumerate() {
+        if outage(root(group)).is_none() {
+            continue;
+        }
+        let mut subjects = subjects(views, group).into_iter();
+        // Many addresses are many servers, or ports that change.
+        if let (about, None) = (subjects.next(), subjects.next()) {
+            outages.push((at, about));
+        }
+    }
     // The one with most victims takes the others in.
     outages.sort_by_key(|(at, _)| (std::cmp::Reverse(groups[*at].victims.len()), *at));
-    let root = |groups: &[Group], at: usize| -> String {
-        groups[at]
-            .victims
-            .first()
-            .map(|first| views[*first].kind.root_cause.clone())
-            .unwrap_or_default()
-    };
-    let mut hosts: Vec<(usize, String, String)> = Vec::new();
+    let mut hosts: Vec<Host<'_>> = Vec::new();
     for (at, about) in &outages {
-        let Some(about) = about else { continue };
-        let host = hosts.iter().find(|(_, known, _)| same(known, about));
-        match host {
-            Some((host, _, _)) => merge(groups, *host, *at),
-            None => hosts.push((*at, about.clone(), root(groups, *at))),
+        let (Some(about), cause) = (about, root(&groups[*at]).to_owned()) else {
+            continue;
+        };
+        let kind = outage(&cause);
+        let known = |host: &&Host<'_>| outage(&host.cause) == kind && same(host.about, about);
+        match hosts.iter().find(known).map(|host| host.group) {
+            Some(host) => merge(groups, host, *at),
+            None => hosts.push(Host {
+                group: *at,
+                about,
+                cause,
+            }),
         }
     }
     for (at, about) in &outages {
+        let cause = root(&groups[*at]).to_owned();
         if about.is_some() {
             continue;
         }
-        let cause = root(groups, *at);
-        let mut alike = hosts.iter().filter(|(_, _, root)| *root == cause);
-        match (alike.next(), alike.next()) {
-            (Some((host, _, _)), None) => merge(groups, *host, *at),
-            (None, _) => hosts.push((*at, String::new(), cause)),
+        let mut alike = hosts.iter().filter(|host| host.cause == cause);
+        match (alike.next().map(|host| host.group), alike.next()) {
+            (Some(host), None) => merge(groups, host, *at),
+            (None, _) => hosts.push(Host {
+                group: *at,
+                about: "",
+                cause,
+            }),
             (Some(_), Some(_)) => {}
         }
     }
+}
+
+/// A server, as the group tells it that was met first.
+struct Host<'a> {
+    group: usize,
+    /// Empty where no address is told.
+    about: &'a str,
+    cause: String,
 }
 
 fn merge(groups: &mut [Group], into: usize, from: usize) {

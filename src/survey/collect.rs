@@ -1,11 +1,16 @@
 //! One report's cases → its failures with their diagnoses.
 
+use super::account::Part;
+use super::read::Tools;
+use crate::history::TestName;
 use crate::junit::{Case, CaseOutcome, CaseSink};
-use crate::model::{Failure, FailureStatus, Failures, TriagedFailure};
+use crate::model::{
+    Diagnosis, Failure, FailureStatus, Failures, ReportSummary, Template, TriagedFailure,
+};
 use crate::text::one_line;
 use crate::text::redact::Redactor;
-use crate::triage::Engine;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// Longest message that is kept of a failure, in bytes.
 const MESSAGE_MAX: usize = 300;
@@ -16,10 +21,11 @@ const CAUSES_OF_A_CASE: usize = 8;
 /// Diagnoses each failure as it is read and keeps what is printed of it;
 /// passing cases leave nothing behind.
 pub struct Collector<'e> {
-    engine: &'e Engine,
-    redactor: &'e Redactor,
+    tools: Tools<'e>,
     report: String,
     failures: Failures,
+    passed: Vec<TestName>,
+    templates: HashMap<String, Template>,
     /// Case and its first place in `failures`, both rising.
     places: Vec<(u64, usize)>,
 }
@@ -27,20 +33,52 @@ pub struct Collector<'e> {
 impl<'e> Collector<'e> {
     /// Collects the failures of the report that is printed as `report`.
     #[must_use]
-    pub fn new(engine: &'e Engine, redactor: &'e Redactor, report: &str) -> Self {
+    pub fn new(tools: Tools<'e>, report: &str) -> Self {
         Self {
-            engine,
-            redactor,
-            report: redactor.redact(report).into_owned(),
+            tools,
+            report: tools.redactor.redact(report).into_owned(),
             failures: Failures::default(),
+            passed: Vec::new(),
+            templates: HashMap::new(),
             places: Vec::new(),
         }
     }
 
-    /// What failed, in the order of the report.
+    /// What was kept, with the report's own summary.
     #[must_use]
-    pub fn into_failures(self) -> Failures {
-        self.failures
+    pub fn into_part(self, summary: ReportSummary) -> Part {
+        Part {
+            summary,
+            failures: self.failures,
+            passed: self.passed,
+            templates: self.templates,
+        }
+    }
+
+    fn passed(&mut self, case: &Case<'_>) {
+        // Names are remembered as they are printed: without secrets.
+        let text = |text| self.tools.redactor.redact(text);
+        let (suite, classname, name) = (text(case.suite), text(case.classname), text(case.name));
+        if self
+            .tools
+            .watch
+            .into_iter()
+            .flatten()
+            .any(|past| past.watches(&suite, &classname, &name))
+        {
+            self.passed.push(TestName::new(&suite, &classname, &name));
+        }
+    }
+
+    fn diagnose(&mut self, failure: &Failure) -> Diagnosis {
+        if !self.tools.templates {
+            return self.tools.engine.diagnose(failure);
+        }
+        let (diagnosis, template) = self.tools.engine.diagnose_with_template(failure);
+        self.templates
+            .entry(diagnosis.fingerprint.clone())
+            .or_insert(template);
+        diagnosis
     }
 
     fn take(
@@ -49,8 +87,9 @@ impl<'e> Collector<'e> {
         status: FailureStatus,
         failure: &Failure,
     ) -> TriagedFailure {
-        let failure = clean(self.redactor, failure);
-        let text = |text: &str| self.redactor.redact(text).into_owned();
+        let failure = clean(self.tools.redactor, failure);
+        let diagnosis = self.diagnose(&failure);
+        let text = |text: &str| self.tools.redactor.redact(text).into_owned();
         TriagedFailure {
             report: self.report.clone(),
             suite: text(case.suite),
@@ -61,7 +100,7 @@ impl<'e> Collector<'e> {
             status,
             message: message(&failure),
             pre_existing: None,
-            diagnosis: self.engine.diagnose(&failure),
+            diagnosis,
             history: None,
         }
     }
@@ -70,7 +109,8 @@ impl<'e> Collector<'e> {
 impl CaseSink for Collector<'_> {
     fn case(&mut self, case: &Case<'_>) {
         let status = match case.outcome {
-            CaseOutcome::Passed | CaseOutcome::Skipped => return,
+            CaseOutcome::Passed => return self.passed(case),
+            CaseOutcome::Skipped => return,
             CaseOutcome::Failed => FailureStatus::Failure,
             CaseOutcome::Error => FailureStatus::Error,
             CaseOutcome::Flaky => FailureStatus::Flaky,
@@ -91,7 +131,7 @@ impl CaseSink for Collector<'_> {
                 continue;
             }
             causes.push(triaged.diagnosis.fingerprint.clone());
-            self.failures.push(triaged);
+            self.failures.push_of_case(case.ordinal, triaged);
             if causes.len() == CAUSES_OF_A_CASE {
                 break;
             }
@@ -158,9 +198,9 @@ fn clean<'f>(redactor: &Redactor, failure: &'f Failure) -> Cow<'f, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::Collector;
+    use super::{Collector, Tools};
     use crate::junit::{Case, CaseOutcome, CaseSink};
-    use crate::model::{Failure, FailureStatus, Side};
+    use crate::model::{Failure, FailureStatus, ReportSummary, Side};
     use crate::text::redact::Redactor;
     use crate::triage::Engine;
 
@@ -191,36 +231,44 @@ mod tests {
     fn passing_cases_leave_nothing_behind() {
         let engine = Engine::builtin();
         let redactor = Redactor::none();
-        let mut collector = Collector::new(engine, &redactor, "a.xml");
+        let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
         collector.case(&case(0, CaseOutcome::Passed, &[]));
         collector.case(&case(1, CaseOutcome::Skipped, &[]));
-        assert!(collector.into_failures().is_empty());
+        assert!(
+            collector
+                .into_part(ReportSummary::default())
+                .failures
+                .is_empty()
+        );
     }
 
     #[test]
     fn attempts_that_say_the_same_are_one_failure() {
         let engine = Engine::builtin();
         let redactor = Redactor::none();
-        let mut collector = Collector::new(engine, &redactor, "a.xml");
+        let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
         let same = [
             failure("expected: <1> but was: <2>"),
             failure("expected: <1> but was: <2>"),
             failure("connect ECONNREFUSED 127.0.0.1:5432"),
         ];
         collector.case(&case(0, CaseOutcome::Failed, &same));
-        assert_eq!(collector.into_failures().len(), 2);
+        assert_eq!(
+            collector.into_part(ReportSummary::default()).failures.len(),
+            2
+        );
     }
 
     #[test]
     fn a_case_that_passes_later_blames_nobody() {
         let engine = Engine::builtin();
         let redactor = Redactor::none();
-        let mut collector = Collector::new(engine, &redactor, "a.xml");
+        let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
         let wrong = [failure("expected: <1> but was: <2>")];
         collector.case(&case(0, CaseOutcome::Failed, &wrong));
         collector.case(&case(1, CaseOutcome::Failed, &wrong));
         collector.turned_flaky(0);
-        let failures = collector.into_failures();
+        let failures = collector.into_part(ReportSummary::default()).failures;
         let (flaky, other) = (failures.get(0).unwrap(), failures.get(1).unwrap());
         assert_eq!(flaky.status, FailureStatus::Flaky);
         assert!(flaky.kind.flaky && flaky.kind.side == Side::Test);
@@ -232,14 +280,18 @@ mod tests {
     fn a_secret_of_the_environment_is_in_nothing_that_is_kept() {
         let engine = Engine::builtin();
         let redactor = Redactor::new([("DB_PASSWORD", "hunter2hunter2")]);
-        let mut collector = Collector::new(engine, &redactor, "a.xml");
+        let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
         let mut told = failure("login with hunter2hunter2 failed");
         told.text = Some("password authentication failed: hunter2hunter2".into());
         let failures = [told];
         let mut said = case(0, CaseOutcome::Error, &failures);
         said.name = "logs in with hunter2hunter2";
         collector.case(&said);
-        let all: Vec<_> = collector.into_failures().to_owned_iter().collect();
+        let all: Vec<_> = collector
+            .into_part(ReportSummary::default())
+            .failures
+            .to_owned_iter()
+            .collect();
         let json = serde_json::to_string(&all).unwrap();
         assert!(!json.contains("hunter2"), "{json}");
         assert!(json.contains("[secret DB_PASSWORD]"));

@@ -129,14 +129,14 @@ fn counted(health: &Health, clusters: &[Cluster]) -> String {
             parts.push(format!("{n} {what}"));
         }
     };
-    add(code, "in the code under test");
-    add(test, "in the tests or around them");
-    add(unclear, "that the evidence does not decide");
+    add(code, "by the code under test");
+    add(test, "by the tests or what is around them");
+    add(unclear, "undecided");
     let head = format!(
-        "{} of {} failed, of {}",
+        "{} of {} failed, for {}",
         health.failed,
         plural(health.executed, "test"),
-        plural(causes.len(), "cause")
+        plural(causes.len(), "reason")
     );
     if parts.is_empty() {
         format!("{head}.")

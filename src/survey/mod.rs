@@ -13,13 +13,15 @@ mod cluster;
 mod collect;
 mod exit;
 mod health;
+mod memory;
 mod read;
 mod rerun;
 mod subject;
 mod words;
 
-pub use account::{Part, Terms, account};
+pub use account::{Account, Part, Terms, account};
 pub use cluster::clusters;
 pub use collect::Collector;
 pub use exit::FailOn;
-pub use read::{Input, Source, Tools, read_all, read_one};
+pub use memory::{Before, past_of, past_run};
+pub use read::{Input, Source, Tools, open, read_all, read_one};

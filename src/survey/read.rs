@@ -3,6 +3,7 @@
 
 use super::account::Part;
 use super::collect::Collector;
+use crate::history::Past;
 use crate::junit::{self, Limits};
 use crate::model::ReportSummary;
 use crate::text::redact::Redactor;
@@ -42,6 +43,24 @@ pub struct Tools<'t> {
     pub redactor: &'t Redactor,
     /// Reports that are read at the same time.
     pub jobs: usize,
+    /// Earlier runs that ask for tests that pass now.
+    pub watch: [Option<&'t Past>; 2],
+    /// The run will be remembered with what its fingerprints are made of.
+    pub templates: bool,
+}
+
+impl<'t> Tools<'t> {
+    /// For a run without a past that nobody will remember, a report at a time.
+    #[must_use]
+    pub fn new(engine: &'t Engine, redactor: &'t Redactor) -> Self {
+        Self {
+            engine,
+            redactor,
+            jobs: 1,
+            watch: [None, None],
+            templates: false,
+        }
+    }
 }
 
 /// Reads them all. The parts stand in the order of the sources, whatever
@@ -76,7 +95,7 @@ pub fn read_all(sources: &[Source], tools: Tools<'_>) -> Vec<Part> {
 /// Reads one report. A file that can't be opened is a report with a problem.
 #[must_use]
 pub fn read_one(source: &Source, tools: Tools<'_>) -> Part {
-    let mut collector = Collector::new(tools.engine, tools.redactor, &source.name);
+    let mut collector = Collector::new(tools, &source.name);
     let mut summary = match open(&source.input) {
         Ok(mut input) => junit::read(&mut input, &source.name, &Limits::default(), &mut collector),
         Err(error) => ReportSummary {
@@ -85,10 +104,7 @@ pub fn read_one(source: &Source, tools: Tools<'_>) -> Part {
         },
     };
     summary.path = tools.redactor.redact(&source.name).into_owned();
-    Part {
-        summary,
-        failures: collector.into_failures(),
-    }
+    collector.into_part(summary)
 }
 
 /// Why a file can't be opened, in the words of a person.
@@ -102,7 +118,10 @@ fn refusal(error: &io::Error) -> String {
 }
 
 /// The report's bytes, unpacked where gzip packed them.
-fn open(input: &Input) -> io::Result<Box<dyn BufRead>> {
+///
+/// # Errors
+/// It can't be opened, or its first bytes not be read.
+pub fn open(input: &Input) -> io::Result<Box<dyn BufRead>> {
     match input {
         Input::File(path) => {
             let file = File::open(path)?;

@@ -4,28 +4,32 @@ use crate::model::FailureView;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Root causes behind which one server, or the way to it, can stand.
-const OUTAGES: [&str; 7] = [
-    "connection_refused",
-    "connection_reset",
-    "network_dns",
-    "network_timeout",
-    "upstream_error",
-    "dependency_unavailable",
-    "startup_timeout",
-];
+/// Kinds of outage: failures of one kind that are about one server can be the
+/// same in other words. A server that answers, if by errors, is not away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outage {
+    Away,
+    Ailing,
+}
 
-/// Whether failures of this root cause can be the same outage in other words.
-pub(super) fn is_outage(root_cause: &str) -> bool {
-    OUTAGES.contains(&root_cause)
+/// The outage behind which one server, or the way to it, can stand.
+pub(super) fn outage(root_cause: &str) -> Option<Outage> {
+    match root_cause {
+        "connection_refused"
+        | "connection_reset"
+        | "network_dns"
+        | "network_timeout"
+        | "dependency_unavailable"
+        | "startup_timeout" => Some(Outage::Away),
+        "upstream_error" | "rate_limited" => Some(Outage::Ailing),
+        _ => None,
+    }
 }
 
 /// The address that a failure of an outage names: `host:port`, or the host
 /// where no port is told. Every way to say "this machine" is `localhost`.
 pub(super) fn subject(failure: &FailureView<'_>) -> Option<String> {
-    if !is_outage(&failure.kind.root_cause) {
-        return None;
-    }
+    outage(&failure.kind.root_cause)?;
     let evidence = failure.evidence.map(|(_, text)| text);
     evidence
         .and_then(address)

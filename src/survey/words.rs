@@ -2,6 +2,10 @@
 //! most likely is.
 
 use crate::model::FailureView;
+use crate::text::one_line;
+
+/// Bytes of a title that a report gave.
+const TITLE: usize = 160;
 
 /// The cause in a sentence without its full stop.
 pub(super) fn cause(failure: &FailureView<'_>, subject: Option<&str>) -> String {
@@ -17,9 +21,18 @@ pub(super) fn cause(failure: &FailureView<'_>, subject: Option<&str>) -> String 
         "upstream_error" if subject.is_some() => {
             format!("{} answered with errors of its own", server(subject))
         }
+        // The rule says the same of all of them; the report says which.
+        "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
+        | "code_exception" | "internal_error" => {
+            let evidence = failure.evidence.map(|(_, text)| text);
+            match failure.message.or(evidence) {
+                Some(text) if !text.trim().is_empty() => one_line(text, TITLE),
+                Some(_) | None => told(),
+            }
+        }
         "disk_full" => "the disk is full".to_owned(),
         "unknown" => match failure.message {
-            Some(message) if !message.is_empty() => format!("no known cause: {message}"),
+            Some(message) if !message.is_empty() => one_line(message, TITLE),
             Some(_) | None => "no known cause, and the report says nothing of it".to_owned(),
         },
         _ => {

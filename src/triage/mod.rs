@@ -39,3 +39,6 @@ pub use own::{
 pub use provar::PROVAR;
 pub use rule::{AdviceText, Example, Field, Rule, RuleSide, Strength};
 pub use specimen::{Slip, specimen};
+
+#[cfg(test)]
+mod assertion_tests;

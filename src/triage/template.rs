@@ -211,7 +211,7 @@ fn short_path(path: &str) -> String {
     let temporary = matches!(
         parts.as_slice(),
         ["tmp", ..] | ["var", "tmp" | "folders", ..] | ["private", "tmp" | "var", ..]
-    ) || parts.iter().any(|part| *part == "Temp");
+    ) || parts.contains(&"Temp");
     let kept = match parts.as_slice() {
         [.., folder, last]
             if temporary && (parts.len() <= 3 || folder.contains(|c: char| c.is_ascii_digit())) =>

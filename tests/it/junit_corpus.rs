@@ -261,3 +261,26 @@ fn every_malformed_report_of_the_corpus_is_read_as_far_as_it_goes() {
         );
     }
 }
+
+#[test]
+fn the_writer_of_every_report_that_was_really_written_by_it_is_told() {
+    let Some(corpus) = corpus() else { return };
+    let (mut reports, mut wrong) = (0, Vec::new());
+    for entry in index(&corpus) {
+        let writer = text(&entry, "dialect");
+        let ran = text(&entry, "source").starts_with("generated here by running");
+        if !ran || writer.ends_with("nonjunit") || matches!(writer, "malformed" | "misc") {
+            continue;
+        }
+        reports += 1;
+        let file = text(&entry, "file");
+        // A rerun is nothing that the writer is another one for.
+        let writer = writer.trim_end_matches("-rerun");
+        let told = summary(&corpus, file).dialect;
+        if told != writer {
+            wrong.push(format!("{file}: {told}"));
+        }
+    }
+    assert!(reports >= 30, "{reports}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

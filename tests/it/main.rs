@@ -12,14 +12,17 @@ mod support;
 
 mod blame;
 mod cli;
+mod explain;
 mod faults;
 mod founding;
+mod history;
 mod json;
 mod junit_corpus;
 mod limits;
 mod live_rules;
 mod peers;
 mod plans;
+mod rules;
 mod secrets;
 mod servers;
 mod signals;

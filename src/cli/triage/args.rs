@@ -1,5 +1,7 @@
 //! What can be typed behind `jelly triage`.
 
+use crate::cli::past::HistoryArgs;
+use crate::cli::rules::RuleFiles;
 use crate::survey::FailOn;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -25,6 +27,28 @@ pub enum TriageFormat {
     Json,
     /// One failure a line
     Jsonl,
+    /// Markdown, for a pull request or a job summary
+    Md,
+    /// A row for each failure
+    Table,
+    /// Annotations of GitHub Actions
+    Github,
+    /// Common Test Report Format, all cases included
+    Ctrf,
+    /// JUnit XML with the diagnoses as properties, all cases included
+    Junit,
+}
+
+/// How much is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Causes, failures, what to do
+    #[default]
+    Rca,
+    /// Id, title and message of each failure
+    Failures,
+    /// The paths of the reports
+    Locate,
 }
 
 /// What is printed instead of the report.
@@ -82,9 +106,20 @@ pub struct TriageArgs {
     #[arg(long, short, value_enum, env = "JELLY_TRIAGE_FORMAT")]
     pub format: Option<TriageFormat>,
 
+    /// How much is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub mode: Mode,
+
     /// Prints what to run again instead of the report
     #[arg(long, value_enum, value_name = "WHAT")]
     pub emit: Option<Emit>,
+
+    /// Earlier reports to compare with, oldest first: a file, folder or glob, or git:REVISION
+    #[arg(long, value_name = "REPORT")]
+    pub baseline: Vec<String>,
+
+    #[command(flatten)]
+    pub memory: HistoryArgs,
 
     /// Which failures make the call fail
     #[arg(long, value_enum, default_value_t, value_name = "WHICH")]
@@ -97,6 +132,9 @@ pub struct TriageArgs {
     /// Writes the result to a file instead of stdout, as a whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub own_rules: RuleFiles,
 
     /// Reports that are read at the same time [default: the number of processors]
     #[arg(long, short, value_name = "N", env = "JELLY_JOBS", value_parser = clap::value_parser!(u16).range(1..))]

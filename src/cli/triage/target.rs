@@ -1,6 +1,6 @@
 //! Where the result goes: stdout, or a file that is replaced as a whole.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -15,6 +15,8 @@ pub enum Target {
         file: BufWriter<NamedTempFile>,
         path: PathBuf,
     },
+    /// A pipe or a device, which nothing must be put in the place of.
+    Device(BufWriter<File>),
 }
 
 impl Target {
@@ -27,6 +29,16 @@ impl Target {
         let Some(path) = path else {
             return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())));
         };
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(meta) if !meta.is_file() => {
+                let device = OpenOptions::new().write(true).open(path)?;
+                return Ok(Self::Device(BufWriter::with_capacity(BUFFER, device)));
+            }
+            Ok(_) | Err(_) => {}
+        }
+        // Behind a link, the file that it leads to is the one to be replaced.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             Some(_) | None => Path::new("."),
@@ -43,7 +55,7 @@ impl Target {
         let file = builder.tempfile_in(folder)?;
         Ok(Self::File {
             file: BufWriter::with_capacity(BUFFER, file),
-            path: path.to_owned(),
+            path,
         })
     }
 
@@ -54,6 +66,7 @@ impl Target {
     pub fn finish(self) -> io::Result<()> {
         match self {
             Self::Stdout(mut out) => out.flush(),
+            Self::Device(mut out) => out.flush(),
             Self::File { file, path } => {
                 let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
                 file.persist(path).map_err(|error| error.error)?;
@@ -67,6 +80,7 @@ impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stdout(out) => out.write(bytes),
+            Self::Device(out) => out.write(bytes),
             Self::File { file, .. } => file.write(bytes),
         }
     }
@@ -74,7 +88,61 @@ impl Write for Target {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stdout(out) => out.flush(),
+            Self::Device(out) => out.flush(),
             Self::File { file, .. } => file.flush(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Target;
+    use std::fs;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_appears_when_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/out.json");
+        let mut target = Target::open(Some(&path)).unwrap();
+        target.write_all(b"half").unwrap();
+        assert!(!path.exists());
+        target.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"half");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_put_in_the_place_of_a_pipe_or_a_link() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let reader = {
+            let pipe = pipe.clone();
+            std::thread::spawn(move || fs::read(pipe).unwrap())
+        };
+        let mut target = Target::open(Some(&pipe)).unwrap();
+        target.write_all(b"through").unwrap();
+        target.finish().unwrap();
+        assert_eq!(reader.join().unwrap(), b"through");
+        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        symlink(&file, &link).unwrap();
+        let mut target = Target::open(Some(&link)).unwrap();
+        target.write_all(b"new").unwrap();
+        target.finish().unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_folder_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Target::open(Some(folder.path())).is_err());
     }
 }

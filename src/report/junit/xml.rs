@@ -172,13 +172,13 @@ fn sane(seconds: f64) -> f64 {
 }
 
 /// One line; XML folds line ends in attributes anyway.
-pub(super) fn attribute(text: &str) -> String {
+pub(in crate::report) fn attribute(text: &str) -> String {
     let line = line(text, MESSAGE_MAX);
     // On one line there are no control characters left.
     if line.is_ascii() { line } else { scrub(&line) }
 }
 
-fn content(text: &str) -> String {
+pub(in crate::report) fn content(text: &str) -> String {
     scrub(&harmless(text))
 }
 

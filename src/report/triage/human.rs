@@ -6,8 +6,10 @@ use crate::report::quote::line;
 use crate::report::terminal::paint::{Paint, Tone, disarmed};
 use crate::text::plural;
 
-/// Causes that are told; the others are counted.
-const CAUSES: usize = 8;
+/// Causes that are told in full.
+const CAUSES: usize = 5;
+/// Further causes that are told in a line; the others are counted.
+const BRIEF: usize = 10;
 /// Victims that are named.
 const NAMES: usize = 3;
 /// Steps of an advice that are told.
@@ -90,21 +92,45 @@ fn causes(paint: &Paint, report: &TriageReport, out: &mut String) {
         .iter()
         .filter(|cluster| cluster.count > cluster.flaky)
         .collect();
+    // One advice is given once, however many causes it is for.
+    let mut advised: Vec<&[String]> = Vec::new();
     for (at, cluster) in causes.iter().take(CAUSES).enumerate() {
         out.push('\n');
         let said = at == 0 && report.health.state == HealthState::OneCause;
         cause(paint, report, at + 1, cluster, said, out);
+        let fix = cluster.advice.fix.as_slice();
+        if advised.contains(&fix) {
+            continue;
+        }
+        advised.push(fix);
+        for step in fix.iter().take(STEPS) {
+            let text = line(step, TEXT);
+            out.push_str(&paint.hanging("   fix ", Tone::Good, &text, 7));
+        }
     }
     if causes.len() > CAUSES {
         out.push('\n');
-        let victims: u64 = causes.iter().skip(CAUSES).map(|c| c.count).sum();
-        let text = format!(
-            "and {} with {}",
-            plural(causes.len() - CAUSES, "more cause"),
-            plural(victims, "test")
-        );
+    }
+    for (at, cluster) in causes.iter().enumerate().skip(CAUSES).take(BRIEF) {
+        let head = format!("{}. ", at + 1);
+        let text = format!("{} ({})", named(report, cluster), cluster.root_cause);
+        out.push_str(&paint.hanging(&head, Tone::Strong, &text, 4));
+    }
+    if causes.len() > CAUSES + BRIEF {
+        let rest = &causes[CAUSES + BRIEF..];
+        let victims: u64 = rest.iter().map(|c| c.count - c.flaky).sum();
+        let text = format!("and {} more, of {}", rest.len(), plural(victims, "test"));
         out.push_str(&paint.tone(Tone::Faint, &text));
         out.push('\n');
+    }
+}
+
+/// A cause in a line: its victim or their number, and its title.
+fn named(report: &TriageReport, cluster: &Cluster) -> String {
+    let title = line(&cluster.title, TEXT);
+    match cluster.count {
+        1 => format!("{}: {title}", names(report, cluster).join(", ")),
+        n => format!("{}: {title}", plural(n, "test")),
     }
 }
 
@@ -120,10 +146,10 @@ fn cause(
     let head = format!("{number}. ");
     let title = line(&cluster.title, TEXT);
     let names = names(report, cluster);
-    let text = match (said, cluster.count) {
-        (true, n) => plural(n, "test"),
-        (false, 1) => format!("{}: {title}", names.join(", ")),
-        (false, n) => format!("{}: {title}", plural(n, "test")),
+    let text = if said {
+        plural(cluster.count, "test")
+    } else {
+        named(report, cluster)
     };
     out.push_str(&paint.hanging(&head, Tone::Strong, &text, 3));
     let mut facts = vec![cluster.root_cause.as_str(), side(cluster)];
@@ -132,7 +158,7 @@ fn cause(
     out.push_str(&paint.hanging("   ", Tone::Plain, &facts, 3));
     if let Some(evidence) = &cluster.evidence {
         let text = line(&evidence.text, TEXT);
-        if !text.is_empty() && !title.contains(&text) {
+        if !text.is_empty() && !says_the_same(&title, &text) {
             out.push_str(&paint.hanging("   > ", Tone::Faint, &text, 5));
         }
     }
@@ -150,10 +176,12 @@ fn cause(
         }
         out.push_str(&paint.hanging("   in ", Tone::Faint, &text, 6));
     }
-    for step in cluster.advice.fix.iter().take(STEPS) {
-        let text = line(step, TEXT);
-        out.push_str(&paint.hanging("   fix ", Tone::Good, &text, 7));
-    }
+}
+
+/// Whether the evidence repeats the title, but for a few words around it.
+fn says_the_same(title: &str, evidence: &str) -> bool {
+    let title = title.trim_end_matches('…');
+    title.contains(evidence) || (evidence.contains(title) && title.len() * 2 > evidence.len())
 }
 
 /// The names of the first victims.

@@ -2,11 +2,26 @@
 //!
 //! Each format is a pure function from a
 //! [`TriageReport`](crate::model::TriageReport): the same report gives the
-//! same bytes.
+//! same bytes. Two hold all cases of the reports, passing ones too: these are
+//! [`CaseWriter`]s, and whoever reads the reports hands the cases over.
 
+mod case;
+mod ctrf;
+mod github;
 mod human;
 mod json;
+mod junit;
+mod markdown;
+mod modes;
+mod table;
 mod words;
 
+pub use case::{CaseWriter, ShownCase, ShownOutcome};
+pub use ctrf::CtrfWriter;
+pub use github::{github, summary};
 pub use human::{HumanOptions, human};
 pub use json::{json, json_lines};
+pub use junit::JunitWriter;
+pub use markdown::markdown;
+pub use modes::{failures_json, failures_lines, paths_json, paths_lines};
+pub use table::table;

@@ -1,6 +1,6 @@
 //! Words that the formats share.
 
-use crate::model::{Cluster, Health, ReportSummary, Side, TriageReport};
+use crate::model::{Cluster, FailureView, Health, Recurrence, ReportSummary, Side, TriageReport};
 use crate::text::plural;
 
 /// `412 tests: 370 passed, 40 failed, 2 skipped`, leaving out what is zero.
@@ -59,4 +59,17 @@ pub(super) fn notes(report: &TriageReport) -> Vec<String> {
         said
     };
     report.reports.iter().flat_map(said).collect()
+}
+
+/// What earlier runs say of a failure, in a word.
+pub(super) fn recurrence(failure: &FailureView<'_>) -> &'static str {
+    match (failure.history.map(|past| past.state), failure.pre_existing) {
+        (Some(Recurrence::New), _) => "new",
+        (Some(Recurrence::Known), _) => "known",
+        (Some(Recurrence::Regressed), _) => "regressed",
+        (Some(Recurrence::Flaky), _) => "flaky",
+        (None, Some(true)) => "known",
+        (None, Some(false)) => "new",
+        (None, None) => "",
+    }
 }

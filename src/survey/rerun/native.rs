@@ -80,7 +80,10 @@ pub(super) fn cargo_test(test: &FailureView<'_>) -> Option<Target> {
         // `src/lib.rs - item (line 3)` is a test of the documentation.
         return None;
     }
-    let recipe = Recipe::new(&["cargo", "test", "--", "--exact"], Join::Words);
+    let recipe = Recipe::new(
+        &["cargo", "test", "--no-fail-fast", "--", "--exact"],
+        Join::Words,
+    );
     Some(Target::new(name.clone(), recipe, name))
 }
 
@@ -100,7 +103,7 @@ pub(super) fn nextest(test: &FailureView<'_>) -> Option<Target> {
         literal(test.name)
     );
     let join = Join::OneWord(String::new(), " | ".into(), String::new());
-    let recipe = Recipe::new(&["cargo", "nextest", "run", "-E"], join);
+    let recipe = Recipe::new(&["cargo", "nextest", "run", "--no-fail-fast", "-E"], join);
     Some(Target::new(
         format!("{binary} {}", test.name),
         recipe,

@@ -1,0 +1,146 @@
+//! `jelly explain`: what a fingerprint stands for, and why two are or are not
+//! the same.
+
+mod compare;
+mod known;
+mod show;
+mod sources;
+
+use super::args::{ColorChoice, Format};
+use super::past::{HistoryArgs, refuse};
+use super::run::{complain, fault};
+use super::settings::World;
+use crate::model::ExitCode;
+use clap::Args;
+use compare::compare;
+use known::{Found, Known};
+use serde_json::json;
+use show::Paint;
+use sources::Sources;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A fingerprint of a cause or of a test, or how it begins
+    #[arg(
+        value_name = "FINGERPRINT",
+        required_unless_present = "diff",
+        conflicts_with = "diff"
+    )]
+    pub fingerprint: Option<String>,
+
+    /// Says why two fingerprints are or are not the same
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    pub diff: Option<Vec<String>>,
+
+    /// Also looks into these reports: files, folders or globs, of JUnit XML or a results.json
+    #[arg(long = "in", value_name = "REPORT", num_args = 1..)]
+    pub reports: Vec<String>,
+
+    /// Where `jelly run` left its reports
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "JELLY_REPORTS_DIR",
+        default_value = "reports"
+    )]
+    pub reports_dir: PathBuf,
+
+    #[command(flatten)]
+    pub memory: HistoryArgs,
+
+    /// How the explanation is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Explains what was asked about. Exit code 2 for a fingerprint that is not
+/// found, or that several begin like.
+pub fn explain(args: &ExplainArgs, color: ColorChoice, world: &World) -> ExitCode {
+    let sources = match Sources::open(args, world) {
+        Ok(sources) => sources,
+        Err(code) => return code,
+    };
+    let paint = Paint {
+        color: world.color(color, world.stdout_is_terminal),
+        width: usize::from(world.width().unwrap_or(100)),
+    };
+    let explained = match (&args.fingerprint, args.diff.as_deref()) {
+        (Some(asked), _) => one(&sources, asked, args.format, paint),
+        (None, Some([one, other])) => two(&sources, one, other, args.format, paint),
+        (None, _) => return ExitCode::InvalidInput,
+    };
+    match explained {
+        Ok(Ok(text)) => {
+            // A closed pipe is the reader's wish.
+            let _ = io::stdout().write_all(text.as_bytes());
+            ExitCode::Passed
+        }
+        Ok(Err(error)) => fault(&format!("the explanation is no JSON: {error}")),
+        Err(code) => code,
+    }
+}
+
+type Text = Result<String, serde_json::Error>;
+
+fn one(sources: &Sources, asked: &str, format: Format, paint: Paint) -> Result<Text, ExitCode> {
+    let known = look_up(sources, asked)?;
+    Ok(match format {
+        Format::Human => Ok(show::show(&known, paint)),
+        Format::Json => pretty(&json!({ "schema_version": 1, "fingerprint": known })),
+    })
+}
+
+fn two(
+    sources: &Sources,
+    one: &str,
+    other: &str,
+    format: Format,
+    paint: Paint,
+) -> Result<Text, ExitCode> {
+    let (one, other) = (look_up(sources, one)?, look_up(sources, other)?);
+    let comparison = compare(&one, &other);
+    Ok(match format {
+        Format::Human => Ok(show::show_comparison(&comparison, &one, &other, paint)),
+        Format::Json => pretty(&json!({
+            "schema_version": 1,
+            "same": comparison.same,
+            "parts": comparison.parts,
+            "fingerprints": [one, other],
+        })),
+    })
+}
+
+fn pretty(value: &serde_json::Value) -> Text {
+    serde_json::to_string_pretty(value).map(|text| text + "\n")
+}
+
+fn look_up(sources: &Sources, asked: &str) -> Result<Known, ExitCode> {
+    match sources.find(asked) {
+        Found::One(known) => Ok(*known),
+        Found::None => {
+            complain(&format!(
+                "error: no fingerprint {asked} is known; looked in {}",
+                sources.looked_in()
+            ));
+            complain(
+                "help: name the report that it comes from with --in, or the history with --history",
+            );
+            Err(ExitCode::InvalidInput)
+        }
+        Found::Several(all) => {
+            complain(&format!(
+                "error: several fingerprints begin with {asked}: {}",
+                all.join(", ")
+            ));
+            Err(ExitCode::InvalidInput)
+        }
+    }
+}
+
+/// A history that can't be read, said.
+fn unreadable(error: &crate::history::HistoryError) -> ExitCode {
+    refuse(error);
+    ExitCode::InvalidInput
+}

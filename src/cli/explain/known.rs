@@ -1,0 +1,90 @@
+//! What is known of a fingerprint, wherever it was found.
+
+use crate::history::{CausePast, PastCause, TestName};
+use crate::model::Advice;
+use serde::Serialize;
+
+/// What came of looking for a fingerprint.
+pub enum Found {
+    None,
+    One(Box<Known>),
+    Several(Vec<String>),
+}
+
+/// One cause.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Known {
+    pub fingerprint: String,
+    #[serde(flatten)]
+    pub cause: PastCause,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<Advice>,
+    /// Where it was seen, without the history.
+    pub reports: Vec<String>,
+    /// The tests that it befell, by name.
+    pub tests: Vec<TestName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Seen>,
+}
+
+/// What the history says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    /// Runs that it was seen in.
+    pub runs: u32,
+    /// Runs that are remembered.
+    pub of_runs: u32,
+    pub failures: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_seen: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<String>,
+}
+
+impl Known {
+    pub fn of_past(past: CausePast, of_runs: usize) -> Self {
+        let mut known = Self::new(past.fingerprint.clone(), past.cause.clone());
+        known.add_past(past, of_runs);
+        known
+    }
+
+    pub fn new(fingerprint: String, cause: PastCause) -> Self {
+        Self {
+            fingerprint,
+            cause,
+            advice: None,
+            reports: Vec::new(),
+            tests: Vec::new(),
+            history: None,
+        }
+    }
+
+    /// Adds what the history says; of the cause, what a report says holds.
+    pub fn add_past(&mut self, past: CausePast, of_runs: usize) {
+        if self.cause.template.is_empty() {
+            self.cause.template = past.cause.template;
+        }
+        self.history = Some(Seen {
+            runs: past.runs,
+            of_runs: u32::try_from(of_runs).unwrap_or(u32::MAX),
+            failures: past.failures,
+            first_seen: past.first_seen,
+            last_seen: past.last_seen,
+        });
+        for test in past.tests {
+            self.add_test(test);
+        }
+    }
+
+    pub fn add_test(&mut self, test: TestName) {
+        if let Err(place) = self.tests.binary_search(&test) {
+            self.tests.insert(place, test);
+        }
+    }
+
+    pub fn add_report(&mut self, report: &str) {
+        if !self.reports.iter().any(|known| known == report) {
+            self.reports.push(report.to_owned());
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The explanation as people read it.
+
+use super::compare::{Comparison, Part};
+use super::known::{Known, Seen};
+use crate::history::TestName;
+use crate::model::{ErrorCategory, Side};
+use crate::text::{plural, sanitize};
+use anstyle::{AnsiColor, Style};
+use std::fmt::Write;
+
+/// Tests that are named one by one.
+const TESTS: usize = 10;
+
+/// How it may look.
+#[derive(Debug, Clone, Copy)]
+pub struct Paint {
+    pub color: bool,
+    /// Columns.
+    pub width: usize,
+}
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const RED: Style = AnsiColor::Red.on_default();
+const GREEN: Style = AnsiColor::Green.on_default();
+
+impl Paint {
+    fn tone(self, style: Style, text: &str) -> String {
+        if self.color && !text.trim().is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// Lines below a heading.
+    fn block(self, heading: &str, lines: &[String]) -> String {
+        let mut block = format!("\n{}\n", self.tone(BOLD, heading));
+        for line in lines {
+            let options = textwrap::Options::new(self.width.max(40))
+                .initial_indent("  ")
+                .subsequent_indent("    ")
+                .break_words(false);
+            let line = sanitize(line);
+            for wrapped in textwrap::wrap(&line, options) {
+                block.push_str(wrapped.trim_end());
+                block.push('\n');
+            }
+        }
+        block
+    }
+}
+
+/// All that is known of a fingerprint.
+#[must_use]
+pub fn show(known: &Known, paint: Paint) -> String {
+    let mut text = headline(known, paint);
+    let template: Vec<String> = known
+        .cause
+        .template
+        .parts()
+        .filter(|(name, _)| *name != "root_cause")
+        .flat_map(|(name, part)| labelled(name, part))
+        .collect();
+    if template.is_empty() {
+        text += &paint.block(
+            "Template",
+            &["not kept where this was found; the history and JUnit reports have it".to_owned()],
+        );
+    } else {
+        text += &paint.block("Template", &template);
+    }
+    let mut evidence = vec![known.cause.rule.clone()];
+    evidence.push(known.cause.evidence.as_ref().map_or_else(
+        || "no evidence".to_owned(),
+        |evidence| format!("{}: {}", evidence.field, evidence.text),
+    ));
+    text += &paint.block("Rule and evidence", &evidence);
+    if let Some(advice) = known
+        .advice
+        .as_ref()
+        .filter(|advice| !advice.what.is_empty())
+    {
+        text += &paint.block("Meaning", &[advice.what.clone(), advice.why.clone()]);
+        if !advice.fix.is_empty() {
+            text += &paint.block("To do", &advice.fix);
+        }
+    }
+    if let Some(seen) = &known.history {
+        text += &paint.block("History", &history(seen));
+    }
+    if !known.tests.is_empty() {
+        text += &paint.block("Tests", &tests(&known.tests));
+    }
+    if !known.reports.is_empty() {
+        text += &paint.block("Found in", &known.reports);
+    }
+    text
+}
+
+fn headline(known: &Known, paint: Paint) -> String {
+    let side = match (known.cause.side, known.cause.ambiguous) {
+        (Side::Code, _) => "the code under test",
+        (Side::Test, false) => "test or environment",
+        (Side::Test, true) => "unclear, held against nobody",
+    };
+    let category = match known.cause.error_category {
+        Some(ErrorCategory::Infrastructure) => ", INFRASTRUCTURE",
+        Some(ErrorCategory::Assertion) => ", ASSERTION",
+        Some(ErrorCategory::Locator) => ", LOCATOR",
+        Some(ErrorCategory::Timeout) => ", TIMEOUT",
+        Some(ErrorCategory::Other) => ", OTHER",
+        None => "",
+    };
+    let retry = match known.cause.retryable {
+        Some(true) => ", worth running again",
+        Some(false) | None => "",
+    };
+    format!(
+        "{}  {}\n{}\n",
+        paint.tone(BOLD, &known.fingerprint),
+        known.cause.root_cause,
+        paint.tone(DIM, &format!("{side}{category}{retry}")),
+    )
+}
+
+/// A part with its name before its first line.
+fn labelled(name: &str, part: &str) -> Vec<String> {
+    let mut lines = part.lines();
+    let first = lines.next().unwrap_or_default();
+    let mut labelled = vec![format!("{name}: {first}")];
+    labelled.extend(lines.map(|line| format!("  {line}")));
+    labelled
+}
+
+fn history(seen: &Seen) -> Vec<String> {
+    let mut line = format!(
+        "seen in {} of {}, {}",
+        seen.runs,
+        plural(seen.of_runs, "remembered run"),
+        plural(seen.failures, "failure"),
+    );
+    if let Some(first) = &seen.first_seen {
+        let _ = write!(line, "; first {first}");
+    }
+    if let Some(last) = &seen.last_seen {
+        let _ = write!(line, ", last {last}");
+    }
+    vec![line]
+}
+
+fn tests(tests: &[TestName]) -> Vec<String> {
+    let mut lines: Vec<String> = tests.iter().take(TESTS).map(TestName::to_string).collect();
+    if tests.len() > TESTS {
+        lines.push(format!("and {} more", tests.len() - TESTS));
+    }
+    lines
+}
+
+/// Why two fingerprints are or are not the same.
+#[must_use]
+pub fn show_comparison(
+    comparison: &Comparison,
+    one: &Known,
+    other: &Known,
+    paint: Paint,
+) -> String {
+    let mut text = headline(one, paint);
+    text += &headline(other, paint);
+    let differing: Vec<&str> = comparison
+        .parts
+        .iter()
+        .filter(|part| !part.same)
+        .map(|part| part.name.as_str())
+        .collect();
+    let verdict = if comparison.same {
+        "The same cause: both are one fingerprint.".to_owned()
+    } else if one.cause.template.is_empty() || other.cause.template.is_empty() {
+        "Not the same. What one of them was made of was not kept, so only their causes can be \
+         compared."
+            .to_owned()
+    } else if differing.is_empty() {
+        "Not the same, though nothing that was kept of them differs: a part was too long to be \
+         kept whole, or another version of jelly made one of them."
+            .to_owned()
+    } else {
+        format!("Not the same: they differ in {}.", differing.join(", "))
+    };
+    let _ = write!(text, "\n{}\n", paint.tone(BOLD, &verdict));
+    for part in &comparison.parts {
+        text += &show_part(part, paint);
+    }
+    text
+}
+
+fn show_part(part: &Part, paint: Paint) -> String {
+    let lines = |mark: &str, style: Style, text: &Option<String>| -> String {
+        let Some(text) = text else {
+            return format!("  {mark} {}\n", paint.tone(DIM, "(absent)"));
+        };
+        text.lines()
+            .map(|line| {
+                let line = sanitize(line);
+                format!("  {}\n", paint.tone(style, &format!("{mark} {line}")))
+            })
+            .collect()
+    };
+    let heading = |what: &str| {
+        format!(
+            "\n{}{}\n",
+            paint.tone(BOLD, &part.name),
+            paint.tone(DIM, what)
+        )
+    };
+    if part.same {
+        return heading(" (same)") + &lines(" ", Style::new(), &part.one);
+    }
+    // Lines that both have are shown once.
+    let (Some(one), Some(other)) = (&part.one, &part.other) else {
+        return heading("") + &lines("-", RED, &part.one) + &lines("+", GREEN, &part.other);
+    };
+    let mut text = heading("");
+    let diff = similar::TextDiff::from_lines(one.as_str(), other.as_str());
+    for change in diff.iter_all_changes() {
+        let line = sanitize(change.value().trim_end_matches('\n')).into_owned();
+        let (mark, style) = match change.tag() {
+            similar::ChangeTag::Equal => (" ", Style::new()),
+            similar::ChangeTag::Delete => ("-", RED),
+            similar::ChangeTag::Insert => ("+", GREEN),
+        };
+        let _ = writeln!(text, "  {}", paint.tone(style, &format!("{mark} {line}")));
+    }
+    text
+}

@@ -1,0 +1,260 @@
+//! Where a fingerprint is looked for: the reports that were named, those of
+//! the last `jelly run`, the history.
+
+use super::ExplainArgs;
+use super::known::{Found, Known};
+use super::unreadable;
+use crate::cli::find::find;
+use crate::cli::run::complain;
+use crate::cli::settings::World;
+use crate::history::{Past, PastCause, TestName};
+use crate::junit::{self, Case, CaseSink, Limits};
+use crate::model::{Diagnosis, ExitCode, RunReport, Template};
+use crate::survey::{Input, Source, open};
+use crate::text::redact::{Redactor, looks_secret};
+use crate::triage::Engine;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, Read};
+
+/// A larger results.json is not read.
+const RESULTS_MAX: u64 = 256 * 1024 * 1024;
+/// How all fingerprints of this version begin.
+const PREFIX: &str = "j1:";
+
+/// All that is known, by fingerprint of the cause.
+pub struct Sources {
+    known: BTreeMap<String, Known>,
+    /// Fingerprints of tests, each with that of its cause.
+    of_tests: BTreeMap<String, String>,
+    past: Past,
+    looked_in: Vec<String>,
+}
+
+/// `results.json` of one plan or of several.
+#[derive(Deserialize)]
+struct Results {
+    #[serde(default)]
+    plans: Vec<RunReport>,
+}
+
+impl Sources {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// The exit code for what was said already: a report that was named, or a
+    /// history that is there, can't be read.
+    pub fn open(args: &ExplainArgs, world: &World) -> Result<Self, ExitCode> {
+        let mut sources = Self {
+            known: BTreeMap::new(),
+            of_tests: BTreeMap::new(),
+            past: Past::default(),
+            looked_in: Vec::new(),
+        };
+        let redactor = secrets_of(world);
+        let named = find(&args.reports).map_err(|error| {
+            complain(&format!("error: failed to {error}"));
+            ExitCode::InvalidInput
+        })?;
+        let latest = args.reports_dir.join("latest/results.json");
+        let latest = latest.is_file().then(|| Source {
+            name: latest.display().to_string(),
+            input: Input::File(latest),
+        });
+        for source in named.iter().chain(&latest) {
+            sources.read(source, &redactor)?;
+        }
+        if let Some(store) = args.memory.store(world) {
+            let (past, warnings) = store.load().map_err(|error| unreadable(&error))?;
+            for warning in warnings {
+                complain(&format!("warning: {warning}"));
+            }
+            sources.past = past;
+            sources.looked_in.push(store.path().display().to_string());
+        }
+        Ok(sources)
+    }
+
+    pub fn looked_in(&self) -> String {
+        if self.looked_in.is_empty() {
+            return "nothing, since there is neither a report nor a history here".to_owned();
+        }
+        self.looked_in.join(", ")
+    }
+
+    /// What is known of the one fingerprint that begins like this.
+    pub fn find(&self, asked: &str) -> Found {
+        let prefix = if asked.starts_with(PREFIX) {
+            asked.to_owned()
+        } else {
+            format!("{PREFIX}{asked}")
+        };
+        let of_tests = self
+            .of_tests
+            .iter()
+            .filter(|(print, _)| print.starts_with(&prefix))
+            .map(|(_, cause)| cause.as_str());
+        let causes: BTreeSet<&str> = self
+            .known
+            .keys()
+            .map(String::as_str)
+            .filter(|print| print.starts_with(&prefix))
+            .chain(of_tests)
+            .chain(self.past.fingerprints(&prefix))
+            .collect();
+        let mut causes = causes.into_iter();
+        match (causes.next(), causes.next()) {
+            (None, _) => Found::None,
+            (Some(one), None) => self
+                .about(one)
+                .map_or(Found::None, |known| Found::One(Box::new(known))),
+            (Some(one), Some(two)) => Found::Several(
+                [one, two]
+                    .into_iter()
+                    .chain(causes)
+                    .map(str::to_owned)
+                    .collect(),
+            ),
+        }
+    }
+
+    fn about(&self, fingerprint: &str) -> Option<Known> {
+        let past = self.past.cause(fingerprint);
+        match (self.known.get(fingerprint).cloned(), past) {
+            (Some(mut known), Some(past)) => {
+                known.add_past(past, self.past.runs());
+                Some(known)
+            }
+            (Some(known), None) => Some(known),
+            (None, Some(past)) => Some(Known::of_past(past, self.past.runs())),
+            (None, None) => None,
+        }
+    }
+
+    fn read(&mut self, source: &Source, redactor: &Redactor) -> Result<(), ExitCode> {
+        let shown = source.name.as_str();
+        let input = open(&source.input).map_err(|error| error.to_string());
+        let result = input.and_then(|input| {
+            if shown.ends_with(".json") {
+                self.read_results(input, shown)
+            } else {
+                self.read_junit(input, shown, redactor)
+            }
+        });
+        self.looked_in.push(shown.to_owned());
+        result.map_err(|why| {
+            complain(&format!("error: failed to read the report {shown}: {why}"));
+            ExitCode::InvalidInput
+        })
+    }
+
+    fn read_results(&mut self, input: impl BufRead, shown: &str) -> Result<(), String> {
+        let mut bytes = Vec::new();
+        let read = input
+            .take(RESULTS_MAX + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| error.to_string())?;
+        if u64::try_from(read).is_ok_and(|read| read > RESULTS_MAX) {
+            return Err(format!("it has more than {RESULTS_MAX} bytes"));
+        }
+        let of_run = serde_json::from_slice::<RunReport>(&bytes).map(|report| vec![report]);
+        let reports = of_run
+            .or_else(|error| {
+                let several = serde_json::from_slice::<Results>(&bytes).map(|all| all.plans);
+                several.ok().filter(|all| !all.is_empty()).ok_or(error)
+            })
+            .map_err(|error| format!("it is no results.json of jelly run: {error}"))?;
+        for report in reports {
+            let failures = report.iterations.iter().flat_map(|i| &i.failures);
+            for failure in failures {
+                let test = TestName::new(
+                    &report.plan.name,
+                    failure.server.as_deref().unwrap_or_default(),
+                    failure.step.as_deref().unwrap_or("(start)"),
+                );
+                self.add(&failure.diagnosis, Template::default(), test, shown);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_junit(
+        &mut self,
+        mut input: impl BufRead,
+        shown: &str,
+        redactor: &Redactor,
+    ) -> Result<(), String> {
+        let mut sink = Sink {
+            sources: self,
+            redactor,
+            shown,
+        };
+        let summary = junit::read(&mut input, shown, &Limits::default(), &mut sink);
+        match summary.problem {
+            Some(problem) => Err(problem),
+            None => Ok(()),
+        }
+    }
+
+    fn add(&mut self, diagnosis: &Diagnosis, template: Template, test: TestName, report: &str) {
+        let known = self
+            .known
+            .entry(diagnosis.fingerprint.clone())
+            .or_insert_with(|| {
+                let cause = PastCause::new(diagnosis, template);
+                Known::new(diagnosis.fingerprint.clone(), cause)
+            });
+        known.advice.get_or_insert_with(|| diagnosis.advice.clone());
+        known.add_test(test);
+        known.add_report(report);
+        self.of_tests.insert(
+            diagnosis.test_fingerprint.clone(),
+            diagnosis.fingerprint.clone(),
+        );
+    }
+}
+
+/// Values of the environment that a report may hold and nobody should see.
+fn secrets_of(world: &World) -> Redactor {
+    let secrets = world
+        .env
+        .iter()
+        .filter(|(name, value)| looks_secret(name) && value.len() >= 8);
+    Redactor::new(secrets)
+}
+
+struct Sink<'s> {
+    sources: &'s mut Sources,
+    redactor: &'s Redactor,
+    shown: &'s str,
+}
+
+impl CaseSink for Sink<'_> {
+    fn case(&mut self, case: &Case<'_>) {
+        for failure in case.failures {
+            let mut failure = failure.clone();
+            for text in [
+                &mut failure.type_,
+                &mut failure.message,
+                &mut failure.text,
+                &mut failure.system_out,
+                &mut failure.system_err,
+            ]
+            .into_iter()
+            .flatten()
+            {
+                *text = self.redactor.redact(text).into_owned();
+            }
+            let (diagnosis, template) = Engine::builtin().diagnose_with_template(&failure);
+            let name = |text: &str| self.redactor.redact(text).into_owned();
+            let test = TestName {
+                suite: name(case.suite),
+                classname: name(case.classname),
+                name: name(case.name),
+            };
+            self.sources.add(&diagnosis, template, test, self.shown);
+        }
+    }
+
+    fn turned_flaky(&mut self, _ordinal: u64) {}
+}

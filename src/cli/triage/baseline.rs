@@ -1,0 +1,191 @@
+//! `--baseline`: earlier reports, in whatever way they were kept.
+
+use crate::cli::find::{FindError, find};
+use crate::survey::{Input, Source};
+use crate::text::natural_cmp;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::NamedTempFile;
+
+/// Files of one run, and what they need to stay there.
+#[derive(Debug, Default)]
+pub struct Baseline {
+    /// Oldest first.
+    pub runs: Vec<Vec<Source>>,
+    /// What came out of git; gone with the value.
+    _files: Vec<NamedTempFile>,
+}
+
+/// Why a baseline can't be used. Completes "failed to …".
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    #[error(transparent)]
+    Find(#[from] FindError),
+    #[error("get {what} out of git: {problem}")]
+    Git { what: String, problem: String },
+    #[error("keep {what} for a moment")]
+    Keep { what: String, source: io::Error },
+}
+
+/// The earlier runs that `values` mean, each value later than those before it:
+/// a file, a folder or a glob, whose numbers tell the runs; or `git:REVISION`
+/// for the `current` reports as they were then.
+///
+/// # Errors
+/// A value that leads to nothing.
+pub fn baseline(values: &[String], current: &[Source]) -> Result<Baseline, BaselineError> {
+    let mut baseline = Baseline::default();
+    for value in values {
+        match value.strip_prefix("git:") {
+            Some(revision) => {
+                let mut run = Vec::new();
+                for source in current {
+                    if let Input::File(path) = &source.input {
+                        let (file, name) = out_of_git(revision, path)?;
+                        run.push(Source {
+                            name,
+                            input: Input::File(file.path().to_owned()),
+                        });
+                        baseline._files.push(file);
+                    }
+                }
+                baseline.runs.push(run);
+            }
+            None => {
+                let found = find(std::slice::from_ref(value))?;
+                baseline.runs.extend(runs(found));
+            }
+        }
+    }
+    Ok(baseline)
+}
+
+/// Files that differ in nothing but a number are the same report of successive
+/// runs: `builds/17/junit.xml` and `builds/18/junit.xml`, `Results.xml` and
+/// `Results(7).xml`. The last of each belong to the last run.
+fn runs(mut files: Vec<Source>) -> Vec<Vec<Source>> {
+    files.sort_by(|a, b| natural_cmp(&a.name, &b.name));
+    let mut series: BTreeMap<String, Vec<Source>> = BTreeMap::new();
+    for file in files {
+        series.entry(unnumbered(&file.name)).or_default().push(file);
+    }
+    let most = series.values().map(Vec::len).max().unwrap_or_default();
+    let mut runs: Vec<Vec<Source>> = (0..most).map(|_| Vec::new()).collect();
+    for files in series.into_values() {
+        let late = most - files.len();
+        for (at, file) in files.into_iter().enumerate() {
+            runs[late + at].push(file);
+        }
+    }
+    runs
+}
+
+/// The path without what tells runs apart: numbers in the names of folders, and
+/// at the end of the file's.
+fn unnumbered(path: &str) -> String {
+    let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let folders: String = folders
+        .split_inclusive(|c: char| !c.is_ascii_digit())
+        .map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()))
+        .collect();
+    let (stem, ending) = file.split_once('.').unwrap_or((file, ""));
+    let bare = stem
+        .trim_end_matches(')')
+        .trim_end_matches(|c: char| c.is_ascii_digit());
+    let stem = match bare.chars().last() {
+        Some('(' | '-' | '_') if bare.len() < stem.len() => &bare[..bare.len() - 1],
+        Some(_) | None => stem,
+    };
+    format!("{folders}/{stem}.{ending}")
+}
+
+/// A file as it was at a revision, and what it is called.
+fn out_of_git(revision: &str, path: &Path) -> Result<(NamedTempFile, String), BaselineError> {
+    let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+    let what = format!("{revision}:{}", path.display());
+    let refuse = |problem: &str| BaselineError::Git {
+        what: what.clone(),
+        problem: problem.to_owned(),
+    };
+    if revision.is_empty() || revision.starts_with('-') {
+        return Err(refuse("write a revision behind `git:`, as in git:HEAD"));
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .arg("show")
+        .arg(format!("{revision}:./{file_name}"))
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| refuse(&error.to_string()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(refuse(said.lines().next().unwrap_or("git says nothing")));
+    }
+    let keep = || -> io::Result<NamedTempFile> {
+        let mut file = NamedTempFile::new()?;
+        file.write_all(&output.stdout)?;
+        file.flush()?;
+        Ok(file)
+    };
+    let file = keep().map_err(|source| BaselineError::Keep {
+        what: what.clone(),
+        source,
+    })?;
+    Ok((file, what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runs;
+    use crate::survey::{Input, Source};
+
+    fn names(files: &[&str]) -> Vec<Vec<String>> {
+        let files = files.iter().map(|name| Source {
+            name: (*name).to_owned(),
+            input: Input::Stdin,
+        });
+        runs(files.collect())
+            .into_iter()
+            .map(|run| run.into_iter().map(|file| file.name).collect())
+            .collect()
+    }
+
+    #[test]
+    fn numbered_folders_are_runs_in_the_order_of_their_numbers() {
+        assert_eq!(
+            names(&["b/10/a.xml", "b/9/a.xml", "b/9/b.xml", "b/10/b.xml"]),
+            [["b/9/a.xml", "b/9/b.xml"], ["b/10/a.xml", "b/10/b.xml"]]
+        );
+    }
+
+    #[test]
+    fn numbered_files_are_runs_and_numbered_classes_are_not() {
+        assert_eq!(
+            names(&["r/Results(7).xml", "r/Results.xml", "r/Results(10).xml"]),
+            [
+                ["r/Results.xml"],
+                ["r/Results(7).xml"],
+                ["r/Results(10).xml"]
+            ]
+        );
+        assert_eq!(
+            names(&["TEST-a.Foo1Test.xml", "TEST-a.Foo2Test.xml"]),
+            [["TEST-a.Foo1Test.xml", "TEST-a.Foo2Test.xml"]]
+        );
+    }
+
+    #[test]
+    fn the_last_of_each_report_belong_to_the_last_run() {
+        assert_eq!(
+            names(&["b/1/a.xml", "b/2/a.xml", "b/2/new.xml"]),
+            [vec!["b/1/a.xml"], vec!["b/2/a.xml", "b/2/new.xml"]]
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! The reports read once more, for the formats that hold all of their cases:
+//! by then it is known what each failure means, and which case was flaky.
+
+use crate::junit::{self, Case, CaseOutcome, CaseSink, Limits};
+use crate::model::{FailureStatus, FailureView, Failures, TriageReport};
+use crate::report::triage::{CaseWriter, ShownCase, ShownOutcome};
+use crate::survey::{Source, open};
+use crate::text::redact::Redactor;
+use std::collections::HashMap;
+use std::io;
+
+/// Hands all cases of the counted reports to `writer`, in the order of the
+/// report's own account.
+///
+/// # Errors
+/// What `writer` says. A report that can't be read again has no cases.
+pub fn replay(
+    report: &TriageReport,
+    sources: &[Source],
+    redactor: &Redactor,
+    writer: &mut dyn CaseWriter,
+) -> io::Result<()> {
+    let by_name: HashMap<String, &Source> = sources
+        .iter()
+        .map(|source| (redactor.redact(&source.name).into_owned(), source))
+        .collect();
+    let failures = by_report(&report.failures);
+    writer.begin(report)?;
+    for summary in report.reports.iter().filter(|r| r.same_as.is_none()) {
+        writer.begin_report(summary)?;
+        let failures = failures.get(summary.path.as_str());
+        let mut sink = Replay {
+            failures: failures.map_or(&[], Vec::as_slice),
+            redactor,
+            writer: &mut *writer,
+            result: Ok(()),
+        };
+        let read = by_name.get(&summary.path);
+        // Where it can't be opened any more, its problem is in the account.
+        if let Some(Ok(mut input)) = read.map(|source| open(&source.input)) {
+            junit::read(&mut input, &summary.path, &Limits::default(), &mut sink);
+        }
+        sink.result?;
+        writer.end_report()?;
+    }
+    writer.end(report)
+}
+
+/// The same for failures that came one by one, of which there is no report to
+/// be read.
+///
+/// # Errors
+/// What `writer` says.
+pub fn replay_failures(report: &TriageReport, writer: &mut dyn CaseWriter) -> io::Result<()> {
+    let failures = by_report(&report.failures);
+    writer.begin(report)?;
+    for summary in &report.reports {
+        writer.begin_report(summary)?;
+        for failure in failures.get(summary.path.as_str()).into_iter().flatten() {
+            writer.case(&ShownCase::of(*failure))?;
+        }
+        writer.end_report()?;
+    }
+    writer.end(report)
+}
+
+fn by_report(failures: &Failures) -> HashMap<&str, Vec<FailureView<'_>>> {
+    let mut by_report: HashMap<&str, Vec<FailureView<'_>>> = HashMap::new();
+    for failure in failures.iter() {
+        by_report.entry(failure.report).or_default().push(failure);
+    }
+    by_report
+}
+
+struct Replay<'r> {
+    /// Of this report, by rising ordinal.
+    failures: &'r [FailureView<'r>],
+    redactor: &'r Redactor,
+    writer: &'r mut dyn CaseWriter,
+    result: io::Result<()>,
+}
+
+impl CaseSink for Replay<'_> {
+    fn case(&mut self, case: &Case<'_>) {
+        if self.result.is_err() {
+            return;
+        }
+        let first = self.failures.partition_point(|f| f.ordinal < case.ordinal);
+        let end = self.failures.partition_point(|f| f.ordinal <= case.ordinal);
+        let failures = self.failures.get(first..end).unwrap_or_default();
+        let flaky = failures
+            .first()
+            .is_some_and(|f| f.status == FailureStatus::Flaky);
+        let outcome = match case.outcome {
+            _ if flaky => ShownOutcome::Flaky,
+            CaseOutcome::Passed => ShownOutcome::Passed,
+            CaseOutcome::Failed => ShownOutcome::Failed,
+            CaseOutcome::Error => ShownOutcome::Error,
+            CaseOutcome::Skipped => ShownOutcome::Skipped,
+            CaseOutcome::Flaky => ShownOutcome::Flaky,
+        };
+        let text = |text| self.redactor.redact(text);
+        let (suite, classname, name) = (text(case.suite), text(case.classname), text(case.name));
+        let file = case.file.map(text);
+        let told = case.failures.first();
+        let trace = told.and_then(|told| told.text.as_deref()).map(text);
+        let type_ = told.and_then(|told| told.type_.as_deref()).map(text);
+        self.result = self.writer.case(&ShownCase {
+            suite: &suite,
+            classname: &classname,
+            name: &name,
+            file: file.as_deref(),
+            line: case.line,
+            duration_s: case.duration_s,
+            outcome,
+            failures: failures.to_vec(),
+            text: trace.as_deref(),
+            type_: type_.as_deref(),
+        });
+    }
+
+    fn turned_flaky(&mut self, _: u64) {
+        // Known from the first reading.
+    }
+}

@@ -1,0 +1,104 @@
+//! What GitHub Actions shows by itself: an annotation a cause, and the job
+//! summary.
+
+use super::markdown::markdown;
+use crate::model::{Cluster, TriageReport};
+use crate::report::github::{MAX_ANNOTATIONS, MAX_SUMMARY, command};
+use crate::report::quote::line;
+use crate::text::{plural, truncate};
+
+/// Workflow commands, one a line: the causes by number of victims, as many as
+/// GitHub shows. Files below `workspace` are told as it wants them.
+#[must_use]
+pub fn github(report: &TriageReport, workspace: Option<&str>) -> String {
+    let mut out = String::new();
+    let broken = report.reports.iter().filter(|r| r.problem.is_some());
+    let mut left = MAX_ANNOTATIONS - 1;
+    for summary in broken.take(left) {
+        let problem = summary.problem.as_deref().unwrap_or_default();
+        let properties = [("title", "jelly: a report can't be relied on")];
+        let text = format!("{}: {problem}", summary.path);
+        out.push_str(&command("error", &properties, &text));
+        left -= 1;
+    }
+    let shown = report.clusters.iter().take(left);
+    out.extend(shown.map(|cluster| annotation(report, cluster, workspace)));
+    if report.clusters.len() > left {
+        let more = plural(report.clusters.len() - left, "more cause");
+        let text = format!("and {more}; the job summary tells them");
+        out.push_str(&command("warning", &[("title", "jelly")], &text));
+    }
+    if out.is_empty() && report.exit_code != 0 {
+        let properties = [("title", "jelly triage")];
+        out.push_str(&command("error", &properties, &report.health.summary));
+    }
+    out
+}
+
+fn annotation(report: &TriageReport, cluster: &Cluster, workspace: Option<&str>) -> String {
+    let victims = || {
+        cluster
+            .victims
+            .iter()
+            .filter_map(|at| report.failures.get(*at))
+    };
+    let place = victims().find_map(|failure| Some((failure.file?, failure.line)));
+    let number = place
+        .and_then(|(_, line)| line)
+        .map(|line| line.to_string());
+    let title = match cluster.count {
+        1 => format!("{}: {}", cluster.example, cluster.root_cause),
+        n => format!("{}: {}", plural(n, "test"), cluster.root_cause),
+    };
+    let mut properties = Vec::new();
+    if let Some((file, _)) = place {
+        let below = workspace.and_then(|folder| file.strip_prefix(folder));
+        properties.push((
+            "file",
+            below.map_or(file, |file| file.trim_start_matches('/')),
+        ));
+    }
+    if let Some(number) = &number {
+        properties.push(("line", number));
+    }
+    properties.push(("title", &title));
+    let mut text = cluster.title.clone();
+    if let Some(evidence) = &cluster.evidence
+        && !text.contains(&evidence.text)
+    {
+        text.push_str(&format!("\n{}", line(&evidence.text, 500)));
+    }
+    if cluster.count > 1 {
+        let names: Vec<String> = victims().take(5).map(|f| f.title()).collect();
+        text.push_str(&format!("\nin {}", names.join(", ")));
+        let more = cluster.victims.len() - names.len();
+        if more > 0 {
+            text.push_str(&format!(" and {more} more"));
+        }
+    }
+    for step in cluster.advice.fix.iter().take(2) {
+        text.push_str(&format!("\n{step}"));
+    }
+    let level = if cluster.flaky == cluster.count {
+        "warning"
+    } else {
+        "error"
+    };
+    command(level, &properties, &text)
+}
+
+/// The job summary, to be appended to `$GITHUB_STEP_SUMMARY`.
+#[must_use]
+pub fn summary(report: &TriageReport) -> String {
+    let mut out = markdown(report);
+    if out.len() > MAX_SUMMARY {
+        out = truncate(&out, MAX_SUMMARY).into_owned();
+        // A fence that the cut left open would swallow what follows.
+        if out.lines().filter(|line| line.starts_with("```")).count() % 2 == 1 {
+            out.push_str("\n```");
+        }
+        out.push_str("\n\nThe rest did not fit in here.\n");
+    }
+    out.push('\n');
+    out
+}

@@ -1,0 +1,226 @@
+//! The reports again as JUnit XML, with what triage says of each failure as
+//! properties. Written case by case.
+
+use super::case::{CaseWriter, ShownCase, ShownOutcome};
+use crate::model::{Diagnosis, FailureView, ReportSummary, TriageReport};
+use crate::report::junit::xml::{attribute, content};
+use crate::report::words;
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
+use std::io::{self, Write};
+
+/// Writes one document, a suite for each report.
+pub struct JunitWriter<'w> {
+    writer: Writer<&'w mut dyn Write>,
+}
+
+impl<'w> JunitWriter<'w> {
+    pub fn new(out: &'w mut dyn Write) -> Self {
+        Self {
+            writer: Writer::new_with_indent(out, b' ', 1),
+        }
+    }
+}
+
+impl CaseWriter for JunitWriter<'_> {
+    fn begin(&mut self, report: &TriageReport) -> io::Result<()> {
+        let decl = BytesDecl::new("1.0", Some("UTF-8"), None);
+        self.writer.write_event(Event::Decl(decl))?;
+        let mut root = BytesStart::new("testsuites");
+        root.push_attribute(("name", "jelly triage"));
+        let counted = |of: fn(&ReportSummary) -> u64| -> u64 {
+            let once = report.reports.iter().filter(|r| r.same_as.is_none());
+            once.map(of).sum()
+        };
+        counts(
+            &mut root,
+            [
+                counted(|r| r.tests + r.suite_errors),
+                counted(|r| r.failed),
+                counted(|r| r.errors + r.suite_errors),
+                counted(|r| r.skipped),
+            ],
+        );
+        self.writer.write_event(Event::Start(root))
+    }
+
+    fn begin_report(&mut self, summary: &ReportSummary) -> io::Result<()> {
+        let mut suite = BytesStart::new("testsuite");
+        suite.push_attribute(("name", attribute(&summary.path).as_str()));
+        counts(
+            &mut suite,
+            [
+                summary.tests + summary.suite_errors,
+                summary.failed,
+                summary.errors + summary.suite_errors,
+                summary.skipped,
+            ],
+        );
+        if let Some(seconds) = summary.duration_s.filter(|s| s.is_finite()) {
+            suite.push_attribute(("time", format!("{seconds:.3}").as_str()));
+        }
+        self.writer.write_event(Event::Start(suite))?;
+        let mut properties = vec![("jelly.dialect", summary.dialect.clone())];
+        let problem = summary.problem.iter();
+        properties.extend(problem.map(|problem| ("jelly.problem", problem.clone())));
+        let warnings = summary.warnings.iter();
+        properties.extend(warnings.map(|warning| ("jelly.warning", warning.clone())));
+        write_properties(&mut self.writer, &properties)
+    }
+
+    fn case(&mut self, case: &ShownCase<'_>) -> io::Result<()> {
+        let seconds = case
+            .duration_s
+            .filter(|s| s.is_finite() && *s >= 0.0)
+            .map(|seconds| format!("{seconds:.3}"));
+        let classname = if case.classname.is_empty() {
+            case.suite.rsplit(" > ").next().unwrap_or_default()
+        } else {
+            case.classname
+        };
+        let mut start = BytesStart::new("testcase");
+        start.push_attribute(("name", attribute(case.name).as_str()));
+        start.push_attribute(("classname", attribute(classname).as_str()));
+        if let Some(seconds) = &seconds {
+            start.push_attribute(("time", seconds.as_str()));
+        }
+        if let Some(file) = case.file {
+            start.push_attribute(("file", attribute(file).as_str()));
+        }
+        if let Some(line) = case.line {
+            start.push_attribute(("line", line.to_string().as_str()));
+        }
+        if case.failures.is_empty() && case.outcome == ShownOutcome::Passed {
+            return self.writer.write_event(Event::Empty(start));
+        }
+        self.writer.write_event(Event::Start(start))?;
+        let properties: Vec<(&str, String)> =
+            case.failures.first().map(said_of).unwrap_or_default();
+        write_properties(&mut self.writer, &properties)?;
+        match case.outcome {
+            ShownOutcome::Passed => {}
+            ShownOutcome::Skipped => {
+                self.writer
+                    .write_event(Event::Empty(BytesStart::new("skipped")))?;
+            }
+            ShownOutcome::Failed => self.wrong("failure", case)?,
+            ShownOutcome::Error => self.wrong("error", case)?,
+            // Surefire's word for an attempt of a test that passed in the end.
+            ShownOutcome::Flaky => self.wrong("flakyFailure", case)?,
+        }
+        self.writer
+            .write_event(Event::End(BytesEnd::new("testcase")))
+    }
+
+    fn end_report(&mut self) -> io::Result<()> {
+        self.writer
+            .write_event(Event::End(BytesEnd::new("testsuite")))
+    }
+
+    fn end(&mut self, _: &TriageReport) -> io::Result<()> {
+        self.writer
+            .write_event(Event::End(BytesEnd::new("testsuites")))?;
+        self.writer.get_mut().write_all(b"\n")
+    }
+}
+
+impl JunitWriter<'_> {
+    /// An element for each cause of a case.
+    fn wrong(&mut self, element: &str, case: &ShownCase<'_>) -> io::Result<()> {
+        for (at, failure) in case.failures.iter().enumerate() {
+            let mut start = BytesStart::new(element);
+            let message = failure.message.unwrap_or_default();
+            start.push_attribute(("message", attribute(message).as_str()));
+            let type_ = case.type_.filter(|_| at == 0);
+            let type_ = type_.unwrap_or(&failure.kind.root_cause);
+            start.push_attribute(("type", attribute(type_).as_str()));
+            match case.text.filter(|text| at == 0 && !text.trim().is_empty()) {
+                Some(text) => {
+                    let text = content(text);
+                    self.writer.write_event(Event::Start(start))?;
+                    self.writer
+                        .write_event(Event::Text(BytesText::new(&text)))?;
+                    self.writer
+                        .write_event(Event::End(BytesEnd::new(element)))?;
+                }
+                None => self.writer.write_event(Event::Empty(start))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn counts(start: &mut BytesStart<'_>, [tests, failures, errors, skipped]: [u64; 4]) {
+    for (name, count) in [
+        ("tests", tests),
+        ("failures", failures),
+        ("errors", errors),
+        ("skipped", skipped),
+    ] {
+        start.push_attribute((name, count.to_string().as_str()));
+    }
+}
+
+/// The diagnosis as properties, in the names of `jelly run`.
+fn said_of(failure: &FailureView<'_>) -> Vec<(&'static str, String)> {
+    let Diagnosis {
+        side,
+        ambiguous,
+        error_category,
+        root_cause,
+        retryable,
+        rule,
+        flaky,
+        ..
+    } = failure.kind;
+    let mut said = vec![("jelly.side", words::side(*side).to_owned())];
+    if *ambiguous {
+        said.push(("jelly.ambiguous", "true".to_owned()));
+    }
+    if let Some(category) = error_category {
+        said.push((
+            "jelly.error_category",
+            words::category(*category).to_owned(),
+        ));
+    }
+    said.push(("jelly.root_cause", root_cause.clone()));
+    if let Some(retryable) = retryable {
+        said.push(("jelly.retryable", retryable.to_string()));
+    }
+    said.push(("jelly.rule", rule.clone()));
+    if let Some((_, text)) = failure.evidence {
+        said.push(("jelly.evidence", text.to_owned()));
+    }
+    said.push(("jelly.fingerprint", failure.fingerprint.to_owned()));
+    said.push((
+        "jelly.test_fingerprint",
+        failure.test_fingerprint.to_owned(),
+    ));
+    if *flaky {
+        said.push(("jelly.flaky", "true".to_owned()));
+    }
+    if let Some(before) = failure.pre_existing {
+        said.push(("jelly.pre_existing", before.to_string()));
+    }
+    if !failure.what.is_empty() {
+        said.push(("jelly.advice", failure.what.to_owned()));
+    }
+    said
+}
+
+fn write_properties<W: Write>(
+    writer: &mut Writer<W>,
+    properties: &[(&str, String)],
+) -> io::Result<()> {
+    if properties.is_empty() {
+        return Ok(());
+    }
+    writer.write_event(Event::Start(BytesStart::new("properties")))?;
+    for (name, value) in properties {
+        let mut property = BytesStart::new("property");
+        property.push_attribute(("name", *name));
+        property.push_attribute(("value", attribute(value).as_str()));
+        writer.write_event(Event::Empty(property))?;
+    }
+    writer.write_event(Event::End(BytesEnd::new("properties")))
+}

@@ -1,0 +1,157 @@
+//! What a fingerprint stands for, told from reports and from the history.
+
+use crate::support::{Ended, Project};
+use serde_json::Value;
+use std::fs;
+
+const REPORT: &str = r#"<?xml version="1.0"?>
+<testsuites>
+  <testsuite name="shop" tests="4" failures="3">
+    <testcase classname="shop.CartTest" name="total" time="0.01">
+      <failure message="connect ECONNREFUSED 127.0.0.1:40123">Error: connect ECONNREFUSED 127.0.0.1:40123
+    at TCPConnectWrap.afterConnect (node:net:1555:16)</failure>
+    </testcase>
+    <testcase classname="shop.UserTest" name="login" time="0.01">
+      <failure message="connect ECONNREFUSED 127.0.0.1:51999">Error: connect ECONNREFUSED 127.0.0.1:51999
+    at TCPConnectWrap.afterConnect (node:net:1555:16)</failure>
+    </testcase>
+    <testcase classname="shop.CartTest" name="vat" time="0.01">
+      <failure message="expected 24 to equal 28">AssertionError: expected 24 to equal 28
+    at Context.vat (test/cart.js:9:3)</failure>
+    </testcase>
+    <testcase classname="shop.CartTest" name="discount" time="0.01">
+      <failure message="expected 24 to equal 30">AssertionError: expected 24 to equal 30
+    at Context.discount (test/cart.js:19:3)</failure>
+    </testcase>
+  </testsuite>
+</testsuites>
+"#;
+
+fn project() -> Project {
+    let project = Project::empty();
+    project.write("junit.xml", REPORT);
+    project
+}
+
+#[track_caller]
+fn good(ended: Ended) -> String {
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ended.stdout
+}
+
+/// Fingerprints by test, from jelly itself.
+fn fingerprints(project: &Project) -> Vec<(String, String)> {
+    let args = ["triage", "junit.xml", "--no-history", "--format", "json"];
+    let report: Value = serde_json::from_str(&project.jelly(&args).output().stdout).unwrap();
+    let failures = report["failures"].as_array().unwrap();
+    failures
+        .iter()
+        .map(|failure| {
+            let print = &failure["diagnosis"]["fingerprint"];
+            (
+                failure["name"].as_str().unwrap().to_owned(),
+                print.as_str().unwrap().to_owned(),
+            )
+        })
+        .collect()
+}
+
+fn print_of<'a>(all: &'a [(String, String)], test: &str) -> &'a str {
+    let found = all.iter().find(|(name, _)| name == test);
+    &found.unwrap().1
+}
+
+#[test]
+fn a_fingerprint_is_explained_from_a_report() {
+    let project = project();
+    let all = fingerprints(&project);
+    let total = print_of(&all, "total");
+    assert_eq!(total, print_of(&all, "login"), "one cause, two tests");
+    assert_ne!(print_of(&all, "vat"), print_of(&all, "discount"));
+    let text = good(
+        project
+            .jelly(&["explain", total, "--in", "junit.xml"])
+            .output(),
+    );
+    insta::assert_snapshot!("explain_report", text);
+}
+
+#[test]
+fn two_fingerprints_are_compared_part_by_part() {
+    let project = project();
+    let all = fingerprints(&project);
+    let diff = |one: &str, other: &str| {
+        let (one, other) = (print_of(&all, one), print_of(&all, other));
+        let args = ["explain", "--diff", one, other, "--in", "junit.xml"];
+        good(project.jelly(&args).output())
+    };
+    insta::assert_snapshot!("explain_diff", diff("vat", "discount"));
+    assert!(diff("total", "login").contains("The same cause"));
+    assert!(diff("total", "vat").contains("they differ in root_cause"));
+}
+
+#[test]
+fn a_run_and_its_history_explain_a_fingerprint() {
+    let project = Project::with(
+        "version: 1\nname: filesystem smoke\nservers: { files: { command: no-such-command-here } }\nsteps: [ { id: a, list: tools } ]\n",
+    );
+    fs::create_dir(project.path(".jelly")).unwrap();
+    let run = project.run(&[]);
+    run.ends(3, "needs_user_help");
+    let diagnosis = &run.last().failure("files")["diagnosis"];
+    let print = diagnosis["fingerprint"].as_str().unwrap();
+    let text = good(project.jelly(&["explain", print]).output());
+    insta::assert_snapshot!("explain_run", mask(&text));
+    // A test's fingerprint leads to its cause, and so does how one begins.
+    for asked in [
+        diagnosis["test_fingerprint"].as_str().unwrap(),
+        &print[..10],
+        &print[3..12],
+    ] {
+        assert_eq!(good(project.jelly(&["explain", asked]).output()), text);
+    }
+    fs::remove_dir_all(project.path("reports")).unwrap();
+    let remembered = good(project.jelly(&["explain", print]).output());
+    assert!(
+        remembered.contains("seen in 1 of 1 remembered run"),
+        "{remembered}"
+    );
+}
+
+/// Without the times, which differ from run to run.
+fn mask(text: &str) -> String {
+    regex::Regex::new(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+        .unwrap()
+        .replace_all(text, "[time]")
+        .into_owned()
+}
+
+#[test]
+fn what_is_not_known_is_said_with_where_it_was_looked_for() {
+    let project = project();
+    let ended = project
+        .jelly(&["explain", "j1:0123", "--in", "junit.xml"])
+        .output();
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("looked in junit.xml"),
+        "{}",
+        ended.stderr
+    );
+    let ended = project
+        .jelly(&["explain", "j1:", "--in", "junit.xml"])
+        .output();
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("several fingerprints begin with"),
+        "{}",
+        ended.stderr
+    );
+    let ended = project
+        .jelly(&["explain", "j1:0", "--in", "no.xml"])
+        .output();
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("no.xml"), "{}", ended.stderr);
+    let ended = project.jelly(&["explain"]).output();
+    assert_eq!(ended.code, Some(2));
+}
