@@ -39,7 +39,14 @@ pub fn rules_json<'a>(
 /// One line a rule, in columns.
 #[must_use]
 pub fn rules_table(rules: &[RuleInfo]) -> String {
-    let header = ["RULE", "ROOT CAUSE", "CATEGORY", "SIDE", "RETRY", "STRENGTH"];
+    let header = [
+        "RULE",
+        "ROOT CAUSE",
+        "CATEGORY",
+        "SIDE",
+        "RETRY",
+        "STRENGTH",
+    ];
     let rows: Vec<[String; 6]> = rules
         .iter()
         .map(|rule| {
@@ -75,11 +82,7 @@ pub fn rules_table(rules: &[RuleInfo]) -> String {
 /// A page about the rules: how they are weighed, the root causes, the rules by
 /// domain, Provar's buckets.
 #[must_use]
-pub fn rules_markdown(
-    rules: &[RuleInfo],
-    causes: &[CauseInfo],
-    provar: &[ProvarBucket],
-) -> String {
+pub fn rules_markdown(rules: &[RuleInfo], causes: &[CauseInfo], provar: &[ProvarBucket]) -> String {
     let mut page = String::from(INTRODUCTION);
     page.push_str("\n## Root causes\n\n");
     let rows: Vec<Vec<String>> = causes
@@ -126,7 +129,14 @@ pub fn rules_markdown(
             })
             .collect();
         page.push_str(&table(
-            &["rule", "what it says", "root cause", "category", "side", "retry"],
+            &[
+                "rule",
+                "what it says",
+                "root cause",
+                "category",
+                "side",
+                "retry",
+            ],
             &rows,
             &[],
         ));
@@ -220,7 +230,11 @@ pub fn rule_text(rule: &RuleInfo) -> String {
     if !rule.fields.is_empty() {
         field(&mut text, "fields", &rule.fields.join(", "));
     }
-    list(&mut text, "patterns, any of which must match", &rule.patterns);
+    list(
+        &mut text,
+        "patterns, any of which must match",
+        &rule.patterns,
+    );
     list(&mut text, "unless one of these matches too", &rule.unless);
     let advice = &rule.advice;
     let _ = writeln!(text, "\nadvice");
@@ -259,7 +273,11 @@ fn examples(examples: &[Value]) -> Vec<String> {
 
 /// `source: live, phase: handshake or list`.
 fn conditions(when: &Value) -> String {
-    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let word = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
     let one = |(name, value): (&String, &Value)| {
         let value = match value {
             Value::Array(items) => items.iter().map(word).collect::<Vec<_>>().join(" or "),
@@ -416,9 +434,5 @@ fn held_text(text: &mut String, number: usize, held: &MatchInfo, ambiguous: bool
 }
 
 fn matched(matched: &Matched) -> String {
-    format!(
-        "{} matches {}",
-        matched.field,
-        line(&matched.pattern, 120)
-    )
+    format!("{} matches {}", matched.field, line(&matched.pattern, 120))
 }

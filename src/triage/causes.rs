@@ -181,14 +181,18 @@ pub const CAUSES: &[CauseInfo] = &[
     cause(
         "resources",
         "resource_exhausted",
-        "memory, descriptors, connections, or the disk of a test machine",
+        "memory, descriptors or connections; of a test, also its disk, or a lock that another holds",
     ),
     cause(
         "resources",
         "disk_full",
         "no space left where a server writes",
     ),
-    cause("resources", "resource_locked", "a lock is held by another"),
+    cause(
+        "resources",
+        "resource_locked",
+        "a lock that a server needs is held by another",
+    ),
     cause(
         "resources",
         "response_too_large",

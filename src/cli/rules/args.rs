@@ -117,6 +117,10 @@ pub enum FieldArg {
     Message,
     /// The message of a failure in a test report
     Report,
+    /// The class of an exception in a test report, alone
+    Class,
+    /// The name of a case in a test report
+    Title,
     /// What a test printed
     Log,
 }
@@ -130,6 +134,8 @@ impl From<FieldArg> for Field {
             FieldArg::Answer => Self::Answer,
             FieldArg::Message => Self::Message,
             FieldArg::Report => Self::Report,
+            FieldArg::Class => Self::Class,
+            FieldArg::Title => Self::Title,
             FieldArg::Log => Self::Log,
         }
     }

@@ -42,7 +42,11 @@ pub fn rules(args: &RulesArgs, color: ColorChoice, world: &World) -> ExitCode {
         RulesCommand::Show { id, format } => show(&rules, id, *format, &mut out),
         RulesCommand::Test { tried } => {
             let own = !tried.is_empty();
-            trial(&rules, |info| !own || info.asked != Asked::Builtin, &mut out)
+            trial(
+                &rules,
+                |info| !own || info.asked != Asked::Builtin,
+                &mut out,
+            )
         }
         RulesCommand::Explain(args) => explain(&rules, args, &mut out),
     };
@@ -140,10 +144,12 @@ fn failure(args: &ExplainArgs, text: &str) -> Result<Failure, String> {
         Field::Report | Field::Class | Field::Title | Field::Log
     );
     if live && of_report {
-        return Err("`report` and `log` are fields of a test report, not of a live failure".into());
+        return Err("`report`, `class`, `title` and `log` are fields of a test report, not of a live failure".into());
     }
     if args.report && !of_report && field != Field::Message {
-        return Err("this field is one of a live failure; a test report has `report` and `log`".into());
+        return Err(
+            "this field is one of a live failure; a test report has `report`, `class`, `title` and `log`".into(),
+        );
     }
     let mut failure = specimen(field, text);
     if args.report {

@@ -99,7 +99,9 @@ fn project_file(cwd: &Path) -> Option<PathBuf> {
     if cwd.join(own).is_file() {
         return Some(own.to_owned());
     }
-    let repository = cwd.ancestors().find(|folder| folder.join(".git").exists())?;
+    let repository = cwd
+        .ancestors()
+        .find(|folder| folder.join(".git").exists())?;
     cwd.ancestors()
         .take_while(|folder| folder.starts_with(repository))
         .map(|folder| folder.join(own))
@@ -302,7 +304,10 @@ mod tests {
         );
         let taken = folder.path().join("taken.yaml");
         fs::write(&taken, format!("[{}]", rule("network/refused"))).unwrap();
-        let told = find_rules(&[taken], folder.path()).err().unwrap().render(false);
+        let told = find_rules(&[taken], folder.path())
+            .err()
+            .unwrap()
+            .render(false);
         assert!(told.contains("jelly itself has a rule"), "{told}");
     }
 }

@@ -19,13 +19,18 @@ pub(super) fn trial(
         .into_iter()
         .map(|info| (info.id.clone(), info))
         .collect();
-    let own = |id: &str| infos.get(id).is_some_and(|info| info.asked != Asked::Builtin);
+    let own = |id: &str| {
+        infos
+            .get(id)
+            .is_some_and(|info| info.asked != Asked::Builtin)
+    };
     let (mut tried, mut examples, mut failed) = (0, 0, 0);
     // How often a rule of the user's decides an example of a built-in one.
     let mut taken: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for rule in rules.rules().filter(|rule| {
-        infos.get(&rule.id).is_some_and(&wanted)
-    }) {
+    for rule in rules
+        .rules()
+        .filter(|rule| infos.get(&rule.id).is_some_and(&wanted))
+    {
         tried += 1;
         examples += rule.examples.len() + rule.lookalikes.len();
         for slip in rules.slips(rule) {
