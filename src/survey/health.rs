@@ -113,6 +113,14 @@ fn counted(health: &Health, clusters: &[Cluster]) -> String {
         };
     }
     let causes: Vec<&Cluster> = clusters.iter().filter(|c| standing(c) > 0).collect();
+    if let [only] = causes.as_slice() {
+        return format!(
+            "{} of {} failed: {}.",
+            health.failed,
+            plural(health.executed, "test"),
+            only.title.trim_end_matches('.')
+        );
+    }
     let of = |wanted: &dyn Fn(&Cluster) -> bool| -> u64 {
         causes
             .iter()
@@ -129,8 +137,8 @@ fn counted(health: &Health, clusters: &[Cluster]) -> String {
             parts.push(format!("{n} {what}"));
         }
     };
-    add(code, "by the code under test");
-    add(test, "by the tests or what is around them");
+    add(code, "because of the code under test");
+    add(test, "because of the tests or what is around them");
     add(unclear, "undecided");
     let head = format!(
         "{} of {} failed, for {}",

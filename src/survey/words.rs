@@ -8,18 +8,23 @@ use crate::text::one_line;
 const TITLE: usize = 160;
 
 /// The cause in a sentence without its full stop.
-pub(super) fn cause(failure: &FailureView<'_>, subject: Option<&str>) -> String {
+pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
     let told = || failure.what.trim().trim_end_matches('.').to_owned();
     match failure.kind.root_cause.as_str() {
-        "connection_refused" => format!("{} refused connections", server(subject)),
-        "connection_reset" => format!("{} closed connections", server(subject)),
-        "network_timeout" => format!("{} did not answer in time", server(subject)),
-        "network_dns" => match subject {
-            Some(subject) => format!("the name {} can't be resolved", host(subject)),
-            None => "a host's name can't be resolved".to_owned(),
+        "connection_refused" => format!("{} refused connections", server(subjects)),
+        "connection_reset" => format!("{} closed connections", server(subjects)),
+        "network_timeout" => format!("{} did not answer in time", server(subjects)),
+        "network_dns" => match subjects {
+            [] => "a host's name can't be resolved".to_owned(),
+            [one] => format!("the name {} can't be resolved", host(one)),
+            several => {
+                let mut names: Vec<String> = several.iter().map(|s| host(s).to_owned()).collect();
+                names.dedup();
+                format!("the names {} can't be resolved", list(&names))
+            }
         },
-        "upstream_error" if subject.is_some() => {
-            format!("{} answered with errors of its own", server(subject))
+        "upstream_error" if !subjects.is_empty() => {
+            format!("{} answered with errors of its own", server(subjects))
         }
         // The rule says the same of all of them; the report says which.
         "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
@@ -50,12 +55,15 @@ fn host(subject: &str) -> &str {
     subject.rsplit_once(':').map_or(subject, |(host, _)| host)
 }
 
-/// The server behind an address. A port says what usually listens there.
-fn server(subject: Option<&str>) -> String {
-    let Some(subject) = subject else {
-        return "a server".to_owned();
+/// The servers behind addresses. A port says what usually listens there.
+fn server(subjects: &[String]) -> String {
+    let port = |subject: &str| {
+        subject
+            .rsplit_once(':')
+            .map_or("", |(_, port)| port)
+            .to_owned()
     };
-    let kind = match subject.rsplit_once(':').map_or("", |(_, port)| port) {
+    let kind = |subject: &String| match port(subject).as_str() {
         "5432" | "3306" | "1433" | "1521" | "27017" | "9042" => "database",
         "6379" | "11211" => "cache",
         "5672" | "9092" | "1883" | "61616" | "4222" => "message broker",
@@ -64,7 +72,11 @@ fn server(subject: Option<&str>) -> String {
         "2375" | "2376" => "container engine",
         _ => "server",
     };
-    format!("the {kind} at {subject}")
+    match subjects {
+        [] => "a server".to_owned(),
+        [one] => format!("the {} at {one}", kind(one)),
+        several => format!("the servers at {}", list(several)),
+    }
 }
 
 /// `a`, `a and b`, `a, b and c`.

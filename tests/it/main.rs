@@ -24,3 +24,4 @@ mod plans;
 mod secrets;
 mod servers;
 mod signals;
+mod triage;
