@@ -10,6 +10,7 @@ use jelly::model::ExitCode;
 use jelly::model::Signal::{Int, Term};
 use jelly::plan::{Operator, PlanSource};
 use jelly::repair::RepairId;
+use jelly::triage::{Engine, Rule, RuleFileKind, RuleOrFile, RuleText, parse_rule_file};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::fs;
@@ -277,4 +278,61 @@ fn the_quick_start_prints_what_the_readme_shows() {
     let printed = printed.replace(project.to_str().unwrap(), "/home/me/jelly/plans");
     assert_eq!(steady_lines(&printed), steady_lines(&shown.text));
     assert!(output.status.success());
+}
+
+/// Renewed by `cargo run -- rules list --format md > docs/rules.md`.
+#[test]
+fn the_page_of_rules_is_what_the_program_writes() {
+    let mut list = Command::cargo_bin("jelly").unwrap();
+    list.current_dir(root().join("docs"))
+        .env_clear()
+        .args(["rules", "list", "--format", "md"]);
+    let output = list.output().unwrap();
+    assert!(output.status.success());
+    let written = String::from_utf8(output.stdout).unwrap();
+    let page = fs::read_to_string(root().join("docs/rules.md")).unwrap();
+    let differs = page.lines().zip(written.lines()).find(|(a, b)| a != b);
+    assert!(
+        page == written,
+        "docs/rules.md is stale; `cargo run -- rules list --format md > docs/rules.md` renews it; \
+         the first line that differs: {differs:?}"
+    );
+}
+
+/// Blocks marked `yaml rules` and `yaml jelly.yaml` hold good rules, which
+/// decide their own examples.
+#[test]
+fn every_rule_in_the_documents_holds() {
+    let mut tried = 0;
+    for (path, page) in documents() {
+        for block in blocks(&page) {
+            let kind = match block.info.as_str() {
+                "yaml rules" => RuleFileKind::Rules,
+                "yaml jelly.yaml" => RuleFileKind::Project,
+                _ => continue,
+            };
+            let source = RuleText {
+                path: format!("{}:{}", path.display(), block.line),
+                text: block.text.into(),
+            };
+            let file = parse_rule_file(kind, source).unwrap_or_else(|error| panic!("{error}"));
+            let rules = |entries: Vec<jelly::triage::RuleEntry>| -> Vec<Rule> {
+                entries
+                    .into_iter()
+                    .filter_map(|entry| match entry.what {
+                        RuleOrFile::Rule(rule) => Some(*rule),
+                        RuleOrFile::File(_) => None,
+                    })
+                    .collect()
+            };
+            let (before, after) = (rules(file.before), rules(file.after));
+            let own: Vec<Rule> = before.iter().chain(&after).cloned().collect();
+            let engine = Engine::with_rules(before, after).unwrap();
+            for rule in &own {
+                assert_eq!(engine.slips(rule), [], "{}", rule.id);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 0, "docs/own-rules.md shows rules");
 }

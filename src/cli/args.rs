@@ -3,6 +3,7 @@
 use super::explain::ExplainArgs;
 use super::history::ListArgs;
 use super::past::HistoryArgs;
+use super::rules::{RuleFiles, RulesArgs};
 use super::triage::TriageArgs;
 use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -40,6 +41,8 @@ pub enum Command {
     History(ListArgs),
     /// Says of the failures in test reports whom they concern, why, and what to run again
     Triage(Box<TriageArgs>),
+    /// Lists, shows, tries and explains the rules of triage
+    Rules(RulesArgs),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
     /// Prints the completions for a shell
@@ -148,6 +151,9 @@ pub struct RunArgs {
     /// Limit of one run of a hook
     #[arg(long, value_name = "TIME", value_parser = parse_duration, env = "JELLY_HOOK_TIMEOUT", default_value = "10m")]
     pub hook_timeout: Duration,
+
+    #[command(flatten)]
+    pub own_rules: RuleFiles,
 
     /// Seed of everything random, to repeat a run
     #[arg(long, env = "JELLY_SEED")]

@@ -5,6 +5,7 @@
 use super::args::{Format, RunArgs};
 use super::invalid::{Invalid, chain, read};
 use super::past::Memory;
+use super::rules::Rules;
 use super::run::{complain, fault};
 use super::settings::World;
 use crate::exec::{NoSuchFilter, Selection};
@@ -33,6 +34,7 @@ pub struct Call {
     pub seed: u64,
     pub started_at: String,
     pub run_dir: RunDir,
+    pub rules: Rules,
     /// What earlier runs left, where a history is kept.
     pub memory: Option<Memory>,
     pub several: bool,

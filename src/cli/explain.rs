@@ -34,9 +34,9 @@ pub struct ExplainArgs {
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub diff: Option<Vec<String>>,
 
-    /// Also looks into these reports: JUnit XML, or a results.json
+    /// Also looks into these reports: files, folders or globs, of JUnit XML or a results.json
     #[arg(long = "in", value_name = "REPORT", num_args = 1..)]
-    pub reports: Vec<PathBuf>,
+    pub reports: Vec<String>,
 
     /// Where `jelly run` left its reports
     #[arg(

@@ -14,6 +14,7 @@ mod out;
 mod past;
 mod plan_run;
 mod record;
+mod rules;
 mod run;
 mod settings;
 mod triage;
@@ -80,6 +81,7 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
         Command::Explain(args) => in_world(|world| explain::explain(&args, cli.color, world)),
         Command::History(args) => in_world(|world| history::history(&args, world)),
         Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),
+        Command::Rules(args) => in_world(|world| rules::rules(&args, cli.color, world)),
         Command::Mock(args) => crate::mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -14,7 +14,6 @@ use crate::model::{Event, EventSink, ExitCode, RunReport, Verdict};
 use crate::plan::Plan;
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::{Redactor, looks_secret};
-use crate::triage::Engine;
 use crate::wire::Recorder;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -145,7 +144,7 @@ impl<'a> PlanRun<'a> {
             executor: &mut executor,
             hooks: &mut hooks,
             diagnose: &|failure| {
-                let (diagnosis, template) = Engine::builtin().diagnose_with_template(failure);
+                let (diagnosis, template) = self.call.rules.diagnose_with_template(failure);
                 templates
                     .borrow_mut()
                     .insert(diagnosis.fingerprint.clone(), template);

@@ -4,6 +4,7 @@ use super::args::{ColorChoice, RunArgs};
 use super::call::{Call, PlanEnd};
 use super::interrupt;
 use super::invalid::chain;
+use super::rules::find_rules;
 use super::settings::World;
 use crate::model::ExitCode;
 use crate::report::{RunDir, TerminalOptions, run_id};
@@ -71,6 +72,10 @@ fn open_call(
         complain(&format!("error: {message}"));
         ExitCode::InvalidInput
     })?;
+    let rules = find_rules(&args.own_rules.files, &world.cwd).map_err(|refusal| {
+        complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
+        ExitCode::InvalidInput
+    })?;
     let memory = args.memory.open(world)?;
     let now = jiff::Timestamp::now();
     let entropy = now.subsec_nanosecond().unsigned_abs() ^ std::process::id();
@@ -97,6 +102,7 @@ fn open_call(
         interrupt,
         args,
         run_dir,
+        rules,
         memory,
         several: paths.len() > 1,
     };

@@ -10,6 +10,7 @@ use super::args::ColorChoice;
 use super::find::{find, find_usual};
 use super::invalid::chain;
 use super::past::Memory;
+use super::rules::find_rules;
 use super::run::complain;
 use super::settings::World;
 use crate::history::Past;
@@ -43,6 +44,13 @@ pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode 
             return ExitCode::InvalidInput;
         }
     };
+    let rules = match find_rules(&args.own_rules.files, &world.cwd) {
+        Ok(rules) => rules,
+        Err(refusal) => {
+            complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
+            return ExitCode::InvalidInput;
+        }
+    };
     let memory = match args.memory.open(world) {
         Ok(memory) => memory,
         Err(code) => return code,
@@ -56,7 +64,7 @@ pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode 
         memory,
         color,
         world,
-        engine: Engine::builtin(),
+        engine: &rules,
         redactor: &redactor,
     };
     let result = if call.is_of_failures(&sources) {

@@ -95,7 +95,9 @@ impl Past {
                     first_seen: self.at(first.run),
                     last_seen: self.at(last.run),
                     passes_now: ends.last().is_some_and(|end| !end.failed()),
-                    root_cause: self.cause(&fingerprint).map(|c| c.cause.root_cause),
+                    root_cause: self
+                        .last_cause(&fingerprint)
+                        .map(|cause| cause.root_cause.clone()),
                     fingerprint,
                     causes: count(causes.len()),
                 })

@@ -59,6 +59,18 @@ impl Ended {
         !self.prints.is_empty() && self.flaky
     }
 
+    /// Whether it failed of this cause, or with this fingerprint of a test.
+    fn is_of(&self, print: usize) -> bool {
+        let of = |(cause, test): &(usize, usize)| *cause == print || *test == print;
+        self.prints.iter().any(of)
+    }
+
+    /// The cause of a test's fingerprint.
+    fn cause_of(&self, print: usize) -> Option<usize> {
+        let same = self.prints.iter().find(|(_, test)| *test == print);
+        same.map(|(cause, _)| *cause)
+    }
+
     fn passed(&self) -> bool {
         self.prints.is_empty()
     }
@@ -215,8 +227,16 @@ impl Past {
         let first = same.next();
         let last = same.next_back().or(first);
         let failed = ends.iter().filter(|end| end.is_same()).count();
+        let earlier_side = known
+            .iter()
+            .zip(&ends)
+            .rfind(|(_, end)| end.is_same())
+            .and_then(|(ended, _)| ended.cause_of(print?))
+            .and_then(|cause| self.last_cause(self.print(cause)))
+            .map(|cause| cause.side);
         FailureHistory {
             state: recurrence(&ends, status),
+            earlier_side,
             first_seen: first.and_then(|run| self.at(run)),
             last_seen: last.and_then(|run| self.at(run)),
             runs: count(ends.len()),
@@ -259,7 +279,9 @@ impl Past {
         let fingerprint = self.prints.get_index(cause)?.clone();
         Some(Fixed {
             test: test.clone(),
-            root_cause: self.cause(&fingerprint).map(|cause| cause.cause.root_cause),
+            root_cause: self
+                .last_cause(&fingerprint)
+                .map(|cause| cause.root_cause.clone()),
             fingerprint,
             last_seen: self.at(last.run),
         })
@@ -280,6 +302,25 @@ impl Past {
     /// to be shown, and no evidence for the next.
     #[must_use]
     pub fn cause(&self, fingerprint: &str) -> Option<CausePast> {
+        let print = self.prints.get_index_of(fingerprint)?;
+        let mut tests: Vec<TestName> = self
+            .all_tests()
+            .filter(|(_, ends)| ends.iter().any(|ended| ended.is_of(print)))
+            .map(|(test, _)| test.clone())
+            .collect();
+        tests.sort();
+        self.cause_with(fingerprint, tests)
+    }
+
+    /// A cause as it was diagnosed last.
+    pub(super) fn last_cause(&self, fingerprint: &str) -> Option<&PastCause> {
+        let seen = self.causes.get(fingerprint)?.iter().rev();
+        seen.filter(|(run, _, _)| *run < self.end)
+            .map(|(_, cause, _)| cause)
+            .next()
+    }
+
+    fn cause_with(&self, fingerprint: &str, tests: Vec<TestName>) -> Option<CausePast> {
         let seen: Vec<&(usize, PastCause, u32)> = self
             .causes
             .get(fingerprint)?
@@ -298,7 +339,7 @@ impl Past {
                 .iter()
                 .map(|(_, _, failures)| *failures)
                 .fold(0, u32::saturating_add),
-            tests: self.tests_with(fingerprint),
+            tests,
         })
     }
 
@@ -324,9 +365,16 @@ impl Past {
     }
 
     pub(super) fn all_causes(&self) -> impl Iterator<Item = CausePast> {
-        self.causes
-            .keys()
-            .filter_map(|fingerprint| self.cause(fingerprint))
+        let mut befell: HashMap<&str, BTreeSet<&TestName>> = HashMap::new();
+        for (test, ends) in self.all_tests() {
+            for cause in ends.iter().flat_map(|ended| self.causes_of(ended)) {
+                befell.entry(cause).or_default().insert(test);
+            }
+        }
+        self.causes.keys().filter_map(move |fingerprint| {
+            let tests = befell.remove(fingerprint.as_str()).unwrap_or_default();
+            self.cause_with(fingerprint, tests.into_iter().cloned().collect())
+        })
     }
 
     /// The tests, each with how it ended in the runs that count.
@@ -348,22 +396,6 @@ impl Past {
 
     fn print(&self, place: usize) -> &str {
         self.prints.get_index(place).map_or("", String::as_str)
-    }
-
-    fn tests_with(&self, fingerprint: &str) -> Vec<TestName> {
-        let Some(print) = self.prints.get_index_of(fingerprint) else {
-            return Vec::new();
-        };
-        let mut tests: Vec<TestName> = self
-            .all_tests()
-            .filter(|(_, ends)| {
-                ends.iter()
-                    .any(|ended| ended.prints.iter().any(|(cause, _)| *cause == print))
-            })
-            .map(|(test, _)| test.clone())
-            .collect();
-        tests.sort();
-        tests
     }
 
     /// How a test ended in the runs that count.

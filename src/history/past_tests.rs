@@ -71,9 +71,24 @@ fn a_failure_is_told_with_when_and_how_often_it_was_seen() {
     assert_eq!(history.last_seen.as_deref(), Some("2026-01-02T00:00:00Z"));
     assert_eq!((history.runs, history.failed), (3, 2));
     assert!((history.rate - 2.0 / 3.0).abs() < 1e-9);
+    assert_eq!(history.earlier_side, Some(Side::Test));
     assert_eq!(state(&past, "b", "dns"), Recurrence::Known);
     assert_eq!(state(&past, "c", "dns"), Recurrence::New);
     assert_eq!(state(&past, "a", "tls"), Recurrence::New, "another cause");
+}
+
+#[test]
+fn an_earlier_verdict_is_told_and_changes_no_state() {
+    let mut blamed = run(1, &[("a", "dns")], &[]);
+    for cause in blamed.causes.values_mut() {
+        cause.side = Side::Code;
+    }
+    let past = Past::of([blamed]);
+    let history = past.history(("suite", "Class", "a"), "j1:dns/a", FailureStatus::Failure);
+    assert_eq!(history.earlier_side, Some(Side::Code));
+    assert_eq!(history.state, Recurrence::Known);
+    let other = past.history(("suite", "Class", "b"), "j1:dns/b", FailureStatus::Failure);
+    assert_eq!(other.earlier_side, None);
 }
 
 #[test]

@@ -8,9 +8,10 @@
 
 use super::error::HistoryError;
 use super::past::Past;
-use super::record::{PastRun, SCHEMA_VERSION};
+use super::record::{PastReport, PastRun, SCHEMA_VERSION};
 use crate::text::plural;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -71,6 +72,13 @@ struct Version {
     schema_version: u32,
 }
 
+/// Of a line, what a writer wants to know.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    reports: Vec<PastReport>,
+}
+
 /// What a look through a file finds.
 #[derive(Debug, Default)]
 struct Survey {
@@ -80,8 +88,8 @@ struct Survey {
     later: bool,
 }
 
-enum Line {
-    Run(Box<PastRun>),
+enum Line<T> {
+    Run(Box<T>),
     Later,
     Broken(String),
 }
@@ -139,7 +147,7 @@ impl Store {
         for path in [self.older(), self.path.clone()] {
             let mut broken = 0;
             let mut later = 0;
-            each_line(&path, &mut |number, line| match line {
+            each_line(&path, &mut |number, line| match parse(line) {
                 Line::Run(run) => past.add(*run),
                 Line::Later => later += 1,
                 Line::Broken(why) => {
@@ -300,10 +308,10 @@ impl Store {
 
 fn look_through(path: &Path) -> Result<Survey, HistoryError> {
     let mut survey = Survey::default();
-    each_line(path, &mut |_, line| match line {
-        Line::Run(run) => {
+    each_line(path, &mut |_, line| match parse::<Head>(line) {
+        Line::Run(head) => {
             survey.runs += 1;
-            let digests = run.reports.into_iter().map(|report| report.digest);
+            let digests = head.reports.into_iter().map(|report| report.digest);
             survey.digests.extend(digests.filter(|d| !d.is_empty()));
         }
         Line::Later => survey.later = true,
@@ -312,8 +320,9 @@ fn look_through(path: &Path) -> Result<Survey, HistoryError> {
     Ok(survey)
 }
 
-/// Hands on the lines of a file with their numbers, from 1.
-fn each_line(path: &Path, take: &mut dyn FnMut(usize, Line)) -> Result<(), HistoryError> {
+/// Hands on the lines of a file with their numbers, from 1. Of one that is too
+/// long, only the beginning.
+fn each_line(path: &Path, take: &mut dyn FnMut(usize, &[u8])) -> Result<(), HistoryError> {
     let failed = |source| HistoryError::Read {
         path: path.to_owned(),
         source,
@@ -345,11 +354,9 @@ fn each_line(path: &Path, take: &mut dyn FnMut(usize, Line)) -> Result<(), Histo
         }
         if line.last() != Some(&b'\n') && u64::try_from(read).is_ok_and(|read| read == LINE_MAX) {
             skip_line(&mut reader).map_err(failed)?;
-            take(number, Line::Broken("it is too long".into()));
-            continue;
         }
         if !line.iter().all(u8::is_ascii_whitespace) {
-            take(number, parse(&line));
+            take(number, &line);
         }
     }
 }
@@ -373,13 +380,13 @@ fn skip_line(reader: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-fn parse(line: &[u8]) -> Line {
+fn parse<T: DeserializeOwned>(line: &[u8]) -> Line<T> {
     if !line.trim_ascii_start().starts_with(b"{") {
         return Line::Broken("it is no run: a JSON object is wanted".into());
     }
     match serde_json::from_slice::<Version>(line) {
         Ok(version) if version.schema_version > SCHEMA_VERSION => Line::Later,
-        Ok(_) => match serde_json::from_slice::<PastRun>(line) {
+        Ok(_) => match serde_json::from_slice(line) {
             Ok(run) => Line::Run(Box::new(run)),
             Err(error) => Line::Broken(format!("it is no run: {error}")),
         },

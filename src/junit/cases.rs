@@ -5,6 +5,7 @@ use super::case::{Case, CaseOutcome};
 use super::counts::count;
 use super::elements::{Node, Wrong};
 use super::escape;
+use super::form::{self, Form, Says};
 use super::hold::Held;
 use super::identity::hash;
 use super::kept::Kept;
@@ -17,19 +18,31 @@ use quick_xml::events::BytesStart;
 const NESTED_CASES: usize = 8;
 
 impl Machine<'_> {
-    pub(super) fn start_case(&mut self, start: &BytesStart<'_>) -> Node {
+    /// A case begins, of which nothing is known yet.
+    pub(super) fn open_case(&mut self) -> Option<&mut OpenCase> {
         if self.open_cases == NESTED_CASES {
-            return Node::Other;
+            return None;
         }
         if self.cases.len() == self.open_cases {
             self.cases.push(OpenCase::default());
         }
+        let case = self.cases.get_mut(self.open_cases)?;
+        self.open_cases += 1;
+        case.restart(&self.limits);
+        Some(case)
+    }
+
+    pub(super) fn start_case(&mut self, named: Node, start: &BytesStart<'_>) -> Node {
+        if let Some(form) = self.form {
+            return self.start_foreign_case(form, named, start);
+        }
         let limits = self.limits;
-        let Some(case) = self.cases.get_mut(self.open_cases) else {
+        if self.open_case().is_none() {
+            return Node::Other;
+        }
+        let Some(case) = self.cases.get_mut(self.open_cases - 1) else {
             return Node::Other;
         };
-        self.open_cases += 1;
-        case.restart(&limits);
         let dialect = &mut self.dialect;
         let look = dialect.looks_at_cases();
         let mut names = 0;
@@ -77,10 +90,17 @@ impl Machine<'_> {
         start: &BytesStart<'_>,
         missing: i64,
     ) -> Node {
-        let of_case = around == Some(Node::Case) && self.open_cases > 0;
-        if self.wrong.is_some() || !(of_case || around == Some(Node::Suite)) {
+        let of_case = if self.form.is_some() {
+            self.open_cases > 0
+        } else {
+            around == Some(Node::Case) && self.open_cases > 0
+        };
+        let of_suite = around == Some(Node::Suite)
+            && self.suites.last().is_some_and(|suite| !suite.only_inside);
+        if self.wrong.is_some() || !(of_case || of_suite) {
             return Node::Other;
         }
+        let type_ = self.form.map_or("type", |form| form.type_);
         if !of_case {
             self.open_case_of_suite();
         }
@@ -91,10 +111,12 @@ impl Machine<'_> {
             type_: None,
             file: None,
             line: None,
+            said: Kept::default(),
             text: Kept::default(),
             out: Kept::default(),
             err: Kept::default(),
         });
+        open.said.restart(limits.message);
         open.text.restart(limits.text);
         open.out.restart(limits.output);
         open.err.restart(limits.output);
@@ -109,7 +131,7 @@ impl Machine<'_> {
                 kept.missed(missing);
                 open.message = Some(escape::unescape_again(kept.text()));
             }
-            "type" if !value.is_empty() => {
+            name if name == type_ && !value.is_empty() => {
                 dialect.type_(&value);
                 let mut text = String::new();
                 set(&mut text, &value, limits.name);
@@ -127,18 +149,69 @@ impl Machine<'_> {
         Node::Wrong(wrong)
     }
 
-    /// A case that stands for the innermost suite.
-    pub(super) fn open_case_of_suite(&mut self) {
-        if self.cases.len() == self.open_cases {
-            self.cases.push(OpenCase::default());
+    /// A case of another format than JUnit's.
+    fn start_foreign_case(&mut self, form: &Form, named: Node, start: &BytesStart<'_>) -> Node {
+        // What several cases are summed up in is none itself.
+        if let Some(around) = self.case() {
+            around.configuration = true;
+            around.told = Some(CaseOutcome::Passed);
         }
         let limits = self.limits;
+        let in_class = self
+            .path
+            .rsplit(BETWEEN)
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let Some(case) = self.open_case() else {
+            return Node::Other;
+        };
+        case.of_suite = named == Node::CaseOfRun;
+        let mut full = String::new();
+        let forbidden = each(start, |name, value| match form.attribute(name) {
+            Some(Says::Name) => set(&mut case.name, &value, limits.name),
+            Some(Says::FullName) => set(&mut full, &value, limits.name),
+            Some(Says::Class) => set(&mut case.classname, &value, limits.name),
+            Some(Says::Outcome) => case.told = form::outcome(&value).or(case.told),
+            Some(Says::Label) if case.told == Some(CaseOutcome::Failed) && value == "Error" => {
+                case.told = Some(CaseOutcome::Error);
+            }
+            Some(Says::Seconds) => case.duration_s = seconds(&value),
+            Some(Says::Milliseconds) => case.duration_s = seconds(&value).map(|ms| ms / 1000.0),
+            Some(Says::Clock) => case.duration_s = form::clock(&value),
+            Some(Says::Configuration) => case.configuration = value == "true",
+            Some(Says::Label) | None => {}
+        });
+        let (class, name) = form::split(&full);
+        if case.name.is_empty() {
+            // The class is said apart, or is part of the name.
+            let known = full
+                .strip_prefix(case.classname.as_str())
+                .and_then(|rest| rest.strip_prefix('.'));
+            case.name.push_str(known.unwrap_or(name));
+        }
+        if case.classname.is_empty() {
+            let class = if full.is_empty() { &in_class } else { class };
+            case.classname.push_str(class);
+        }
+        if named == Node::CaseOfRun {
+            case.told = case.told.or(Some(CaseOutcome::Error));
+            case.configuration = true;
+            if case.name.is_empty() {
+                case.name.push_str("(run)");
+            }
+        }
+        self.forbidden |= forbidden;
+        Node::Case
+    }
+
+    /// A case that stands for the innermost suite.
+    pub(super) fn open_case_of_suite(&mut self) {
         let name = self.path.rsplit(BETWEEN).next().unwrap_or_default();
-        if let Some(case) = self.cases.get_mut(self.open_cases) {
-            case.restart(&limits);
+        let name = name.to_owned();
+        if let Some(case) = self.open_case() {
             case.of_suite = true;
-            case.name.push_str(name);
-            self.open_cases += 1;
+            case.name.push_str(&name);
         }
     }
 
@@ -171,18 +244,27 @@ impl Machine<'_> {
 
     /// Everything but what is said of the case around it.
     fn failure(&self, open: &mut OpenWrong) -> Failure {
+        let foreign = self.form.is_some();
         let some = |kept: &mut Kept| {
             if kept.is_empty() {
                 return None;
             }
             let text = kept.text();
-            let text = text.trim_start_matches('\n').trim_end();
+            // Other formats indent what they put into elements.
+            let text = if foreign {
+                text.trim()
+            } else {
+                text.trim_start_matches('\n').trim_end()
+            };
             (!text.trim().is_empty()).then(|| text.to_owned())
         };
         Failure {
             element: Some(open.wrong.element().to_owned()),
             type_: open.type_.take(),
-            message: open.message.take(),
+            message: open
+                .message
+                .take()
+                .or_else(|| some(&mut open.said).map(escape::unescape_again)),
             text: some(&mut open.text).map(escape::unescape_again),
             system_out: some(&mut open.out),
             system_err: some(&mut open.err),
@@ -200,9 +282,18 @@ impl Machine<'_> {
         let Some(case) = self.cases.get_mut(index) else {
             return;
         };
+        case.settle();
+        let outcome = outcome(case);
+        // The run's own word of a failure is mostly about the tests that failed.
+        let repeats = case.configuration
+            && case.classname.is_empty()
+            && self.summary.failed + self.summary.errors > 0;
+        let fine = matches!(outcome, CaseOutcome::Passed | CaseOutcome::Skipped);
+        if case.of_suite && (fine || repeats) {
+            return;
+        }
         case.ordinal = self.next_ordinal;
         self.next_ordinal += 1;
-        let outcome = outcome(case);
         let elements = &mut self.summary.elements;
         if case.of_suite {
             self.summary.suite_errors += 1;
@@ -243,7 +334,7 @@ impl Machine<'_> {
         if matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error) {
             self.attempts.failed(key, held.ordinal, outcome);
         }
-        let dialect = self.dialect.name();
+        let dialect = self.dialect_name();
         let sink = &mut *self.sink;
         self.hold.push(held, |held| held.hand_over(dialect, sink));
         if self.suites.is_empty() {

@@ -280,6 +280,30 @@ impl Dialect {
         }
     }
 
+    /// The name of the tool, where a format has a place for it.
+    pub(super) fn tool(&mut self, name: &str) {
+        const TOOLS: [&str; 14] = [
+            "jest",
+            "vitest",
+            "playwright",
+            "cypress",
+            "mocha",
+            "pytest",
+            "phpunit",
+            "robot",
+            "go-test",
+            "bun",
+            "jasmine",
+            "testcafe",
+            "nextest",
+            "cucumber",
+        ];
+        let name = name.to_ascii_lowercase();
+        if let Some(tool) = TOOLS.iter().find(|tool| name.contains(*tool)) {
+            self.vote(tool, SURE);
+        }
+    }
+
     /// An element that few writers know.
     pub(super) fn wrong(&mut self, wrong: Wrong) {
         match wrong {

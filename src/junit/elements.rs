@@ -31,6 +31,10 @@ pub(super) enum Node {
     Suite,
     Case,
     Wrong(Wrong),
+    /// Something that stands for the run around it: in other formats only.
+    CaseOfRun,
+    /// Text of a failure that other formats keep from its stack.
+    Message,
     /// `<stackTrace>` of a rerun.
     Stack,
     Skipped,
@@ -43,7 +47,7 @@ pub(super) enum Node {
 
 impl Node {
     /// How many names there are.
-    pub(super) const NAMES: usize = 16;
+    pub(super) const NAMES: usize = 18;
 
     /// A number below [`Self::NAMES`] for each name.
     pub(super) fn index(self) -> usize {
@@ -59,6 +63,8 @@ impl Node {
             Self::Properties => 13,
             Self::Property => 14,
             Self::Other => 15,
+            Self::CaseOfRun => 16,
+            Self::Message => 17,
         }
     }
 
@@ -80,7 +86,7 @@ impl Node {
             Self::Err => "system-err",
             Self::Properties => "properties",
             Self::Property => "property",
-            Self::Other => return None,
+            Self::CaseOfRun | Self::Message | Self::Other => return None,
         })
     }
 
@@ -123,6 +129,6 @@ mod tests {
             assert_eq!(node.label(), Some(name));
             assert!(!std::mem::replace(&mut seen[node.index()], true));
         }
-        assert_eq!(Node::named("anything").index(), Node::NAMES - 1);
+        assert_eq!(Node::named("anything"), Node::Other);
     }
 }

@@ -8,6 +8,7 @@ use super::case::CaseSink;
 use super::counts::Claims;
 use super::dialect::Dialect;
 use super::elements::Node;
+use super::form::{self, Form};
 use super::hold::Hold;
 use super::identity::{Attempts, Identity};
 use super::kept::Kept;
@@ -36,6 +37,10 @@ pub(super) struct Machine<'s> {
     pub(super) sink: &'s mut dyn CaseSink,
     pub(super) summary: ReportSummary,
     pub(super) dialect: Dialect,
+    /// The dialect of what is no XML.
+    lines_of: Option<&'static str>,
+    /// The format, if it isn't JUnit's.
+    pub(super) form: Option<&'static Form>,
     stack: Vec<Open>,
     /// How many elements of each name are open.
     open_names: [u32; Node::NAMES],
@@ -73,6 +78,8 @@ impl<'s> Machine<'s> {
                 ..ReportSummary::default()
             },
             dialect: Dialect::of_file(path),
+            lines_of: None,
+            form: None,
             stack: Vec::new(),
             open_names: [0; Node::NAMES],
             suites: Vec::new(),
@@ -121,22 +128,25 @@ impl<'s> Machine<'s> {
     /// An element begins; so many bytes of its attributes are missing.
     pub(super) fn start(&mut self, start: &BytesStart<'_>, missing: i64) {
         let name = start.local_name().into_inner();
-        let named = Node::named(name);
-        let mut node = named;
         if self.stack.is_empty() {
+            if self.roots == 0 {
+                self.form = Form::of_root(name);
+            }
             self.roots += 1;
             let root = self.root.get_or_insert_default();
             if root.is_empty() {
                 set(root, name, 80);
             }
-            if node == Node::Other {
-                node = Node::Suites;
-            }
+        }
+        let named = self.named(name);
+        let mut node = named;
+        if self.stack.is_empty() && node == Node::Other {
+            node = Node::Suites;
         }
         let around = self.stack.last().map(|open| open.node);
         match node {
             Node::Suites | Node::Suite => self.start_suite(node, start),
-            Node::Case => node = self.start_case(start),
+            Node::Case | Node::CaseOfRun => node = self.start_case(named, start),
             Node::Wrong(wrong) => node = self.start_wrong(wrong, around, start, missing),
             Node::Skipped => {
                 if let (Some(Node::Case), Some(case)) = (around, self.case()) {
@@ -147,10 +157,20 @@ impl<'s> Machine<'s> {
             }
             Node::Property => self.start_property(start),
             Node::Out | Node::Err if around == Some(Node::Suite) => self.start_output(node),
-            Node::Out | Node::Err | Node::Stack | Node::Properties | Node::Other => {}
+            Node::Out
+            | Node::Err
+            | Node::Stack
+            | Node::Message
+            | Node::Properties
+            | Node::Other => {}
         }
         self.stack.push(Open { named, node });
         self.open_names[named.index()] += 1;
+    }
+
+    fn named(&self, name: &str) -> Node {
+        self.form
+            .map_or_else(|| Node::named(name), |form| form.node(name))
     }
 
     /// The innermost element ends.
@@ -171,9 +191,10 @@ impl<'s> Machine<'s> {
         self.open_names[named.index()] -= 1;
         match node {
             Node::Suites | Node::Suite => self.end_suite(node),
-            Node::Case => self.end_case(),
+            Node::Case | Node::CaseOfRun => self.end_case(),
             Node::Wrong(_) => self.end_wrong(),
             Node::Stack
+            | Node::Message
             | Node::Skipped
             | Node::Out
             | Node::Err
@@ -186,7 +207,7 @@ impl<'s> Machine<'s> {
     /// An end tag came. Answers with the element that should have ended
     /// before it, if there is one; a tag that ends nothing is passed over.
     pub(super) fn end_named(&mut self, name: &str) -> Option<&'static str> {
-        let named = Node::named(name);
+        let named = self.named(name);
         let top = self.stack.last()?.named;
         if top == named {
             self.end();
@@ -236,11 +257,20 @@ impl<'s> Machine<'s> {
         let around = levels.next().map(|open| open.node);
         match (top, around) {
             (Node::Case | Node::Suite | Node::Suites, _) => None,
+            (Node::Message, _) => self.wrong.as_mut().map(|wrong| &mut wrong.said),
             (Node::Wrong(_) | Node::Stack, _) | (Node::Other, Some(Node::Wrong(_))) => {
                 self.wrong.as_mut().map(|wrong| &mut wrong.text)
             }
             (Node::Out, Some(Node::Wrong(_))) => self.wrong.as_mut().map(|wrong| &mut wrong.out),
             (Node::Err, Some(Node::Wrong(_))) => self.wrong.as_mut().map(|wrong| &mut wrong.err),
+            (Node::Out | Node::Err, Some(Node::Other)) if self.form.is_some() => {
+                let case = self.case()?;
+                Some(if top == Node::Out {
+                    &mut case.out
+                } else {
+                    &mut case.err
+                })
+            }
             (Node::Out, Some(Node::Case)) => self.case().map(|case| &mut case.out),
             (Node::Err, Some(Node::Case)) => self.case().map(|case| &mut case.err),
             (Node::Out, Some(Node::Suite)) => self.suites.last_mut()?.out.as_deref_mut(),
@@ -259,7 +289,7 @@ impl<'s> Machine<'s> {
         while !self.stack.is_empty() {
             self.end();
         }
-        let dialect = self.dialect.name();
+        let dialect = self.dialect_name();
         let sink = &mut *self.sink;
         self.hold
             .release(0, None, |held| held.hand_over(dialect, sink));
@@ -290,18 +320,44 @@ impl<'s> Machine<'s> {
         self.summary
     }
 
+    /// What follows is no XML.
+    pub(super) fn take_for(&mut self, dialect: &'static str) {
+        self.lines_of = Some(dialect);
+    }
+
+    pub(super) fn is_xml(&self) -> bool {
+        self.lines_of.is_none()
+    }
+
+    pub(super) fn dialect_name(&self) -> &'static str {
+        if let Some(form) = self.form {
+            return form.dialect;
+        }
+        match (self.dialect.name(), self.lines_of) {
+            // The tool behind a CTRF report is known by its name.
+            (tool, Some("ctrf")) if tool != "junit" => tool,
+            (_, Some(lines)) => lines,
+            (name, None) => name,
+        }
+    }
+
     /// Whether this is a test report at all.
     fn judge_root(&mut self) {
-        let root = self.root.take();
         let words = self.around_root;
-        self.broken_if(match root.as_deref() {
+        let reason = match self.root.as_deref() {
+            _ if !self.is_xml() => None,
             None if words => Some("it holds no XML, and is no test report".to_owned()),
             None => Some("it is empty: nothing was recorded".to_owned()),
+            Some(_) if self.form.is_some() => None,
             Some(root) if matches!(Node::named(root), Node::Suites | Node::Suite | Node::Case) => {
                 None
             }
-            Some(root) => Some(format!("its root element `<{root}>` is of no test report")),
-        });
+            Some(root) => Some(match form::other(root) {
+                Some((what, then)) => format!("it is {what}, and no test report: {then}"),
+                None => format!("its root element `<{root}>` is of no test report"),
+            }),
+        };
+        self.broken_if(reason);
         if self.summary.tests == 0 && self.summary.problem.is_none() {
             self.warn("it holds no test case");
         }

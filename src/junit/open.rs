@@ -1,5 +1,6 @@
 //! What is known of the elements that are still open.
 
+use super::case::CaseOutcome;
 use super::counts::Claims;
 use super::elements::Wrong;
 use super::kept::Kept;
@@ -13,6 +14,8 @@ pub(super) struct OpenSuite {
     pub(super) path_before: usize,
     /// No root around suites.
     pub(super) is_suite: bool,
+    /// What went wrong in it is said by the cases or suites inside it.
+    pub(super) only_inside: bool,
     pub(super) file: Option<String>,
     pub(super) claims: Claims,
     /// What the suites inside it claim.
@@ -46,6 +49,10 @@ pub(super) struct OpenCase {
     pub(super) not_run: bool,
     pub(super) flaky: bool,
     pub(super) rerun: bool,
+    /// What an attribute says of how it ended, in other formats.
+    pub(super) told: Option<CaseOutcome>,
+    /// It prepares tests or cleans up, and counts only if it fails.
+    pub(super) configuration: bool,
     pub(super) failures: Vec<Failure>,
     /// Failures beyond those that are kept.
     pub(super) more_failures: u64,
@@ -68,10 +75,25 @@ impl OpenCase {
         self.not_run = false;
         self.flaky = false;
         self.rerun = false;
+        self.told = None;
+        self.configuration = false;
         self.failures.clear();
         self.more_failures = 0;
         self.out.restart(limits.output);
         self.err.restart(limits.output);
+    }
+
+    /// What its attributes told counts for more than its elements.
+    pub(super) fn settle(&mut self) {
+        if let Some(told) = self.told {
+            self.failed = told == CaseOutcome::Failed;
+            self.error = told == CaseOutcome::Error;
+            self.not_run = told == CaseOutcome::Skipped;
+            if !self.failed && !self.error {
+                self.failures.clear();
+            }
+        }
+        self.of_suite |= self.configuration;
     }
 
     /// Notes the element of something that went wrong.
@@ -93,6 +115,8 @@ pub(super) struct OpenWrong {
     pub(super) type_: Option<String>,
     pub(super) file: Option<String>,
     pub(super) line: Option<u64>,
+    /// The message, where it is an element.
+    pub(super) said: Kept,
     pub(super) text: Kept,
     pub(super) out: Kept,
     pub(super) err: Kept,

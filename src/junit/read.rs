@@ -1,8 +1,10 @@
 //! Bytes → cases.
 
 use super::case::CaseSink;
+use super::ctrf;
 use super::escape;
 use super::limits::Limits;
+use super::lines;
 use super::machine::Machine;
 use super::source::Source;
 use crate::model::ReportSummary;
@@ -23,7 +25,92 @@ pub fn read(
     sink: &mut dyn CaseSink,
 ) -> ReportSummary {
     let mut machine = Machine::new(path, limits, sink);
-    let mut reader = Reader::from_reader(Source::new(input, limits.token));
+    let mut source = Source::new(input, limits.token);
+    let kind = source.fill_buf().map(kind_of);
+    if !matches!(kind, Ok(Kind::Xml)) {
+        source.is_plain();
+    }
+    let read = match kind {
+        Ok(Kind::Xml) => return read_xml(source, machine, limits),
+        Ok(Kind::Tap) => {
+            machine.take_for("tap");
+            lines::tap(&mut source, &mut machine)
+        }
+        Ok(Kind::GoTest) => {
+            machine.take_for("go-test");
+            lines::go_test(&mut source, &mut machine)
+        }
+        Ok(Kind::Ctrf) => {
+            machine.take_for("ctrf");
+            ctrf::read(&mut source, &mut machine);
+            Ok(())
+        }
+        Ok(Kind::Other(reason)) => {
+            machine.broken(|| reason.to_owned());
+            Ok(())
+        }
+        Err(error) => Err(error),
+    };
+    if let Err(error) = read {
+        machine.broken(|| format!("it can't be read: {error}"));
+    }
+    finish(&source, machine)
+}
+
+/// What a file is, by how it begins.
+enum Kind {
+    Xml,
+    Tap,
+    GoTest,
+    Ctrf,
+    /// Recognised, and no test report.
+    Other(&'static str),
+}
+
+fn kind_of(head: &[u8]) -> Kind {
+    let head = String::from_utf8_lossy(&head[..head.len().min(4096)]);
+    let text = head.trim_start();
+    if text.starts_with('{') || text.starts_with('[') {
+        let has = |word: &str| text.contains(word);
+        return if has("\"Action\"") {
+            Kind::GoTest
+        } else if has("\"CTRF\"") || (has("\"results\"") && has("\"tool\"")) {
+            Kind::Ctrf
+        } else if has("\"runs\"") && has("sarif") {
+            Kind::Other(
+                "it is a report of static analysis (SARIF), and no test report: leave it out",
+            )
+        } else if has("\"historyId\"") || has("\"testCaseId\"") {
+            Kind::Other(
+                "it is a result of Allure, and no test report by itself: \
+                 have the test runner write JUnit XML beside it",
+            )
+        } else if has("\"numTotalTests\"") {
+            Kind::Other(
+                "it is the JSON of Jest or Vitest: write JUnit XML with the reporter \
+                 `jest-junit` or `--reporter=junit`",
+            )
+        } else {
+            Kind::Other("it is JSON of an unknown kind, and no test report")
+        };
+    }
+    let first = text.lines().next().unwrap_or_default();
+    if first.starts_with("TN:") || first.starts_with("SF:") {
+        return Kind::Other("it is a coverage report (LCOV), and no test report: leave it out");
+    }
+    let plan = |line: &str| {
+        line.strip_prefix("1..")
+            .is_some_and(|count| count.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let tap = first.starts_with("TAP version")
+        || plan(first)
+        || first.starts_with("ok 1")
+        || first.starts_with("not ok 1");
+    if tap { Kind::Tap } else { Kind::Xml }
+}
+
+fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> ReportSummary {
+    let mut reader = Reader::from_reader(source);
     let config = reader.config_mut();
     config.check_end_names = false;
     config.allow_unmatched_ends = true;
@@ -103,6 +190,11 @@ pub fn read(
             format!("it ends within `<{open}>`, in line {line} (byte {byte}): it was cut off")
         });
     }
+    finish(&source, machine)
+}
+
+/// Says what was wrong with the bytes.
+fn finish(source: &Source<'_>, mut machine: Machine<'_>) -> ReportSummary {
     if source.invalid_bytes() > 0 {
         machine.warn(&format!(
             "{} that {} not valid in its encoding, read as Windows-1252",
@@ -120,7 +212,9 @@ pub fn read(
             short(label)
         ));
     }
-    if let Some(line) = source.control {
+    if machine.is_xml()
+        && let Some(line) = source.control
+    {
         machine.warn(&format!(
             "control characters that XML does not allow, the first one in line {line}"
         ));

@@ -35,6 +35,8 @@ enum Kind {
 /// UTF-8 of a report, without the middle of what is too long.
 pub(super) struct Source<'r> {
     text: Text<'r>,
+    /// It is no XML, and is passed on as it is.
+    plain: bool,
     /// What the parser gets now.
     piece: Vec<u8>,
     at: usize,
@@ -65,6 +67,7 @@ impl<'r> Source<'r> {
     pub(super) fn new(input: &'r mut dyn BufRead, limit: usize) -> Self {
         Self {
             text: Text::new(input),
+            plain: false,
             piece: Vec::with_capacity(PIECE + 4),
             at: 0,
             token: 0,
@@ -79,6 +82,11 @@ impl<'r> Source<'r> {
             missing: 0,
             control: None,
         }
+    }
+
+    /// What follows is no XML: whoever reads it bounds what he holds.
+    pub(super) fn is_plain(&mut self) {
+        self.plain = true;
     }
 
     /// The parser stands between two tokens.
@@ -140,7 +148,7 @@ impl<'r> Source<'r> {
                 tag_end(&mut self.quote, part);
             }
         }
-        if self.carried > self.limit {
+        if self.carried > self.limit && !self.plain {
             self.leave_out()?;
         } else {
             self.pass_on()?;

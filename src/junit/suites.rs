@@ -22,11 +22,16 @@ impl Machine<'_> {
         let (dialect, path) = (&mut self.dialect, &mut self.path);
         let look = dialect.looks_at_suites();
         let mut time = None;
+        let plain = self.form.is_none();
         let forbidden = each(start, |name, value| {
             if look {
                 dialect.suite_attribute(node, name, &value);
             }
-            suite.claims.take(name, &value);
+            if plain {
+                suite.claims.take(name, &value);
+            } else if name == "site" {
+                suite.only_inside = !matches!(&*value, "SetUp" | "TearDown" | "Test");
+            }
             match name {
                 // The name of the root is that of the run.
                 "name" if node == Node::Suite && !value.is_empty() && room > value.len() => {
@@ -111,7 +116,7 @@ impl Machine<'_> {
             (!text.is_empty()).then(|| text.to_owned())
         };
         let outputs = (text(suite.out), text(suite.err));
-        let dialect = self.dialect.name();
+        let dialect = self.dialect_name();
         let sink = &mut *self.sink;
         let cases = elements.cases - suite.before.cases;
         let outputs = Outputs {

@@ -269,6 +269,198 @@ fn of_long_texts_the_head_and_the_tail_are_kept() {
     }
 }
 
+/// Totals as `passed failed errors skipped flaky of-suites`.
+fn totals(summary: &ReportSummary) -> [u64; 6] {
+    [
+        summary.passed,
+        summary.failed,
+        summary.errors,
+        summary.skipped,
+        summary.flaky,
+        summary.suite_errors,
+    ]
+}
+
+#[test]
+fn results_of_visual_studio_are_read() {
+    let (summary, cases) = read_all(
+        "<TestRun><Results>
+           <UnitTestResult testName='A.B.ok' outcome='Passed' duration='00:00:01.5'/>
+           <UnitTestResult testName='A.B.rows' outcome='Failed'><InnerResults>
+             <UnitTestResult testName='A.B.rows(1, 2.5)' outcome='Failed'><Output>
+               <StdOut>out</StdOut><ErrorInfo>
+                 <Message>  Expected: 1</Message><StackTrace>   at A.B</StackTrace>
+               </ErrorInfo></Output></UnitTestResult>
+           </InnerResults></UnitTestResult>
+           <UnitTestResult testName='later' outcome='NotExecuted'/>
+         </Results><ResultSummary outcome='Failed'><RunInfos>
+           <RunInfo outcome='Error'><Text>A.B.rows(1, 2.5) [FAIL]</Text></RunInfo>
+         </RunInfos></ResultSummary></TestRun>",
+    );
+    assert_eq!(totals(&summary), [1, 1, 0, 1, 0, 0]);
+    assert_eq!(summary.dialect, "trx");
+    let failed = &cases[1];
+    assert_eq!((&*failed.classname, &*failed.name), ("A.B", "rows(1, 2.5)"));
+    let failure = &failed.failures[0];
+    assert_eq!(failure.message.as_deref(), Some("Expected: 1"));
+    assert_eq!(failure.text.as_deref(), Some("at A.B"));
+    assert_eq!(failure.system_out.as_deref(), Some("out"));
+    let (summary, cases) = read_all(
+        "<TestRun><ResultSummary outcome='Failed'><RunInfos><RunInfo outcome='Error'>\
+         <Text>host process crashed</Text></RunInfo></RunInfos></ResultSummary></TestRun>",
+    );
+    assert_eq!(totals(&summary), [0, 0, 0, 0, 0, 1]);
+    assert_eq!(
+        cases[0].failures[0].text.as_deref(),
+        Some("host process crashed")
+    );
+}
+
+#[test]
+fn results_of_nunit_and_xunit_net_are_read() {
+    let (summary, cases) = read_all(
+        "<test-run><test-suite name='A' site='Child'><failure><message>inside</message></failure>
+           <test-case name='t' fullname='A.t' classname='A' result='Failed' label='Error'>
+             <failure><message><![CDATA[m]]></message><stack-trace>s</stack-trace></failure>
+           </test-case><test-case name='u' classname='A' result='Inconclusive'/>
+         </test-suite><test-suite name='B' site='SetUp'><failure><message>broken</message></failure>
+         </test-suite></test-run>",
+    );
+    assert_eq!(totals(&summary), [0, 0, 1, 1, 0, 1]);
+    assert_eq!(summary.dialect, "nunit");
+    assert_eq!(cases[0].failures[0].message.as_deref(), Some("m"));
+    assert_eq!(cases[2].failures[0].message.as_deref(), Some("broken"));
+    let (summary, cases) = read_all(
+        "<assemblies><assembly name='a.dll'><errors><error name='clean'><failure exception-type='E'>
+           <message>m</message></failure></error></errors><collection name='c'>
+           <test name='N.C.f(x: 1)' type='N.C' result='Fail' time='0.5'>
+             <failure exception-type='X'><message>n</message></failure></test>
+           <test name='N.C.g' type='N.C' result='Skip'><reason>r</reason></test>
+         </collection></assembly></assemblies>",
+    );
+    assert_eq!(totals(&summary), [0, 1, 0, 1, 0, 1]);
+    assert_eq!((&*cases[1].classname, &*cases[1].name), ("N.C", "f(x: 1)"));
+    assert_eq!(cases[1].failures[0].type_.as_deref(), Some("X"));
+}
+
+#[test]
+fn results_of_testng_are_read() {
+    let (summary, cases) = read_all(
+        "<testng-results><suite name='S'><test name='T'><class name='a.B'>
+           <test-method is-config='true' name='fine' status='PASS'/>
+           <test-method is-config='true' name='before' status='FAIL'><exception class='E'>
+             <message><![CDATA[no]]></message></exception></test-method>
+           <test-method name='t' status='SKIP' duration-ms='1500'/>
+         </class></test></suite></testng-results>",
+    );
+    assert_eq!(totals(&summary), [0, 0, 0, 1, 0, 1]);
+    assert_eq!((&*cases[0].classname, &*cases[0].name), ("a.B", "before"));
+    assert_eq!(cases[0].suite, "S > T > a.B");
+}
+
+#[test]
+fn lines_of_tap_are_read() {
+    let (summary, cases) = read_all(
+        "TAP version 14\n1..5\nok 1 - a\nnot ok 2 - b\n  ---\n  message: 'm'\n  at: x.js\n  ...\n\
+         # diagnostic\nnot ok 3 - c # TODO later\nok 4 # SKIP no\n\
+         # Subtest: d\n    ok 1 - inner\n    not ok 2 - other\n    1..2\nnot ok 5 - d\n",
+    );
+    assert_eq!(totals(&summary), [2, 2, 0, 2, 0, 0]);
+    assert_eq!((summary.dialect.as_str(), &summary.problem), ("tap", &None));
+    assert_eq!(cases[1].failures[0].message.as_deref(), Some("m"));
+    let text = cases[1].failures[0].text.as_deref().unwrap();
+    assert!(
+        text.contains("at: x.js") && text.contains("diagnostic"),
+        "{text}"
+    );
+    let (summary, _) = read_all("1..3\nok 1\nBail out! no database\n");
+    assert!(summary.problem.unwrap().contains("no database"));
+    let (summary, _) = read_all("1..3\nok 1\n");
+    assert!(summary.problem.unwrap().contains("3 tests were planned"));
+}
+
+#[test]
+fn events_of_go_test_are_read() {
+    let (summary, cases) = read_all(
+        r#"{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: got 1\n"}
+{"Action":"fail","Package":"p","Test":"TestA","Elapsed":0.5}
+{"Action":"run","Package":"p","Test":"TestB"}
+{"Action":"pass","Package":"p","Test":"TestB","Elapsed":0}
+{"Action":"fail","Package":"p","Elapsed":0.6}
+{"ImportPath":"q","Action":"build-output","Output":"q.go:1: undefined: x\n"}
+{"Action":"fail","Package":"q"}
+"#,
+    );
+    assert_eq!(totals(&summary), [1, 1, 0, 0, 0, 1]);
+    assert_eq!(
+        (summary.dialect.as_str(), &summary.problem),
+        ("go-test", &None)
+    );
+    assert_eq!(
+        cases[0].failures[0].text.as_deref(),
+        Some("    a_test.go:3: got 1")
+    );
+    assert_eq!(cases[0].classname, "p");
+    assert_eq!(
+        cases[2].failures[0].text.as_deref(),
+        Some("q.go:1: undefined: x")
+    );
+    let (summary, _) = read_all(r#"{"Action":"run","Package":"p","Test":"TestA"}"#);
+    assert!(summary.problem.unwrap().contains("did not end"));
+}
+
+#[test]
+fn documents_of_ctrf_are_read() {
+    let (summary, cases) = read_all(
+        r#"{"reportFormat":"CTRF","results":{"tool":{"name":"Playwright"},"summary":{"tests":4},
+        "tests":[{"name":"a","status":"passed","duration":1500},
+        {"name":"b","status":"failed","duration":1,"message":"m","trace":"t","suite":["s","u"],
+         "filePath":"b.ts","line":3,"stdout":["x","y"]},
+        {"name":"c","status":"passed","duration":1,"flaky":true,"message":"first"},
+        {"name":"d","status":"skipped","duration":0,"extra":{"k":[1]}}]}}"#,
+    );
+    assert_eq!(totals(&summary), [1, 1, 0, 1, 1, 0]);
+    assert_eq!(
+        (summary.dialect.as_str(), &summary.problem),
+        ("playwright", &None)
+    );
+    let failure = &cases[1].failures[0];
+    assert_eq!(failure.suite.as_deref(), Some("s > u"));
+    assert_eq!(
+        (failure.file.as_deref(), failure.line),
+        (Some("b.ts"), Some(3))
+    );
+    assert_eq!(failure.system_out.as_deref(), Some("x\ny"));
+    let (summary, _) =
+        read_all(r#"{"results":{"tool":{"name":"x"},"tests":[{"name":"a","status":"passed"}"#);
+    assert_eq!(summary.passed, 1);
+    assert!(summary.problem.unwrap().contains("no whole JSON"));
+}
+
+#[test]
+fn what_is_no_test_report_is_named() {
+    for (begin, word) in [
+        ("TN:\nSF:a.c\n", "LCOV"),
+        (
+            "<coverage line-rate='1'><packages/></coverage>",
+            "Cobertura",
+        ),
+        ("<!DOCTYPE html><html><body></body></html>", "browser"),
+        ("<robot><suite/></robot>", "rebot --xunit"),
+        (
+            "{\"version\":\"2.1.0\",\"$schema\":\"sarif\",\"runs\":[]}",
+            "SARIF",
+        ),
+        ("{\"numTotalTests\":1}", "jest-junit"),
+        ("[1]", "unknown kind"),
+    ] {
+        let problem = read_all(begin).0.problem.unwrap();
+        assert!(problem.contains(word), "{problem}");
+    }
+}
+
 /// `times` times the same bytes, without holding them.
 fn repeated(bytes: &'static [u8], times: u64) -> impl BufRead {
     struct Again(&'static [u8], usize);

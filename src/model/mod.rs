@@ -14,6 +14,7 @@ mod failure;
 mod failures;
 mod record;
 mod report;
+mod rules;
 mod template;
 mod triage;
 
@@ -37,6 +38,10 @@ pub use report::{
     ActionKind, ActionReport, BeforeAfter, BudgetsReport, FailureReport, HelpProblem, HelpSummary,
     HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
     VOLATILE_FIELDS,
+};
+pub use rules::{
+    Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,
+    WithheldInfo,
 };
 pub use template::Template;
 pub use triage::{

@@ -232,12 +232,15 @@ pub enum Recurrence {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FailureHistory {
     pub state: Recurrence,
+    /// Whom it concerned when it was last seen: to be shown, and no evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier_side: Option<Side>,
     /// RFC 3339; absent where the baseline has no times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_seen: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<String>,
-    /// Recorded runs, this one not included.
+    /// Earlier runs that are known to have run the test.
     pub runs: u32,
     /// Of those, the ones in which it failed like this.
     pub failed: u32,

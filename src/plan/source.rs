@@ -99,60 +99,9 @@ impl PlanSource {
     }
 }
 
-/// Where the lines of a text begin, so that a place costs no walk through it.
-#[derive(Debug, Clone)]
-pub(super) struct Lines<'t> {
-    text: &'t str,
-    starts: Vec<u32>,
-}
-
-impl<'t> Lines<'t> {
-    /// `text` is no longer than [`MAX_BYTES`].
-    pub(super) fn of(text: &'t str) -> Self {
-        let mut starts = vec![0];
-        starts.extend(text.match_indices('\n').map(|(at, _)| at as u32 + 1));
-        Self { text, starts }
-    }
-
-    /// 1-based.
-    pub(super) fn line_of(&self, offset: usize) -> usize {
-        self.starts
-            .partition_point(|start| *start as usize <= offset)
-    }
-
-    /// Where the 1-based `line` begins; the end of the text for lines after it.
-    pub(super) fn start_of(&self, line: usize) -> usize {
-        self.starts
-            .get(line.saturating_sub(1))
-            .map_or(self.text.len(), |start| *start as usize)
-    }
-
-    pub(super) fn location(&self, offset: usize) -> Location {
-        let offset = self.text.floor_char_boundary(offset);
-        let line = self.line_of(offset);
-        let before = &self.text[self.start_of(line)..offset];
-        let bom = usize::from(line == 1 && before.starts_with('\u{feff}'));
-        Location {
-            line,
-            column: before.chars().count() + 1 - bom,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Lines, PlanSource, ReadError};
-    use crate::plan::Location;
-
-    #[test]
-    fn columns_count_characters_and_lines_end_at_their_feed() {
-        let lines = Lines::of("é: 1\nb: ü2\n");
-        assert_eq!(lines.location(0), Location { line: 1, column: 1 });
-        assert_eq!(lines.location(4), Location { line: 1, column: 4 });
-        let two = "é: 1\nb: ü".len();
-        assert_eq!(lines.location(two), Location { line: 2, column: 5 });
-        assert_eq!(lines.location(1000), Location { line: 3, column: 1 });
-    }
+    use super::{PlanSource, ReadError};
 
     #[test]
     fn a_plan_that_cannot_be_had_says_why() {

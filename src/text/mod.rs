@@ -4,11 +4,13 @@
 
 mod names;
 mod order;
+mod quoted;
 pub mod redact;
 mod words;
 
 pub use names::close_names;
 pub use order::natural_cmp;
+pub use quoted::{Lines, Quoted, render_quoted};
 pub use words::{
     human_duration, json_type, one_line, plural, sanitize, strip_ansi, truncate, truncate_middle,
 };

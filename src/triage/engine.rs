@@ -6,7 +6,8 @@ use super::evidence::{evidence, evidence_of};
 use super::facts::{Facts, Promise, Source};
 use super::fingerprint;
 use super::load::{self, RuleError};
-use super::rule::{AdviceText, Field, Rule, RuleSide, Strength};
+use super::reading::{Level, is_syntax, level, without_values};
+use super::rule::{AdviceText, Rule, RuleSide, Strength};
 use crate::model::{
     Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect, Template,
 };
@@ -28,41 +29,46 @@ const SET: usize = 32;
 /// so once, when the first failure is diagnosed. Patterns are compiled in
 /// sets, each when the first text comes that its rules may read.
 pub struct Engine {
-    rules: Vec<Ranked>,
-    sets: Vec<PatternSet>,
+    pub(super) rules: Vec<Ranked>,
+    pub(super) sets: Vec<PatternSet>,
     /// One for each pattern of the rules, in their order.
-    patterns: Vec<Pattern>,
+    pub(super) patterns: Vec<Pattern>,
 }
 
-struct Ranked {
-    rule: Rule,
+pub(super) struct Ranked {
+    pub(super) rule: Rule,
     /// 0 for rules asked before the built-in ones, 1, or 2 for those after.
-    turn: u8,
+    pub(super) turn: u8,
 }
 
 /// The patterns of a few neighbouring rules, matched in one pass.
-struct PatternSet {
+pub(super) struct PatternSet {
     /// Whether they recognise assertions in reports.
-    syntax: bool,
+    pub(super) syntax: bool,
     rules: Range<usize>,
     patterns: Range<usize>,
     compiled: OnceLock<Option<RegexSet>>,
 }
 
-struct Pattern {
-    rule: usize,
+pub(super) struct Pattern {
+    pub(super) rule: usize,
     /// Whether a match keeps its rule from applying.
-    veto: bool,
-    text: String,
+    pub(super) veto: bool,
+    pub(super) text: String,
     /// What the set holds of it; see [`loosened`].
     loose: String,
     /// Compiled by itself when it has to be confirmed or quoted.
     single: OnceLock<Option<Regex>>,
 }
 
-/// A rule that holds, with what it matched; the smaller key decides.
+/// What decides between two matches, the smaller one: turn, strength, rank of
+/// the text, priority (negated), order of the rules, and whether it matched no
+/// more than the name of a class.
+pub(super) type Key = (u8, Level, u8, i32, usize, bool);
+
+/// A rule that holds, with what it matched.
 struct Match<'a> {
-    key: (u8, u8, u8, i32, usize, bool),
+    key: Key,
     rule: &'a Rule,
     /// Index of the text and of the pattern, for rules with patterns.
     at: Option<(usize, usize)>,
@@ -86,14 +92,14 @@ fn loosened(pattern: &str) -> String {
     String::from_utf8_lossy(&loose).into_owned()
 }
 
-fn builder(pattern: &str) -> RegexBuilder {
+pub(super) fn builder(pattern: &str) -> RegexBuilder {
     let mut builder = RegexBuilder::new(pattern);
     builder.unicode(false).multi_line(true);
     builder
 }
 
 impl Pattern {
-    fn regex(&self) -> Option<&Regex> {
+    pub(super) fn regex(&self) -> Option<&Regex> {
         self.single
             .get_or_init(|| builder(&self.text).build().ok())
             .as_ref()
@@ -179,11 +185,45 @@ impl Engine {
                 }),
             }
         }
-        Ok(Self {
+        let engine = Self {
             rules,
             sets,
             patterns,
-        })
+        };
+        engine.compile_own()?;
+        Ok(engine)
+    }
+
+    /// Compiles the sets with patterns of users at once: what is too large
+    /// must be said, not left out.
+    fn compile_own(&self) -> Result<(), RuleError> {
+        for set in &self.sets {
+            let own = self.rules[set.rules.clone()]
+                .iter()
+                .find(|ranked| ranked.turn != BUILTIN_TURN);
+            if let Some(own) = own
+                && self.compiled(set).is_none()
+            {
+                return Err(RuleError::Invalid {
+                    rule: own.rule.id.clone(),
+                    problem: "its patterns, or those of its neighbours, are too large together"
+                        .into(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn compiled<'a>(&self, set: &'a PatternSet) -> Option<&'a RegexSet> {
+        let compile = || {
+            let patterns = &self.patterns[set.patterns.clone()];
+            RegexSetBuilder::new(patterns.iter().map(|pattern| &pattern.loose))
+                .unicode(false)
+                .multi_line(true)
+                .build()
+                .ok()
+        };
+        set.compiled.get_or_init(compile).as_ref()
     }
 
     /// All rules, in the order in which they are asked.
@@ -265,12 +305,13 @@ impl Engine {
             .map(|ranked| applies(&ranked.rule, facts))
             .collect();
         let mut best: Option<Match<'a>> = None;
-        for (index, Ranked { rule, turn }) in self.rules.iter().enumerate() {
+        for (index, Ranked { rule, .. }) in self.rules.iter().enumerate() {
             if rule.patterns.is_empty() && applying[index] {
+                let key = self.key(index, None);
                 keep(
                     &mut best,
                     Match {
-                        key: (*turn, level(rule, false), 0, -rule.priority, index, false),
+                        key,
                         rule,
                         at: None,
                     },
@@ -298,7 +339,9 @@ impl Engine {
             // Texts in reserve come last.
             if facts.source == Source::Live
                 && text.reserve
-                && best.as_ref().is_some_and(says_enough)
+                && best
+                    .as_ref()
+                    .is_some_and(|best| says_enough(best.rule.strength))
             {
                 break;
             }
@@ -324,26 +367,7 @@ impl Engine {
     ) {
         let readers =
             |rule: usize| applying[rule] && self.rules[rule].rule.fields.contains(&text.field);
-        if !set.rules.clone().any(readers) {
-            return;
-        }
-        let Some(compiled) = set.compiled.get_or_init(|| {
-            let patterns = &self.patterns[set.patterns.clone()];
-            RegexSetBuilder::new(patterns.iter().map(|pattern| &pattern.loose))
-                .unicode(false)
-                .multi_line(true)
-                .build()
-                .ok()
-        }) else {
-            return;
-        };
-        let hits: Vec<usize> = compiled
-            .matches(text.text.as_bytes())
-            .into_iter()
-            .map(|hit| set.patterns.start + hit)
-            .filter(|hit| readers(self.patterns[*hit].rule))
-            .filter(|hit| self.patterns[*hit].confirmed(&text.text))
-            .collect();
+        let hits = self.hits(set, &text.text, readers);
         for hit in &hits {
             let Pattern { rule, veto, .. } = self.patterns[*hit];
             let vetoed = || {
@@ -353,32 +377,55 @@ impl Engine {
             if veto || vetoed() {
                 continue;
             }
-            let Ranked { rule: what, turn } = &self.rules[rule];
-            let rank = match what.strength {
-                Strength::Signature | Strength::Hint => text.rank,
-                Strength::Fact | Strength::Fallback => 0,
-            };
             keep(
                 best,
                 Match {
-                    key: (
-                        *turn,
-                        level(what, text.reserve),
-                        rank,
-                        -what.priority,
-                        rule,
-                        // A name of a class says less to a reader than a line.
-                        text.name == "type",
-                    ),
-                    rule: what,
+                    key: self.key(rule, Some(text)),
+                    rule: &self.rules[rule].rule,
                     at: Some((index, *hit)),
                 },
             );
         }
     }
 
+    /// The patterns of `set`, of rules that are `readers`, that a text matches.
+    pub(super) fn hits(
+        &self,
+        set: &PatternSet,
+        text: &str,
+        readers: impl Fn(usize) -> bool,
+    ) -> Vec<usize> {
+        if !set.rules.clone().any(&readers) {
+            return Vec::new();
+        }
+        let Some(compiled) = self.compiled(set) else {
+            return Vec::new();
+        };
+        compiled
+            .matches(text.as_bytes())
+            .into_iter()
+            .map(|hit| set.patterns.start + hit)
+            .filter(|hit| readers(self.patterns[*hit].rule))
+            .filter(|hit| self.patterns[*hit].confirmed(text))
+            .collect()
+    }
+
+    /// How strong a match of a rule is: of its patterns in a text, or of its
+    /// typed conditions alone.
+    pub(super) fn key(&self, index: usize, text: Option<&Text<'_>>) -> Key {
+        let Ranked { rule, turn } = &self.rules[index];
+        let rank = match rule.strength {
+            Strength::Signature | Strength::Hint => text.map_or(0, |text| text.rank),
+            Strength::Fact | Strength::Fallback => 0,
+        };
+        // A name of a class says less to a reader than a line.
+        let class = text.is_some_and(|text| text.name == "type");
+        let level = level(rule, text.is_some_and(|text| text.reserve));
+        (*turn, level, rank, -rule.priority, index, class)
+    }
+
     /// The lines that the pattern matched, and its named groups as values.
-    fn quote(&self, text: &Text<'_>, pattern: usize, values: &mut Values) -> Evidence {
+    pub(super) fn quote(&self, text: &Text<'_>, pattern: usize, values: &mut Values) -> Evidence {
         let whole = text.text.as_ref();
         let Some((regex, groups)) = self.patterns[pattern]
             .regex()
@@ -422,54 +469,15 @@ impl Engine {
     }
 }
 
-/// The order of evidence. What a test printed counts less than anything that
-/// its report says, and more than nothing.
-fn level(rule: &Rule, reserve: bool) -> u8 {
-    match rule.strength {
-        Strength::Fact => 0,
-        Strength::Signature | Strength::Hint if reserve => 3,
-        Strength::Signature => 1,
-        Strength::Hint => 2,
-        Strength::Fallback => 4,
-    }
-}
-
-/// Rules that know an assertion by how frameworks write it.
-fn is_syntax(rule: &Rule) -> bool {
-    rule.strength == Strength::Fact
-        && rule.error_category == Some(ErrorCategory::Assertion)
-        && rule.fields.contains(&Field::Report)
-}
-
-fn without_values<'a>(text: &Text<'a>) -> Text<'a> {
-    Text {
-        field: text.field,
-        name: text.name,
-        text: match text.field {
-            // What was printed is not what was compared, and a class is
-            // compared with nothing.
-            Field::Log | Field::Class | Field::Title => text.text.clone(),
-            Field::Report
-            | Field::Spawn
-            | Field::Stderr
-            | Field::Stdout
-            | Field::Answer
-            | Field::Message => clues::masked(&text.text).into(),
-        },
-        shown: text.shown.clone(),
-        rank: text.rank,
-        reserve: text.reserve,
-    }
-}
-
 fn keep<'a>(best: &mut Option<Match<'a>>, candidate: Match<'a>) {
     if best.as_ref().is_none_or(|best| candidate.key < best.key) {
         *best = Some(candidate);
     }
 }
 
-fn says_enough(best: &Match<'_>) -> bool {
-    match best.rule.strength {
+/// Whether a match leaves the texts in reserve unread.
+pub(super) fn says_enough(strength: Strength) -> bool {
+    match strength {
         Strength::Fact | Strength::Signature | Strength::Hint => true,
         Strength::Fallback => false,
     }
@@ -478,7 +486,7 @@ fn says_enough(best: &Match<'_>) -> bool {
 /// Whether a rule may speak of this failure at all. What a server that died
 /// or fell silent in a call had said before is mostly talk, so then only the
 /// rules about deaths or time-outs read it.
-fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
+pub(super) fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
     if !facts.starting && facts.promise.is_none() && !facts.answered {
         if facts.died && !rule.when.asks_for_death() {
             return false;

@@ -1,12 +1,12 @@
 //! The typed facts of a failure, and the conditions that rules put on them.
 
-use super::clues::{Origin, origin};
+use super::clues::{self, Origin, origin};
 use super::live;
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Where a failure was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Source {
     /// By a client of the server.
@@ -16,7 +16,7 @@ pub(super) enum Source {
 }
 
 /// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ending {
     Zero,
@@ -25,7 +25,7 @@ pub(super) enum Ending {
 }
 
 /// Which promise an answer broke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Promise {
     /// What the plan expects.
@@ -36,7 +36,7 @@ pub(super) enum Promise {
 
 /// Conditions on typed facts; all that are given must hold. A list holds when
 /// any of its entries does.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct When {
     source: Option<Source>,
@@ -84,6 +84,8 @@ pub(super) struct When {
     over_http: Option<bool>,
     /// Classes of the exception that became the answer.
     raised: Vec<String>,
+    /// stderr holds a stack trace or a panic.
+    traced: Option<bool>,
     /// The code that failed was installed, not written here.
     packaged: Option<bool>,
     /// The plan names a host that can't exist, as `x.invalid`.
@@ -138,6 +140,7 @@ impl When {
             starting,
             over_http,
             raised,
+            traced,
             packaged,
             reserved_host,
             login_redirect,
@@ -181,6 +184,7 @@ impl When {
                 tool_listed,
                 starting,
                 over_http,
+                traced,
                 packaged,
                 reserved_host,
                 login_redirect,
@@ -269,6 +273,7 @@ impl When {
             && same(self.starting, facts.starting)
             && same(self.over_http, facts.over_http)
             && name(&self.raised, facts.raised)
+            && same(self.traced, facts.traced)
             && same(self.packaged, facts.packaged)
             && same(self.reserved_host, facts.reserved_host)
             && same(self.login_redirect, facts.login_redirect)
@@ -307,6 +312,7 @@ pub(super) struct Facts<'a> {
     tool_listed: Option<bool>,
     over_http: bool,
     raised: Option<&'a str>,
+    traced: bool,
     packaged: bool,
     reserved_host: bool,
     login_redirect: bool,
@@ -369,6 +375,11 @@ impl<'a> Facts<'a> {
             },
             over_http: failure.url.is_some() || http.is_some(),
             raised: live::raised(failure),
+            traced: failure
+                .stderr
+                .as_deref()
+                .and_then(clues::trace_line)
+                .is_some(),
             packaged: live::packaged(failure),
             reserved_host: live::reserved_host(failure),
             login_redirect: live::login_redirect(failure),

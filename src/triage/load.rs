@@ -1,10 +1,18 @@
-//! Rules from YAML. The only file of this room that names the parser.
+//! Rules from YAML: those inside the binary, and those of users. The only file
+//! of this room that names the parser.
 
-use super::advice;
-use super::facts::When;
-use super::rule::{AdviceText, Example, Field, Rule, RuleSide, Strength};
-use crate::model::ErrorCategory;
+use super::flaws::{Flaw, Place, flaws, own_flaws};
+use super::own::{
+    RuleEntry, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleProblem, RuleText,
+};
+use super::rule::{Field, Rule};
+use super::spec::{Entry, FileSpec, Lists, ProjectSpec, RuleSpec};
+use crate::text::close_names;
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_yaml::{Error, Location, Spanned};
+use std::fmt;
+use std::ops::Range;
 use thiserror::Error;
 
 /// The rule files inside the binary, by domain.
@@ -18,6 +26,7 @@ pub(super) const BUILTIN: &[(&str, &str)] = &[
     ("python", include_str!("rules/python.yaml")),
     ("runtimes", include_str!("rules/runtimes.yaml")),
     ("domain", include_str!("rules/domain.yaml")),
+    ("hint", include_str!("rules/hint.yaml")),
     ("assertion", include_str!("rules/assertion.yaml")),
     ("jvm", include_str!("rules/jvm.yaml")),
     ("go", include_str!("rules/go.yaml")),
@@ -33,42 +42,21 @@ pub(super) const BUILTIN: &[(&str, &str)] = &[
     ("exception", include_str!("rules/exception.yaml")),
     ("report", include_str!("rules/report.yaml")),
     ("timeout", include_str!("rules/timeout.yaml")),
+    ("browser", include_str!("rules/browser.yaml")),
+    ("database", include_str!("rules/database.yaml")),
+    ("container", include_str!("rules/container.yaml")),
+    ("ci", include_str!("rules/ci.yaml")),
+    ("http", include_str!("rules/http.yaml")),
+    ("salesforce", include_str!("rules/salesforce.yaml")),
 ];
 
-/// Why a rule file can't be used.
+/// Why a built-in rule, or one that was made without a file, can't be used.
 #[derive(Debug, Error)]
 pub enum RuleError {
     #[error("rules of {domain} can't be read: {problem}")]
     Syntax { domain: String, problem: String },
     #[error("rule {rule}: {problem}")]
     Invalid { rule: String, problem: String },
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RuleSpec {
-    id: String,
-    root_cause: String,
-    error_category: Option<ErrorCategory>,
-    retryable: Option<bool>,
-    side: RuleSide,
-    strength: Strength,
-    #[serde(default)]
-    priority: i32,
-    repair: Option<String>,
-    #[serde(default)]
-    when: When,
-    #[serde(default)]
-    patterns: Vec<String>,
-    #[serde(default)]
-    unless: Vec<String>,
-    #[serde(default)]
-    fields: Vec<Field>,
-    advice: AdviceText,
-    #[serde(default)]
-    examples: Vec<Example>,
-    #[serde(default)]
-    lookalikes: Vec<Example>,
 }
 
 /// The rules of one file. `domain` is what their ids must begin with.
@@ -82,52 +70,23 @@ pub fn parse_rules(domain: &str, yaml: &str) -> Result<Vec<Rule>, RuleError> {
     })?;
     specs
         .into_iter()
-        .map(|spec| {
-            let id = spec.id.clone();
-            validate(domain, spec).map_err(|problem| RuleError::Invalid { rule: id, problem })
+        .map(|spec| match flaws(&spec, Some(domain)).into_iter().next() {
+            Some(flaw) => Err(RuleError::Invalid {
+                rule: spec.id,
+                problem: flaw.message,
+            }),
+            None => Ok(rule(spec)),
         })
         .collect()
 }
 
-fn validate(domain: &str, spec: RuleSpec) -> Result<Rule, String> {
-    if spec
-        .id
-        .strip_prefix(domain)
-        .and_then(|rest| rest.strip_prefix('/'))
-        .is_none_or(str::is_empty)
-    {
-        return Err(format!("its id does not begin with `{domain}/`"));
-    }
-    if spec.error_category.is_some() != spec.retryable.is_some() {
-        return Err("category and retryable must be given together or not at all".into());
-    }
-    if spec.retryable == Some(true)
-        && !matches!(
-            spec.error_category,
-            Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
-        )
-    {
-        return Err("only infrastructure and time-outs may pass by themselves".into());
-    }
-    match spec.strength {
-        Strength::Signature | Strength::Hint if spec.patterns.is_empty() => {
-            return Err("a signature or hint needs a pattern".into());
-        }
-        Strength::Fact | Strength::Fallback if spec.when.is_empty() => {
-            return Err("a typed fact needs a condition".into());
-        }
-        Strength::Fact | Strength::Signature | Strength::Hint | Strength::Fallback => {}
-    }
-    if spec.patterns.is_empty() && !(spec.unless.is_empty() && spec.fields.is_empty()) {
-        return Err("`unless` and `fields` mean nothing without patterns".into());
-    }
-    advice::validate(&spec.advice, &spec.patterns)?;
+fn rule(spec: RuleSpec) -> Rule {
     let fields = if spec.fields.is_empty() && !spec.patterns.is_empty() {
         vec![Field::Stderr, Field::Answer, Field::Message, Field::Report]
     } else {
         spec.fields
     };
-    Ok(Rule {
+    Rule {
         id: spec.id,
         root_cause: spec.root_cause,
         error_category: spec.error_category,
@@ -143,5 +102,268 @@ fn validate(domain: &str, spec: RuleSpec) -> Result<Rule, String> {
         advice: spec.advice,
         examples: spec.examples,
         lookalikes: spec.lookalikes,
-    })
+    }
+}
+
+/// The rules of a user's file.
+///
+/// # Errors
+/// The first thing that keeps the file from being read, else all that is
+/// wrong with its rules; with the place of each.
+pub fn parse_rule_file(kind: RuleFileKind, source: RuleText) -> Result<RuleFile, RuleFileError> {
+    let lists: Lists<Entry> = match read(kind, &source.text) {
+        Ok(lists) => lists,
+        Err(error) => {
+            let problem = unreadable(&error, &source.text);
+            return Err(RuleFileError::new(source, vec![problem]));
+        }
+    };
+    // Most files are good, so places are only looked up where one is needed.
+    let places: Lists<Spanned<PlaceEntry>> = read(kind, &source.text).unwrap_or_default();
+    let mut problems = Vec::new();
+    let mut list = |entries: Vec<Entry>, places: Vec<Spanned<PlaceEntry>>| {
+        entries
+            .into_iter()
+            .zip(places)
+            .filter_map(|(entry, place)| {
+                let span = span(place.referenced, &source.text);
+                match entry {
+                    Entry::File(_) if kind == RuleFileKind::Rules => {
+                        problems.push(RuleProblem {
+                            rule: None,
+                            message: "a rule is a map, not a text".into(),
+                            hints: vec!["only `jelly.yaml` may name files of rules".into()],
+                            span,
+                        });
+                        None
+                    }
+                    Entry::File(path) => Some(RuleEntry {
+                        what: RuleOrFile::File(path),
+                        span,
+                    }),
+                    Entry::Rule(spec) => {
+                        let wrong = own_flaws(&spec);
+                        let good = wrong.is_empty();
+                        let keys = match place.value {
+                            PlaceEntry::Rule(keys) => keys,
+                            PlaceEntry::File => Places::default(),
+                        };
+                        problems.extend(wrong.into_iter().map(|flaw| {
+                            RuleProblem {
+                                rule: Some(spec.id.clone()),
+                                span: at(&flaw, &keys)
+                                    .map_or_else(|| span.clone(), |l| self::span(l, &source.text)),
+                                message: flaw.message,
+                                hints: flaw.hints,
+                            }
+                        }));
+                        let span = keys
+                            .key("id")
+                            .map_or_else(|| span.clone(), |l| self::span(l, &source.text));
+                        good.then(|| RuleEntry {
+                            what: RuleOrFile::Rule(Box::new(rule(*spec))),
+                            span,
+                        })
+                    }
+                }
+            })
+            .collect()
+    };
+    let before = list(lists.before, places.before);
+    let after = list(lists.after, places.after);
+    if problems.is_empty() {
+        Ok(RuleFile {
+            source,
+            before,
+            after,
+        })
+    } else {
+        Err(RuleFileError::new(source, problems))
+    }
+}
+
+fn read<E: DeserializeOwned>(kind: RuleFileKind, text: &str) -> Result<Lists<E>, Error> {
+    Ok(match kind {
+        RuleFileKind::Project => {
+            serde_yaml::from_str::<Option<ProjectSpec<E>>>(text)?.and_then(|file| file.rules)
+        }
+        RuleFileKind::Rules => {
+            serde_yaml::from_str::<Option<FileSpec<E>>>(text)?.map(|file| file.0)
+        }
+    }
+    .unwrap_or_default())
+}
+
+/// Where a flaw is, as near as the text tells.
+fn at(flaw: &Flaw, keys: &Places) -> Option<Location> {
+    match flaw.place {
+        Place::Key(key) => keys.key(key).or_else(|| keys.key("id")),
+        Place::Item(key, index) => keys.item(key, index).or_else(|| keys.key(key)),
+    }
+}
+
+fn unreadable(error: &Error, text: &str) -> RuleProblem {
+    let error = error.without_snippet();
+    let known =
+        |word: &str, expected: &[&'static str]| match close_names(word, expected.iter().copied())
+            .first()
+        {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => format!("it is one of `{}`", expected.join("`, `")),
+        };
+    let (message, hints) = match error {
+        Error::SerdeUnknownField {
+            field, expected, ..
+        } => (
+            format!("unknown key `{field}`"),
+            vec![known(field, expected)],
+        ),
+        Error::SerdeUnknownVariant {
+            variant, expected, ..
+        } => (
+            format!("unknown word `{variant}`"),
+            vec![known(variant, expected)],
+        ),
+        Error::SerdeMissingField { field, .. } => (
+            format!("the key `{field}` is missing"),
+            vec![
+                "every rule has `id`, `root_cause`, `side`, `strength`, `advice`, `examples` and \
+                 `lookalikes`"
+                    .into(),
+            ],
+        ),
+        other => (plain(&other.to_string()), Vec::new()),
+    };
+    RuleProblem {
+        rule: None,
+        message,
+        hints,
+        span: error
+            .location()
+            .map_or(0..text.len().min(1), |location| span(location, text)),
+    }
+}
+
+/// The parser's own words without the place, which is shown beside them.
+fn plain(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default().trim();
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    let line = match line.strip_prefix("line ") {
+        Some(rest) => rest.split_once(": ").map_or(line, |(_, words)| words),
+        None => line,
+    };
+    match line.rfind(" at line ") {
+        Some(at) => line[..at].trim_end_matches(',').to_owned(),
+        None => line.to_owned(),
+    }
+}
+
+fn span(location: Location, text: &str) -> Range<usize> {
+    let bytes = location.span();
+    let start = bytes
+        .byte_offset()
+        .and_then(|start| usize::try_from(start).ok())
+        .unwrap_or(0)
+        .min(text.len());
+    let length = bytes
+        .byte_len()
+        .and_then(|length| usize::try_from(length).ok())
+        .unwrap_or(1)
+        .max(1);
+    start..start.saturating_add(length).min(text.len())
+}
+
+/// An entry read for its places alone.
+enum PlaceEntry {
+    Rule(Places),
+    File,
+}
+
+/// Where the values of a rule stand, and the items of those that are lists of
+/// texts.
+#[derive(Default)]
+struct Places {
+    keys: Vec<(String, Location, Vec<Location>)>,
+}
+
+impl Places {
+    fn key(&self, key: &str) -> Option<Location> {
+        let found = self.keys.iter().find(|(name, _, _)| name == key);
+        found.map(|(_, location, _)| *location)
+    }
+
+    fn item(&self, key: &str, index: usize) -> Option<Location> {
+        let found = self.keys.iter().find(|(name, _, _)| name == key);
+        found.and_then(|(_, _, items)| items.get(index).copied())
+    }
+}
+
+impl<'de> Deserialize<'de> for PlaceEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RuleOrPath;
+
+        impl<'de> Visitor<'de> for RuleOrPath {
+            type Value = PlaceEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a rule, or the path of a file of rules")
+            }
+
+            fn visit_str<E>(self, _: &str) -> Result<PlaceEntry, E> {
+                Ok(PlaceEntry::File)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PlaceEntry, A::Error> {
+                let mut places = Places::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    if matches!(key.as_str(), "patterns" | "unless") {
+                        let list: Spanned<Vec<Spanned<Size>>> = map.next_value()?;
+                        let items = list
+                            .value
+                            .iter()
+                            .flat_map(|item| std::iter::repeat_n(item.referenced, item.value.0))
+                            .collect();
+                        places.keys.push((key, list.referenced, items));
+                    } else {
+                        let value: Spanned<IgnoredAny> = map.next_value()?;
+                        places.keys.push((key, value.referenced, Vec::new()));
+                    }
+                }
+                Ok(PlaceEntry::Rule(places))
+            }
+        }
+
+        deserializer.deserialize_any(RuleOrPath)
+    }
+}
+
+/// How many texts an item of a flattened list stands for.
+struct Size(usize);
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMore;
+
+        impl<'de> Visitor<'de> for OneOrMore {
+            type Value = Size;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, or a list of texts")
+            }
+
+            fn visit_str<E>(self, _: &str) -> Result<Size, E> {
+                Ok(Size(1))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Size, A::Error> {
+                let mut size = 0;
+                while seq.next_element::<IgnoredAny>()?.is_some() {
+                    size += 1;
+                }
+                Ok(Size(size))
+            }
+        }
+
+        deserializer.deserialize_any(OneOrMore)
+    }
 }

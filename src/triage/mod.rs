@@ -10,18 +10,35 @@
 
 mod advice;
 mod answer;
+mod causes;
 mod clues;
 mod engine;
 mod evidence;
+mod explain;
 mod facts;
 mod fingerprint;
+mod flaws;
 mod live;
 mod load;
+mod own;
+mod provar;
+mod reading;
 mod rule;
+mod spec;
+mod specimen;
 mod statement;
 mod template;
 
+pub use causes::CAUSES;
 pub use engine::Engine;
 pub use fingerprint::{Fingerprints, fingerprints};
-pub use load::{RuleError, parse_rules};
+pub use load::{RuleError, parse_rule_file, parse_rules};
+pub use own::{
+    RuleEntry, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleProblem, RuleText,
+};
+pub use provar::PROVAR;
 pub use rule::{AdviceText, Example, Field, Rule, RuleSide, Strength};
+pub use specimen::{Slip, specimen};
+
+#[cfg(test)]
+mod assertion_tests;

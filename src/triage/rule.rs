@@ -116,6 +116,14 @@ impl<'de> Deserialize<'de> for Example {
     }
 }
 
+impl Rule {
+    /// What the id begins with: the file of a built-in rule.
+    #[must_use]
+    pub fn domain(&self) -> &str {
+        self.id.split_once('/').map_or("", |(domain, _)| domain)
+    }
+}
+
 /// One validated rule.
 #[derive(Debug, Clone)]
 pub struct Rule {

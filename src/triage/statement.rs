@@ -304,7 +304,8 @@ fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &Names<'_>) -> String 
             continue;
         }
         let line = without_place(line);
-        if line.is_empty() || kept.iter().any(|known| known == line) {
+        // What is tried again and again is said once.
+        if line.is_empty() || kept.last().is_some_and(|last| last == line) {
             continue;
         }
         bytes += line.len();
@@ -391,19 +392,18 @@ fn panic_message(line: &str) -> Option<&str> {
 
 /// A frame of a stack, in any of the languages that print one.
 fn is_frame(line: &str) -> bool {
-    let numbered = || {
-        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        rest.len() < line.len() && (rest.starts_with(": ") && !rest.contains(" = "))
+    let called = |rest: &str| rest.contains(['(', ':', '<']);
+    let numbered = |rest: &str| {
+        let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        after.len() < rest.len() && after.starts_with(char::is_whitespace) && called(after)
     };
-    line.starts_with("at ")
+    line.strip_prefix("at ").is_some_and(called)
         || line.starts_with("... ")
         || line.starts_with("File \"")
         || line.starts_with("from /")
         || line.starts_with("# ./")
-        || line.starts_with("#0 ")
-        || line.starts_with('#') && line[1..].starts_with(|c: char| c.is_ascii_digit())
+        || line.strip_prefix('#').is_some_and(numbered)
         || line.starts_with("in ") && line.contains(":line ")
-        || numbered()
         || is_place(line)
 }
 

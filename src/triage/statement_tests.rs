@@ -24,7 +24,7 @@ fn the_innermost_cause_is_what_is_said() {
 #[test]
 fn a_cause_of_the_same_class_keeps_what_was_said_around_it() {
     let text = "a.LaunchException: failed for image redis:7\n\
-                Caused by: a.LaunchException: timed out\n\tat x\n";
+                Caused by: a.LaunchException: timed out\n\tat x.Y.z(Y.java:1)\n";
     assert_eq!(
         said("", text),
         "a.LaunchException: failed for image redis:7\na.LaunchException: timed out"
@@ -64,6 +64,17 @@ fn frames_code_and_talk_are_left_out() {
             "Failed asserting that 1 is identical to 2.",
         ),
         ("failed", "", ""),
+        ("404: Not Found", "", "404: Not Found"),
+        (
+            "#12 is still open",
+            "at index 3",
+            "#12 is still open\nat index 3",
+        ),
+        (
+            "",
+            "left: {\n  \"b\",\n}\nright: {\n  \"b\",\n}\n",
+            "left: {\n\"b\",\n}\nright: {\n\"b\",\n}",
+        ),
     ] {
         assert_eq!(said(message, text), expected);
     }

@@ -41,60 +41,24 @@ fn good(ended: Ended) -> String {
 
 /// Fingerprints by test, from jelly itself.
 fn fingerprints(project: &Project) -> Vec<(String, String)> {
-    // Any hexadecimal digit begins some fingerprints, and the ambiguity lists
-    // them.
-    let mut found = Vec::new();
-    for digit in "0123456789abcdef".chars() {
-        let ended = project
-            .jelly(&[
-                "explain",
-                &digit.to_string(),
-                "--in",
-                "junit.xml",
-                "--format",
-                "json",
-            ])
-            .output();
-        let prints: Vec<String> = match ended.code {
-            Some(0) => {
-                let known: Value = serde_json::from_str(&ended.stdout).unwrap();
-                vec![known["fingerprint"]["fingerprint"].as_str().unwrap().into()]
-            }
-            _ => ended
-                .stderr
-                .split_once("begin with")
-                .map(|(_, list)| {
-                    list.split([' ', ',', '\n', ':'])
-                        .filter(|word| word.len() == 16)
-                        .map(|word| format!("j1:{word}"))
-                        .collect()
-                })
-                .unwrap_or_default(),
-        };
-        for print in prints {
-            let known = good(
-                project
-                    .jelly(&["explain", &print, "--in", "junit.xml", "--format", "json"])
-                    .output(),
-            );
-            let known: Value = serde_json::from_str(&known).unwrap();
-            for test in known["fingerprint"]["tests"].as_array().unwrap() {
-                found.push((test["name"].as_str().unwrap().to_owned(), print.clone()));
-            }
-        }
-    }
-    found.sort();
-    found.dedup();
-    found
+    let args = ["triage", "junit.xml", "--no-history", "--format", "json"];
+    let report: Value = serde_json::from_str(&project.jelly(&args).output().stdout).unwrap();
+    let failures = report["failures"].as_array().unwrap();
+    failures
+        .iter()
+        .map(|failure| {
+            let print = &failure["diagnosis"]["fingerprint"];
+            (
+                failure["name"].as_str().unwrap().to_owned(),
+                print.as_str().unwrap().to_owned(),
+            )
+        })
+        .collect()
 }
 
 fn print_of<'a>(all: &'a [(String, String)], test: &str) -> &'a str {
-    let all: Vec<&str> = all
-        .iter()
-        .filter(|(name, _)| name == test)
-        .map(|(_, print)| print.as_str())
-        .collect();
-    all[0]
+    let found = all.iter().find(|(name, _)| name == test);
+    &found.unwrap().1
 }
 
 #[test]

@@ -288,6 +288,116 @@ fn a_secret_is_not_remembered() {
     assert!(!history.contains("tops3cretvalue"), "{history}");
 }
 
+/// A report of tests that failed of one cause, and of tests that passed.
+fn report(project: &Project, name: &str, failed: &[&str], passed: &[&str]) {
+    let failed = failed.iter().map(|test| {
+        format!(
+            "<testcase classname=\"shop.CartTest\" name=\"{test}\" time=\"0.1\"><failure \
+             message=\"connect ECONNREFUSED 127.0.0.1:5432\">Error: connect ECONNREFUSED \
+             127.0.0.1:5432</failure></testcase>"
+        )
+    });
+    let passed = passed.iter().map(|test| {
+        format!("<testcase classname=\"shop.CartTest\" name=\"{test}\" time=\"0.1\"/>")
+    });
+    // Else two runs with the same results would be one report.
+    let time = name.len();
+    let cases: String = failed.chain(passed).collect();
+    project.write(
+        name,
+        format!(
+            "<testsuite name=\"shop\" time=\"{time}\">{cases}<testcase classname=\"x\" \
+             name=\"x\" time=\"{time}\"/></testsuite>"
+        ),
+    );
+}
+
+fn triage(project: &Project, args: &[&str]) -> Value {
+    let call = project.jelly(&["triage", "--format", "json"]).args(args);
+    let ended = call.output();
+    serde_json::from_str(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{error}\n{}\n{}", ended.stdout, ended.stderr))
+}
+
+/// The state of each failure, by name.
+fn states(report: &Value) -> Vec<(&str, &str)> {
+    let failures = report["failures"].as_array().unwrap();
+    failures
+        .iter()
+        .map(|f| {
+            let state = &f["history"]["state"];
+            (f["name"].as_str().unwrap(), state.as_str().unwrap_or("-"))
+        })
+        .collect()
+}
+
+fn fixed(report: &Value) -> Vec<&str> {
+    let fixed = report["fixed"].as_array();
+    fixed
+        .into_iter()
+        .flatten()
+        .map(|test| test["name"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn triage_tells_the_new_from_the_known_and_what_came_back_or_went() {
+    let project = Project::empty();
+    fs::create_dir(project.path(".jelly")).unwrap();
+    report(&project, "1.xml", &["a", "b"], &["c"]);
+    report(&project, "22.xml", &["a", "c"], &["b"]);
+    report(&project, "333.xml", &["b"], &["a", "c"]);
+    let first = triage(&project, &["1.xml"]);
+    assert_eq!(states(&first), [("a", "-"), ("b", "-")], "no past yet");
+    let second = triage(&project, &["22.xml"]);
+    assert_eq!(states(&second), [("a", "known"), ("c", "new")]);
+    assert_eq!(fixed(&second), ["b"]);
+    let third = triage(&project, &["333.xml"]);
+    assert_eq!(states(&third), [("b", "regressed")]);
+    assert_eq!(fixed(&third), ["a", "c"]);
+    let known = &second["failures"][0];
+    assert_eq!(known["pre_existing"], true);
+    assert_eq!(known["history"]["earlier_side"], "test");
+    assert_eq!(known["history"]["rate"], 1.0);
+    assert_eq!(third["failures"][0]["pre_existing"], false);
+    assert_eq!(lines(&project).len(), 3);
+
+    // Asked again, each has the past that it had, and is not recorded again.
+    assert_eq!(triage(&project, &["22.xml"]), second);
+    assert_eq!(lines(&project).len(), 3);
+}
+
+#[test]
+fn a_baseline_answers_like_a_history() {
+    let project = Project::empty();
+    report(&project, "build/9/r.xml", &["a", "b"], &["c"]);
+    report(&project, "build/17/r.xml", &["a", "c"], &["b"]);
+    report(&project, "now.xml", &["b", "d"], &["a", "c"]);
+    let told = triage(&project, &["now.xml", "--baseline", "build"]);
+    assert_eq!(states(&told), [("b", "regressed"), ("d", "new")]);
+    assert_eq!(fixed(&told), ["a", "c"]);
+    assert!(!project.exists(".jelly"));
+}
+
+#[test]
+fn triages_that_end_at_the_same_time_are_all_remembered_and_each_report_once() {
+    let project = Project::empty();
+    fs::create_dir(project.path(".jelly")).unwrap();
+    let names: Vec<String> = (1..5).map(|n| format!("{}.xml", "1".repeat(n))).collect();
+    for name in &names {
+        report(&project, name, &["a"], &[]);
+    }
+    let running: Vec<_> = names
+        .iter()
+        .chain(&names)
+        .map(|name| project.jelly(&["triage", name]).start())
+        .collect();
+    for call in running {
+        assert_eq!(call.wait().code, Some(3));
+    }
+    assert_eq!(lines(&project).len(), names.len());
+}
+
 fn with_a_past() -> Project {
     let project = Project::empty();
     let past = [

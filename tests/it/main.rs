@@ -21,6 +21,7 @@ mod junit_corpus;
 mod limits;
 mod peers;
 mod plans;
+mod rules;
 mod secrets;
 mod servers;
 mod signals;

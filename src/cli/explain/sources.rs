@@ -4,18 +4,18 @@
 use super::ExplainArgs;
 use super::known::{Found, Known};
 use super::unreadable;
+use crate::cli::find::find;
 use crate::cli::run::complain;
 use crate::cli::settings::World;
 use crate::history::{Past, PastCause, TestName};
 use crate::junit::{self, Case, CaseSink, Limits};
 use crate::model::{Diagnosis, ExitCode, RunReport, Template};
+use crate::survey::{Input, Source, open};
 use crate::text::redact::{Redactor, looks_secret};
 use crate::triage::Engine;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
-use std::path::Path;
+use std::io::{BufRead, Read};
 
 /// A larger results.json is not read.
 const RESULTS_MAX: u64 = 256 * 1024 * 1024;
@@ -52,12 +52,17 @@ impl Sources {
             looked_in: Vec::new(),
         };
         let redactor = secrets_of(world);
-        for path in &args.reports {
-            sources.read(path, &redactor)?;
-        }
+        let named = find(&args.reports).map_err(|error| {
+            complain(&format!("error: failed to {error}"));
+            ExitCode::InvalidInput
+        })?;
         let latest = args.reports_dir.join("latest/results.json");
-        if latest.is_file() {
-            sources.read(&latest, &redactor)?;
+        let latest = latest.is_file().then(|| Source {
+            name: latest.display().to_string(),
+            input: Input::File(latest),
+        });
+        for source in named.iter().chain(&latest) {
+            sources.read(source, &redactor)?;
         }
         if let Some(store) = args.memory.store(world) {
             let (past, warnings) = store.load().map_err(|error| unreadable(&error))?;
@@ -126,27 +131,32 @@ impl Sources {
         }
     }
 
-    fn read(&mut self, path: &Path, redactor: &Redactor) -> Result<(), ExitCode> {
-        let shown = path.display().to_string();
-        let result = if path.extension().is_some_and(|e| e == "json") {
-            self.read_results(path, &shown)
-        } else {
-            self.read_junit(path, &shown, redactor)
-        };
-        self.looked_in.push(shown.clone());
+    fn read(&mut self, source: &Source, redactor: &Redactor) -> Result<(), ExitCode> {
+        let shown = source.name.as_str();
+        let input = open(&source.input).map_err(|error| error.to_string());
+        let result = input.and_then(|input| {
+            if shown.ends_with(".json") {
+                self.read_results(input, shown)
+            } else {
+                self.read_junit(input, shown, redactor)
+            }
+        });
+        self.looked_in.push(shown.to_owned());
         result.map_err(|why| {
             complain(&format!("error: failed to read the report {shown}: {why}"));
             ExitCode::InvalidInput
         })
     }
 
-    fn read_results(&mut self, path: &Path, shown: &str) -> Result<(), String> {
-        let said = |error: io::Error| error.to_string();
-        let bytes = fs::metadata(path).map_err(said)?.len();
-        if bytes > RESULTS_MAX {
-            return Err(format!("it has {bytes} bytes"));
+    fn read_results(&mut self, input: impl BufRead, shown: &str) -> Result<(), String> {
+        let mut bytes = Vec::new();
+        let read = input
+            .take(RESULTS_MAX + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| error.to_string())?;
+        if u64::try_from(read).is_ok_and(|read| read > RESULTS_MAX) {
+            return Err(format!("it has more than {RESULTS_MAX} bytes"));
         }
-        let bytes = fs::read(path).map_err(said)?;
         let of_run = serde_json::from_slice::<RunReport>(&bytes).map(|report| vec![report]);
         let reports = of_run
             .or_else(|error| {
@@ -168,9 +178,12 @@ impl Sources {
         Ok(())
     }
 
-    fn read_junit(&mut self, path: &Path, shown: &str, redactor: &Redactor) -> Result<(), String> {
-        let file = File::open(path).map_err(|error| error.to_string())?;
-        let mut input: Box<dyn BufRead> = Box::new(BufReader::new(file));
+    fn read_junit(
+        &mut self,
+        mut input: impl BufRead,
+        shown: &str,
+        redactor: &Redactor,
+    ) -> Result<(), String> {
         let mut sink = Sink {
             sources: self,
             redactor,

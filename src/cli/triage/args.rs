@@ -1,6 +1,7 @@
 //! What can be typed behind `jelly triage`.
 
 use crate::cli::past::HistoryArgs;
+use crate::cli::rules::RuleFiles;
 use crate::survey::FailOn;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -131,6 +132,9 @@ pub struct TriageArgs {
     /// Writes the result to a file instead of stdout, as a whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub own_rules: RuleFiles,
 
     /// Reports that are read at the same time [default: the number of processors]
     #[arg(long, short, value_name = "N", env = "JELLY_JOBS", value_parser = clap::value_parser!(u16).range(1..))]

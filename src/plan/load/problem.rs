@@ -1,8 +1,7 @@
 //! What is wrong with a plan, and how it is shown.
 
-use crate::plan::source::Lines;
 use crate::plan::{DocPath, Location, PlanSource};
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use crate::text::{Quoted, render_quoted};
 use std::fmt;
 use std::ops::Range;
 
@@ -83,73 +82,20 @@ impl PlanError {
     /// hints; one blank line between two.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
-        let renderer = if color {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
+        let problems: Vec<Quoted<'_>> = self.problems.iter().map(quoted).collect();
         let path = self.source.path.display().to_string();
-        let lines = Lines::of(&self.source.text);
-        let mut text = String::new();
-        for problem in &self.problems {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            let group = group(&self.source.text, &lines, &path, problem);
-            text.push_str(&renderer.render(&[group]));
-            text.push('\n');
-        }
-        text
+        render_quoted(&path, &self.source.text, &problems, color)
     }
 }
 
-fn group<'a>(text: &'a str, lines: &Lines<'_>, path: &'a str, problem: &'a Problem) -> Group<'a> {
-    let mut group = Level::ERROR.primary_title(problem.title()).element(snippet(
-        text,
-        lines,
-        path,
-        &problem.span,
-        AnnotationKind::Primary,
-        None,
-    ));
-    if let Some((span, what)) = &problem.also {
-        group = group.element(snippet(
-            text,
-            lines,
-            path,
-            span,
-            AnnotationKind::Context,
-            Some(what),
-        ));
+fn quoted(problem: &Problem) -> Quoted<'_> {
+    let also = problem.also.as_ref();
+    Quoted {
+        title: problem.title(),
+        span: problem.span.clone(),
+        also: also.map(|(span, what)| (span.clone(), what.as_str())),
+        hints: &problem.hints,
     }
-    for hint in &problem.hints {
-        group = group.element(Level::HELP.message(hint.as_str()));
-    }
-    group
-}
-
-/// The line that `span` begins in, so that quoting a long plan costs no more
-/// than quoting a short one.
-fn snippet<'a>(
-    text: &'a str,
-    lines: &Lines<'_>,
-    path: &'a str,
-    span: &Range<usize>,
-    kind: AnnotationKind,
-    label: Option<&'a str>,
-) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-    let start = text.floor_char_boundary(span.start.min(text.len()));
-    let number = lines.line_of(start);
-    let line_start = lines.start_of(number);
-    let line = &text[line_start..lines.start_of(number + 1).max(line_start)];
-    let line = line.trim_end_matches(['\n', '\r']);
-    let from = (start - line_start).min(line.len());
-    let to = text.floor_char_boundary(span.end.min(text.len()));
-    let to = to.saturating_sub(line_start).clamp(from, line.len());
-    Snippet::source(line)
-        .line_start(number)
-        .path(path)
-        .annotation(kind.span(from..to).label(label))
 }
 
 impl fmt::Display for PlanError {

@@ -3,10 +3,9 @@
 
 use super::problem::Problem;
 use super::references::Names;
-use crate::plan::source::Lines;
 use crate::plan::syntax::{Data, Entry, Node, Span, Trouble};
 use crate::plan::{DocPath, Location, Segment};
-use crate::text::close_names;
+use crate::text::{Lines, close_names};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -104,8 +103,13 @@ impl<'t> Reader<'t> {
         self.problems
     }
 
+    fn place(&self, offset: usize) -> Location {
+        let (line, column) = self.lines.place(offset);
+        Location { line, column }
+    }
+
     pub(super) fn at(&self, span: Span) -> Location {
-        self.lines.location(span.start as usize)
+        self.place(span.start as usize)
     }
 
     pub(super) fn problem(
@@ -124,7 +128,7 @@ impl<'t> Reader<'t> {
         message: impl Into<String>,
     ) -> &mut Problem {
         let problem = Problem {
-            location: self.lines.location(span.start),
+            location: self.place(span.start),
             field: path.to_doc(),
             message: message.into(),
             hints: Vec::new(),

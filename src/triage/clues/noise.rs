@@ -150,6 +150,7 @@ fn is_title(line: &str, f: &Failure) -> bool {
         // `ShopTest::testTotal`, `testProv with data set #0`
         let first = line.split(' ').next().unwrap_or_default();
         first.contains("::")
+            && !first.ends_with(':')
             && (line.len() == first.len() || line.contains(" with data set ") || named(&f.name))
             && !line.contains(": ")
     }

@@ -3,7 +3,7 @@
 use super::frames::place;
 use crate::model::Failure;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::triage) enum Origin {
     /// A file of tests.

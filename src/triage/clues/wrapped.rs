@@ -60,10 +60,7 @@ pub(super) fn unwrapped(said: &str) -> Option<&str> {
     if said.len() >= WHOLE {
         return None;
     }
-    if waits {
-        return said.split_once(": ").map(|(_, inner)| inner);
-    }
-    (inner.is_some() && said_differs(said)).then_some(said)
+    (waits || (inner.is_some() && said_differs(said))).then_some(said)
 }
 
 /// Longer statements are looked at as they are.

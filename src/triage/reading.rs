@@ -1,0 +1,61 @@
+//! In which order evidence counts, and how a text is read once it is known to
+//! be an assertion's.
+
+use super::clues::{self, Text};
+use super::rule::{Field, Rule, Strength};
+use crate::model::ErrorCategory;
+use serde::Serialize;
+
+/// How much a match counts, by its rule and by its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Level {
+    Fact,
+    Signature,
+    Hint,
+    /// A signature or hint in what a test printed.
+    #[serde(rename = "line of output")]
+    Printed,
+    Fallback,
+}
+
+/// The order of evidence. What a test printed counts less than anything that
+/// its report says, and more than nothing.
+pub(super) fn level(rule: &Rule, reserve: bool) -> Level {
+    match rule.strength {
+        Strength::Fact => Level::Fact,
+        Strength::Signature | Strength::Hint if reserve => Level::Printed,
+        Strength::Signature => Level::Signature,
+        Strength::Hint => Level::Hint,
+        Strength::Fallback => Level::Fallback,
+    }
+}
+
+/// Rules that know an assertion by how frameworks write it.
+pub(super) fn is_syntax(rule: &Rule) -> bool {
+    rule.strength == Strength::Fact
+        && rule.error_category == Some(ErrorCategory::Assertion)
+        && rule.fields.contains(&Field::Report)
+}
+
+/// The text for rules that are no assertions, once an assertion is found.
+pub(super) fn without_values<'a>(text: &Text<'a>) -> Text<'a> {
+    Text {
+        field: text.field,
+        name: text.name,
+        text: match text.field {
+            // What was printed is not what was compared, and a class is
+            // compared with nothing.
+            Field::Log | Field::Class | Field::Title => text.text.clone(),
+            Field::Report
+            | Field::Spawn
+            | Field::Stderr
+            | Field::Stdout
+            | Field::Answer
+            | Field::Message => clues::masked(&text.text).into(),
+        },
+        shown: text.shown.clone(),
+        rank: text.rank,
+        reserve: text.reserve,
+    }
+}
