@@ -9,7 +9,7 @@ const TITLE: usize = 160;
 
 /// The cause in a sentence without its full stop.
 pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
-    let told = || failure.what.trim().trim_end_matches('.').to_owned();
+    let told = || one_line(failure.what.trim().trim_end_matches('.'), TITLE);
     match failure.kind.root_cause.as_str() {
         "connection_refused" => format!("{} refused connections", server(subjects)),
         "connection_reset" => format!("{} closed connections", server(subjects)),
@@ -30,7 +30,9 @@ pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
         "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
         | "code_exception" | "internal_error" => {
             let evidence = failure.evidence.map(|(_, text)| text);
-            match failure.message.or(evidence) {
+            let telling = |text: &&str| !is_constant(text);
+            let message = failure.message.filter(telling).or(evidence);
+            match message.or(failure.message) {
                 Some(text) if !text.trim().is_empty() => one_line(text, TITLE),
                 Some(_) | None => told(),
             }
@@ -49,6 +51,18 @@ pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
             }
         }
     }
+}
+
+/// What a writer says of every failure says nothing of this one.
+fn is_constant(message: &str) -> bool {
+    let bare = message
+        .trim()
+        .trim_end_matches(['.', '!', ':'])
+        .to_ascii_lowercase();
+    matches!(
+        bare.as_str(),
+        "" | "failed" | "failure" | "fail" | "error" | "test failed" | "assertion failed" | "null"
+    )
 }
 
 fn host(subject: &str) -> &str {
