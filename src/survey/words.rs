@@ -30,7 +30,8 @@ pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
         "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
         | "code_exception" | "internal_error" => {
             let evidence = failure.evidence.map(|(_, text)| text);
-            let telling = |text: &&str| !is_constant(text);
+            // Some writers put the whole output into the message.
+            let telling = |text: &&str| !is_constant(text) && text.len() <= TITLE;
             let message = failure.message.filter(telling).or(evidence);
             match message.or(failure.message) {
                 Some(text) if !text.trim().is_empty() => one_line(text, TITLE),

@@ -150,10 +150,10 @@ fn cause(
     let head = format!("{number}. ");
     let title = line(&cluster.title, TEXT);
     let names = names(report, cluster);
-    let text = if said {
-        plural(cluster.count, "test")
-    } else {
-        named(report, cluster)
+    let text = match (said, cluster.count) {
+        (true, 1) => names.join(", "),
+        (true, n) => plural(n, "test"),
+        (false, _) => named(report, cluster),
     };
     out.push_str(&paint.hanging(&head, Tone::Strong, &text, 3));
     let mut facts = vec![cluster.root_cause.clone(), side(cluster).to_owned()];
@@ -167,7 +167,7 @@ fn cause(
             out.push_str(&paint.hanging("   > ", Tone::Faint, &text, 5));
         }
     }
-    if cluster.count > 1 || said {
+    if cluster.count > 1 {
         let mut text = names.join(", ");
         let rest = cluster.victims.len() - names.len();
         if rest > 0 {

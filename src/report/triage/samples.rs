@@ -111,6 +111,7 @@ pub(super) fn outage() -> TriageReport {
         runs: 2,
         failed: 1,
         rate: 0.5,
+        earlier_side: None,
     });
     failures.push(wrong);
     failures.push(failure(
