@@ -26,3 +26,4 @@ mod rules;
 mod secrets;
 mod servers;
 mod signals;
+mod triage;
