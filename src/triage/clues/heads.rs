@@ -65,7 +65,7 @@ fn head(line: &str, next: &str) -> Head {
 /// Whether what is said begins with an exception that parsers, conversions
 /// and look-ups raise.
 pub(super) fn is_programming_error(said: &str) -> bool {
-    const WORDS: [&str; 26] = [
+    const WORDS: [&str; 29] = [
         "Parse",
         "Parser",
         "Syntax",
@@ -90,6 +90,9 @@ pub(super) fn is_programming_error(said: &str) -> bool {
         "Json",
         "JsonParse",
         "InputMismatch",
+        "Value",
+        "Argument",
+        "IllegalArgument",
         "FunctionClause",
         "DateTimeParse",
     ];

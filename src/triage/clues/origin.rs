@@ -19,7 +19,7 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
     let Some(text) = f.text.as_deref().filter(|text| !text.trim().is_empty()) else {
         return Origin::Unknown;
     };
-    let text = super::text::readable(text);
+    let text = super::slice::readable(text);
     let mut own: Vec<&str> = Vec::new();
     let mut frames = 0;
     let mut outermost_first = false;
