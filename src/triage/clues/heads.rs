@@ -65,7 +65,7 @@ fn head(line: &str, next: &str) -> Head {
 /// Whether what is said begins with an exception that parsers, conversions
 /// and look-ups raise.
 pub(super) fn is_programming_error(said: &str) -> bool {
-    const WORDS: [&str; 26] = [
+    const WORDS: [&str; 29] = [
         "Parse",
         "Parser",
         "Syntax",
@@ -90,6 +90,9 @@ pub(super) fn is_programming_error(said: &str) -> bool {
         "Json",
         "JsonParse",
         "InputMismatch",
+        "Value",
+        "Argument",
+        "IllegalArgument",
         "FunctionClause",
         "DateTimeParse",
     ];
@@ -153,7 +156,8 @@ fn bare(line: &str) -> &str {
         "Exception: ",
     ];
     let mut line = line.trim();
-    for opening in OPENINGS {
+    // Two of them may stand one after the other.
+    for opening in OPENINGS.iter().chain(&OPENINGS).copied() {
         if let Some(rest) = line.strip_prefix(opening)
             && (opening != "Exception: " || class(rest).is_some())
         {

@@ -151,7 +151,7 @@ fn is_title(line: &str, f: &Failure) -> bool {
         let first = line.split(' ').next().unwrap_or_default();
         first.contains("::")
             && !first.ends_with(':')
-            && (line.len() == first.len() || line.contains(" with data set ") || named(&f.name))
+            && (line.contains(" with data set ") || named(&f.name))
             && !line.contains(": ")
     }
 }
