@@ -19,6 +19,7 @@ mod history;
 mod json;
 mod junit_corpus;
 mod limits;
+mod live_rules;
 mod peers;
 mod plans;
 mod rules;

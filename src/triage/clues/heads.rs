@@ -153,7 +153,8 @@ fn bare(line: &str) -> &str {
         "Exception: ",
     ];
     let mut line = line.trim();
-    for opening in OPENINGS {
+    // Two of them may stand one after the other.
+    for opening in OPENINGS.iter().chain(&OPENINGS).copied() {
         if let Some(rest) = line.strip_prefix(opening)
             && (opening != "Exception: " || class(rest).is_some())
         {

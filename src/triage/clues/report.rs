@@ -58,6 +58,9 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     if let Some(name) = &f.name {
         list.whole(Field::Title, "name", Cow::Borrowed(name), 2);
     }
+    if in_hook(f) {
+        list.whole(Field::Title, "text", Cow::Borrowed("(hook)"), 2);
+    }
     // Writers that put nothing into the element put all into the output.
     let start = list.texts.len();
     for (name, printed, rank) in [
@@ -83,6 +86,37 @@ fn tells(type_: &str, f: &Failure) -> bool {
 
 fn is_assertion_class(type_: &str) -> bool {
     type_.contains("Assert") || type_.contains("Expectation")
+}
+
+/// Whether a hook round the tests failed: the stack leads through the runner's
+/// call of one, or the case stands for its whole class.
+fn in_hook(f: &Failure) -> bool {
+    const CALLS: [&str; 18] = [
+        "invokeBeforeAllMethods",
+        "invokeBeforeEachMethods",
+        "invokeAfterEachMethods",
+        "invokeAfterAllMethods",
+        "RunBefores.invokeMethod",
+        "RunAfters.invokeMethod",
+        "invokeConfigurationMethod",
+        "at Hook.",
+        ", in setUp\n",
+        ", in setUpClass\n",
+        ", in setUpModule\n",
+        ", in tearDown\n",
+        ", in tearDownClass\n",
+        ", in setup_module\n",
+        ", in setup_class\n",
+        ", in setup_method\n",
+        "in `setup'",
+        "#setup'",
+    ];
+    let text = f.text.as_deref().unwrap_or_default();
+    let whole = match (&f.name, &f.classname) {
+        (Some(name), Some(class)) => name == class && name.contains('.'),
+        (Some(_), None) | (None, Some(_) | None) => false,
+    };
+    whole || CALLS.iter().any(|call| text.contains(call))
 }
 
 /// A class that says nothing without a message.
