@@ -35,6 +35,9 @@ struct Args {
     /// List what was judged wrongly, and the rule that decided.
     #[arg(long)]
     wrong: bool,
+    /// Show how many of each root cause were found.
+    #[arg(long)]
+    causes: bool,
     /// List what is said of each failure, labelled or not.
     #[arg(long)]
     all: bool,
@@ -97,6 +100,11 @@ fn score(path: &Path, args: &Args) -> Result<Vec<String>, String> {
             let marks = Marks::of(labelled.iter().filter(|row| row.kind() == kind));
             if marks.rows > 0 {
                 println!("{} ({}): {marks}", file.display(), kind.name());
+                if args.causes {
+                    for (cause, (rows, found)) in &marks.causes {
+                        println!("  {cause:<28} {found} of {rows}");
+                    }
+                }
                 if args.wrong {
                     for line in &marks.wrong {
                         println!("  {line}");

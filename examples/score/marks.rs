@@ -4,6 +4,7 @@ use crate::rows::{Kind, Label, Row};
 use jelly::model::{Diagnosis, Side};
 use jelly::triage::Engine;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -40,6 +41,8 @@ pub struct Marks {
     look_alikes: usize,
     /// Of them, given another category than the right one.
     fooled: usize,
+    /// By root cause: rows, and of them those given it.
+    pub causes: BTreeMap<String, (usize, usize)>,
     pub wrong: Vec<String>,
 }
 
@@ -82,6 +85,9 @@ impl Marks {
                 wrong.push(format!("{} for {}", word(&said[at]), word(&truth[at])));
             }
         }
+        let (rows, found) = self.causes.entry(label.root_cause.clone()).or_default();
+        *rows += 1;
+        *found += usize::from(diagnosis.root_cause == label.root_cause);
         if label.side != "code" {
             self.test_side += 1;
             if diagnosis.side == Side::Code {

@@ -4,9 +4,10 @@ use super::heads::{self, Head};
 use super::masked::quoted;
 use super::noise::statements;
 use super::roots::root_lines;
-use super::text::{List, readable};
+use super::slice::{List, readable};
 use super::wrapped::unwrapped;
 use crate::model::Failure;
+use crate::triage::facts::is_dialect;
 use crate::triage::rule::Field;
 use std::borrow::Cow;
 
@@ -22,10 +23,11 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
             continue;
         };
         empty = false;
-        match unwrapped(&said) {
+        let typed = f.type_.as_deref().is_some_and(is_assertion_class);
+        match unwrapped(&said, typed) {
             Some(inner) => {
                 compares_nothing = true;
-                statement(list, name, inner, rank);
+                statement(list, name, &inner, rank);
             }
             // What a programming error quotes is what the program stumbled
             // over, as a parser does over a page that says `502`.
@@ -58,6 +60,9 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     if let Some(name) = &f.name {
         list.whole(Field::Title, "name", Cow::Borrowed(name), 2);
     }
+    if in_hook(f) {
+        list.whole(Field::Title, "text", Cow::Borrowed("(hook)"), 2);
+    }
     // Writers that put nothing into the element put all into the output.
     let start = list.texts.len();
     for (name, printed, rank) in [
@@ -78,11 +83,45 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
 /// Robot Framework types everything `AssertionError`, and some writers put
 /// the test's own name there.
 fn tells(type_: &str, f: &Failure) -> bool {
-    f.dialect.as_deref() != Some("robot") && f.name.as_deref() != Some(type_)
+    !f.dialect
+        .as_deref()
+        .is_some_and(|dialect| is_dialect(dialect, "robot"))
+        && f.name.as_deref() != Some(type_)
 }
 
 fn is_assertion_class(type_: &str) -> bool {
     type_.contains("Assert") || type_.contains("Expectation")
+}
+
+/// Whether a hook round the tests failed: the stack leads through the runner's
+/// call of one, or the case stands for its whole class.
+fn in_hook(f: &Failure) -> bool {
+    const CALLS: [&str; 18] = [
+        "invokeBeforeAllMethods",
+        "invokeBeforeEachMethods",
+        "invokeAfterEachMethods",
+        "invokeAfterAllMethods",
+        "RunBefores.invokeMethod",
+        "RunAfters.invokeMethod",
+        "invokeConfigurationMethod",
+        "at Hook.",
+        ", in setUp\n",
+        ", in setUpClass\n",
+        ", in setUpModule\n",
+        ", in tearDown\n",
+        ", in tearDownClass\n",
+        ", in setup_module\n",
+        ", in setup_class\n",
+        ", in setup_method\n",
+        "in `setup'",
+        "#setup'",
+    ];
+    let text = f.text.as_deref().unwrap_or_default();
+    let whole = match (&f.name, &f.classname) {
+        (Some(name), Some(class)) => name == class && name.contains('.'),
+        (Some(_), None) | (None, Some(_) | None) => false,
+    };
+    whole || CALLS.iter().any(|call| text.contains(call))
 }
 
 /// A class that says nothing without a message.
