@@ -11,6 +11,7 @@ use crate::text::one_line;
 use crate::text::redact::Redactor;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Longest message that is kept of a failure, in bytes.
 const MESSAGE_MAX: usize = 300;
@@ -26,8 +27,8 @@ pub struct Collector<'e> {
     failures: Failures,
     passed: Vec<TestName>,
     templates: HashMap<String, Template>,
-    /// Case and its first place in `failures`, both rising.
-    places: Vec<(u64, usize)>,
+    /// Places in `failures`, by case. Cases do not come by rising ordinal.
+    places: HashMap<u64, Range<usize>>,
 }
 
 impl<'e> Collector<'e> {
@@ -40,13 +41,14 @@ impl<'e> Collector<'e> {
             failures: Failures::default(),
             passed: Vec::new(),
             templates: HashMap::new(),
-            places: Vec::new(),
+            places: HashMap::new(),
         }
     }
 
     /// What was kept, with the report's own summary.
     #[must_use]
-    pub fn into_part(self, summary: ReportSummary) -> Part {
+    pub fn into_part(mut self, summary: ReportSummary) -> Part {
+        self.failures.sort_by_case();
         Part {
             summary,
             failures: self.failures,
@@ -116,7 +118,6 @@ impl CaseSink for Collector<'_> {
             CaseOutcome::Flaky => FailureStatus::Flaky,
         };
         let first = self.failures.len();
-        self.places.push((case.ordinal, first));
         let nameless = [Failure::default()];
         let failures = if case.failures.is_empty() {
             &nameless
@@ -136,6 +137,7 @@ impl CaseSink for Collector<'_> {
                 break;
             }
         }
+        self.places.insert(case.ordinal, first..self.failures.len());
         if status == FailureStatus::Flaky {
             for index in first..self.failures.len() {
                 self.failures.turn_flaky(index);
@@ -144,18 +146,7 @@ impl CaseSink for Collector<'_> {
     }
 
     fn turned_flaky(&mut self, ordinal: u64) {
-        let Ok(at) = self
-            .places
-            .binary_search_by_key(&ordinal, |(case, _)| *case)
-        else {
-            return;
-        };
-        let first = self.places[at].1;
-        let end = self
-            .places
-            .get(at + 1)
-            .map_or(self.failures.len(), |next| next.1);
-        for index in first..end {
+        for index in self.places.get(&ordinal).cloned().unwrap_or_default() {
             self.failures.turn_flaky(index);
         }
     }
