@@ -16,6 +16,9 @@ use std::ops::Range;
 /// Longest message that is kept of a failure, in bytes.
 const MESSAGE_MAX: usize = 300;
 
+/// Lines of a failure in which a matcher says what it compared.
+const MATCHER_LINES: usize = 16;
+
 /// A case that fails a hundred times over is told by its first few causes.
 const CAUSES_OF_A_CASE: usize = 8;
 
@@ -159,6 +162,11 @@ fn message(failure: &Failure) -> Option<String> {
             .map(|line| one_line(line, MESSAGE_MAX))
             .find(|line| !line.is_empty())
     };
+    if let Some(text) = failure.message.as_deref().or(failure.text.as_deref())
+        && let Some(compared) = matcher(text)
+    {
+        return Some(compared);
+    }
     failure
         .message
         .as_deref()
@@ -166,6 +174,22 @@ fn message(failure: &Failure) -> Option<String> {
         .filter(|message| !message.is_empty())
         .or_else(|| failure.text.as_deref().and_then(first_line))
         .or_else(|| failure.type_.as_deref().and_then(first_line))
+}
+
+/// Jest names only its matcher in the first line; what was compared follows.
+fn matcher(text: &str) -> Option<String> {
+    let mut lines = text.lines().take(MATCHER_LINES).map(str::trim);
+    let mut said = one_line(lines.find(|line| !line.is_empty())?, MESSAGE_MAX);
+    if !said.contains("expect(received)") {
+        return None;
+    }
+    for line in lines {
+        if line.starts_with("Expected") || line.starts_with("Received") {
+            said.push_str("; ");
+            said.push_str(&one_line(line, MESSAGE_MAX / 4));
+        }
+    }
+    Some(one_line(&said, MESSAGE_MAX))
 }
 
 /// The failure without secrets. A report was written by a program that had

@@ -144,10 +144,14 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
         plural(health.executed, "test"),
         plural(causes.len(), "reason")
     );
-    if parts.is_empty() {
-        format!("{head}.")
-    } else {
-        format!("{head}: {}.", words::list(&parts))
+    match parts.as_slice() {
+        [] => format!("{head}."),
+        // The number stands in front already.
+        [one] => {
+            let what = one.split_once(' ').map_or("", |(_, what)| what);
+            format!("{head}, all {what}.")
+        }
+        several => format!("{head}: {}.", words::list(several)),
     }
 }
 

@@ -32,7 +32,14 @@ pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
             let evidence = failure.evidence.map(|(_, text)| text);
             // Some writers put the whole output into the message.
             let telling = |text: &&str| !is_constant(text) && text.len() <= TITLE;
-            let message = failure.message.filter(telling).or(evidence);
+            // The evidence may be the message with the values that it compares.
+            let fuller = |text: &&str| {
+                failure
+                    .message
+                    .is_none_or(|message| text.contains(one_line(message.trim(), TITLE).as_str()))
+            };
+            let message = failure.message.filter(telling);
+            let message = evidence.filter(fuller).or(message).or(evidence);
             match message.or(failure.message) {
                 Some(text) if !text.trim().is_empty() => one_line(text, TITLE),
                 Some(_) | None => told(),

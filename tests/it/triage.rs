@@ -99,7 +99,7 @@ fn what_stands_before_a_truncation_is_still_told() {
 #[test]
 fn a_missing_report_is_named_and_the_others_are_told() {
     let project = Project::empty();
-    project.write("a.xml", &report(CODE));
+    project.write("a.xml", report(CODE));
     let ended = triage(&project, &["a.xml", "none.xml"]);
     assert_eq!(ended.code, Some(2));
     assert!(
@@ -117,9 +117,9 @@ fn a_missing_report_is_named_and_the_others_are_told() {
 #[test]
 fn what_makes_a_call_fail_can_be_chosen() {
     let project = Project::empty();
-    project.write("code.xml", &report(CODE));
-    project.write("test.xml", &report(REFUSED));
-    project.write("flaky.xml", &report(&format!("{PASS}{FLAKY}")));
+    project.write("code.xml", report(CODE));
+    project.write("test.xml", report(REFUSED));
+    project.write("flaky.xml", report(&format!("{PASS}{FLAKY}")));
     project.write("empty.xml", "");
     for (args, code) in [
         (&["code.xml", "--fail-on", "any"][..], 1),
@@ -183,7 +183,7 @@ fn one_dead_server_is_one_cause_in_whatever_words() {
     };
     project.write(
         "a.xml",
-        &report(
+        report(
             &[
                 case("a", "connect ECONNREFUSED 127.0.0.1:5432"),
                 case("b", "connection to server at &quot;localhost&quot; (::1), port 5432 failed: Connection refused"),
@@ -239,7 +239,7 @@ fn without_arguments_the_usual_places_are_looked_at_and_told() {
     fs::create_dir_all(project.dir().join("shop/target/surefire-reports")).unwrap();
     project.write(
         "shop/target/surefire-reports/TEST-shop.Cart.xml",
-        &report(PASS),
+        report(PASS),
     );
     project.write("pom.xml", "<project/>");
     let ended = triage(&project, &[]);
@@ -310,7 +310,7 @@ fn secrets_of_the_environment_are_not_repeated() {
     let project = Project::empty();
     project.write(
         "a.xml",
-        &report(r#"<testcase name="logs in"><failure message="login with s3cr3t-of-ci failed">s3cr3t-of-ci</failure></testcase>"#),
+        report(r#"<testcase name="logs in"><failure message="login with s3cr3t-of-ci failed">s3cr3t-of-ci</failure></testcase>"#),
     );
     project.write(
         "f.jsonl",
@@ -343,7 +343,7 @@ fn secrets_of_the_environment_are_not_repeated() {
 #[test]
 fn a_packed_report_is_unpacked() {
     let project = Project::empty();
-    project.write("a.xml", &report(REFUSED));
+    project.write("a.xml", report(REFUSED));
     let packed = std::process::Command::new("gzip")
         .arg(project.dir().join("a.xml"))
         .status();

@@ -27,6 +27,10 @@ pub(super) fn heads(said: &str) -> Heads {
         let next = lines.get(index + 1).copied().unwrap_or_default();
         if let Some(cause) = cause(&lines, index) {
             heads.inner = Some(head(cause, next));
+        } else if heads.outer.is_none()
+            && let Some(head) = class_behind(line)
+        {
+            heads.outer = Some(head);
         } else if heads.outer.is_none() && class(line).is_some() {
             heads.outer = Some(head(line, next));
         }
@@ -60,6 +64,18 @@ fn head(line: &str, next: &str) -> Head {
         class: class.map(str::to_owned),
         line: whole,
     }
+}
+
+/// Cucumber writes the class behind the message: `execution expired
+/// (Timeout::Error)`.
+fn class_behind(line: &str) -> Option<Head> {
+    let (message, rest) = line.rsplit_once(" (")?;
+    let name = rest.strip_suffix(')')?;
+    let whole = class(name).is_some_and(|class| class.len() == name.len());
+    (whole && !message.is_empty()).then(|| Head {
+        class: Some(name.to_owned()),
+        line: format!("{name}: {message}"),
+    })
 }
 
 /// Whether what is said begins with an exception that parsers, conversions

@@ -198,7 +198,7 @@ fn each_framework_has_its_own_words() {
 #[test]
 fn nothing_to_run_again_is_no_line() {
     let project = Project::empty();
-    project.write("a.xml", &report(&format!("{PASS}{CODE}")));
+    project.write("a.xml", report(&format!("{PASS}{CODE}")));
     let ended = triage(&project, &["a.xml", "--emit", "retry-commands"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
 }
@@ -206,7 +206,7 @@ fn nothing_to_run_again_is_no_line() {
 #[test]
 fn on_github_the_annotations_and_the_summary_come_by_themselves() {
     let project = Project::empty();
-    project.write("a.xml", &report(&format!("{PASS}{REFUSED}")));
+    project.write("a.xml", report(&format!("{PASS}{REFUSED}")));
     let summary = project.dir().join("summary.md");
     let call = |args: &[&str]| {
         Call::new(&project)
@@ -235,7 +235,7 @@ fn a_report_can_give_no_command_to_a_ci() {
     let project = Project::empty();
     project.write(
         "a.xml",
-        &report("<testcase name=\"::set-env name=A::b\"><failure message=\"::error::x&#10;##[command]rm\">##vso[x]\n::warning::y</failure></testcase>"),
+        report("<testcase name=\"::set-env name=A::b\"><failure message=\"::error::x&#10;##[command]rm\">##vso[x]\n::warning::y</failure></testcase>"),
     );
     let ended = triage(&project, &["a.xml"]);
     let obeyed = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");

@@ -9,9 +9,9 @@ use std::process::Command;
 fn a_failure_of_the_run_before_is_known_and_one_that_is_gone_is_fixed() {
     let project = Project::empty();
     let both = PASS.replace("adds", "total");
-    project.write("1.xml", &report(&format!("{PASS}{CODE}")));
-    project.write("2.xml", &report(&format!("{PASS}{CODE}{REFUSED}")));
-    project.write("3.xml", &report(&format!("{both}{REFUSED}")));
+    project.write("1.xml", report(&format!("{PASS}{CODE}")));
+    project.write("2.xml", report(&format!("{PASS}{CODE}{REFUSED}")));
+    project.write("3.xml", report(&format!("{both}{REFUSED}")));
     let run = |file: &str| json(&project, &[file, "--history", "h.jsonl"]).1;
     let first = run("1.xml");
     assert!(first["failures"][0]["pre_existing"].is_null());
@@ -45,13 +45,13 @@ fn only_what_is_new_can_make_a_call_fail() {
     let project = Project::empty();
     fs::create_dir_all(project.dir().join("builds/9")).unwrap();
     fs::create_dir_all(project.dir().join("builds/10")).unwrap();
-    project.write("builds/9/r.xml", &report(PASS));
-    project.write("builds/10/r.xml", &report(&format!("{PASS}{REFUSED}")));
+    project.write("builds/9/r.xml", report(PASS));
+    project.write("builds/10/r.xml", report(&format!("{PASS}{REFUSED}")));
     project.write(
         "known.xml",
-        &report(&format!("{PASS}{REFUSED}").replace("0.1", "0.2")),
+        report(&format!("{PASS}{REFUSED}").replace("0.1", "0.2")),
     );
-    project.write("new.xml", &report(&format!("{CODE}{REFUSED}")));
+    project.write("new.xml", report(&format!("{CODE}{REFUSED}")));
     let call = |file: &str| {
         triage(
             &project,
@@ -66,7 +66,7 @@ fn only_what_is_new_can_make_a_call_fail() {
 #[test]
 fn a_baseline_that_is_not_there_is_said() {
     let project = Project::empty();
-    project.write("a.xml", &report(PASS));
+    project.write("a.xml", report(PASS));
     let ended = triage(&project, &["a.xml", "--baseline", "none.xml"]);
     assert_eq!(ended.code, Some(2));
     assert!(
@@ -89,10 +89,10 @@ fn a_baseline_can_come_out_of_git() {
         assert!(done.status.success(), "{done:?}");
     };
     git(&["init", "-q"]);
-    project.write("junit.xml", &report(CODE));
+    project.write("junit.xml", report(CODE));
     git(&["add", "junit.xml"]);
     git(&["commit", "-qm", "one"]);
-    project.write("junit.xml", &report(&format!("{CODE}{REFUSED}")));
+    project.write("junit.xml", report(&format!("{CODE}{REFUSED}")));
     let (_, value) = json(&project, &["junit.xml", "--baseline", "git:HEAD"]);
     assert_eq!(value["failures"][0]["pre_existing"], true);
     assert_eq!(value["failures"][1]["pre_existing"], false);
