@@ -7,7 +7,7 @@ mod live;
 mod masked;
 mod noise;
 mod origin;
-mod report;
+mod reported;
 mod roots;
 mod slice;
 mod texts;

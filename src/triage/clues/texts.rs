@@ -1,7 +1,7 @@
 //! The one list of texts, wherever the failure was seen.
 
 use super::live::live;
-use super::report::report;
+use super::reported::report;
 use super::slice::{List, Text};
 use crate::triage::facts::{Facts, Source};
 
