@@ -283,7 +283,10 @@ impl When {
             && self
                 .path_in_arguments
                 .is_none_or(|wanted| facts.path_in_arguments == Some(wanted))
-            && name(&self.dialect, f.dialect.as_deref())
+            && (self.dialect.is_empty()
+                || f.dialect
+                    .as_deref()
+                    .is_some_and(|dialect| self.dialect.iter().any(|w| is_dialect(dialect, w))))
             && self
                 .element
                 .as_deref()
@@ -394,6 +397,13 @@ impl<'a> Facts<'a> {
             },
         }
     }
+}
+
+/// Whether a writer is `family` or a variant of it: `phpstan-ci`, `rubocop2`.
+pub(super) fn is_dialect(dialect: &str, family: &str) -> bool {
+    dialect
+        .strip_prefix(family)
+        .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
 fn blank(text: &Option<String>) -> bool {

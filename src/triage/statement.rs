@@ -114,6 +114,10 @@ fn last_block(text: &str) -> Option<Vec<&str>> {
 
 /// The last cause of a chain, with the lines that belong to it.
 fn innermost(text: &str) -> Option<String> {
+    // Most texts have none, and looking at each line takes its time.
+    if !text.contains("Caused by: ") && !text.contains("[cause]: ") {
+        return None;
+    }
     let mut found: Option<Vec<&str>> = None;
     let mut outer = "";
     let mut open = false;

@@ -285,3 +285,36 @@ fn no_command_goes_on_without_rules_that_it_was_given() {
     let missing = rules(&project, &["list", "--rules", "none.yaml"]);
     assert!(refused(&missing).contains("none.yaml: there is no such file"));
 }
+
+#[test]
+fn a_fingerprint_of_an_own_rule_is_explained_by_it() {
+    let project = Project::empty();
+    project.write("junit.xml", REPORT);
+    project.write("own.yaml", rule("shop/no-stock", ""));
+    let triage = [
+        "triage",
+        "junit.xml",
+        "--format",
+        "json",
+        "--rules",
+        "own.yaml",
+    ];
+    let ended = project.jelly(&triage).output();
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let diagnosis = &json["failures"][0]["diagnosis"];
+    let fingerprint = diagnosis["fingerprint"].as_str().unwrap();
+    let explain = [
+        "explain",
+        fingerprint,
+        "--in",
+        "junit.xml",
+        "--rules",
+        "own.yaml",
+    ];
+    let told = project.jelly(&explain).output();
+    assert!(
+        stdout(&told, 0).contains("shop/no-stock"),
+        "{}",
+        told.stdout
+    );
+}

@@ -27,6 +27,10 @@ pub(super) fn heads(said: &str) -> Heads {
         let next = lines.get(index + 1).copied().unwrap_or_default();
         if let Some(cause) = cause(&lines, index) {
             heads.inner = Some(head(cause, next));
+        } else if heads.outer.is_none()
+            && let Some(head) = class_behind(line)
+        {
+            heads.outer = Some(head);
         } else if heads.outer.is_none() && class(line).is_some() {
             heads.outer = Some(head(line, next));
         }
@@ -62,10 +66,22 @@ fn head(line: &str, next: &str) -> Head {
     }
 }
 
+/// Cucumber writes the class behind the message: `execution expired
+/// (Timeout::Error)`.
+fn class_behind(line: &str) -> Option<Head> {
+    let (message, rest) = line.rsplit_once(" (")?;
+    let name = rest.strip_suffix(')')?;
+    let whole = class(name).is_some_and(|class| class.len() == name.len());
+    (whole && !message.is_empty()).then(|| Head {
+        class: Some(name.to_owned()),
+        line: format!("{name}: {message}"),
+    })
+}
+
 /// Whether what is said begins with an exception that parsers, conversions
 /// and look-ups raise.
 pub(super) fn is_programming_error(said: &str) -> bool {
-    const WORDS: [&str; 26] = [
+    const WORDS: [&str; 29] = [
         "Parse",
         "Parser",
         "Syntax",
@@ -90,6 +106,9 @@ pub(super) fn is_programming_error(said: &str) -> bool {
         "Json",
         "JsonParse",
         "InputMismatch",
+        "Value",
+        "Argument",
+        "IllegalArgument",
         "FunctionClause",
         "DateTimeParse",
     ];

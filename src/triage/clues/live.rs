@@ -1,7 +1,7 @@
 //! The texts of a failure that a client of the server saw.
 
-use super::text::{List, readable};
-use crate::model::{Failure, Phase};
+use super::slice::{List, readable};
+use crate::model::Phase;
 use crate::triage::answer;
 use crate::triage::facts::{Facts, Promise};
 use crate::triage::rule::Field;
@@ -49,9 +49,6 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
             list.whole(Field::Answer, "http.body", readable(body), 1);
         }
     }
-    if let Some(line) = traced(f) {
-        list.whole(Field::Answer, "stderr", Cow::Owned(line), 0);
-    }
     let start = list.texts.len();
     if let Some(stderr) = &f.stderr {
         list.with_roots(Field::Stderr, "stderr", stderr, 2);
@@ -79,61 +76,5 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
     }
     if let Some(message) = &f.message {
         list.whole(Field::Message, "message", readable(message), 4);
-    }
-}
-
-/// Lines of stderr that are looked through for the exception behind an error.
-const TRACED: usize = 200;
-
-/// The exception on stderr whose message ends the error that was answered. An
-/// SDK answers with the message alone and logs the class.
-fn traced(f: &Failure) -> Option<String> {
-    let said = match (&f.rpc_error, &f.tool_result) {
-        (Some(error), _) => error.message.trim_end(),
-        (None, Some(result)) if result.is_error => result.text.trim_end(),
-        (None, Some(_) | None) => return None,
-    };
-    let stderr = readable(f.stderr.as_deref()?);
-    stderr
-        .lines()
-        .rev()
-        .take(TRACED)
-        .map(|line| line.trim_matches(|c: char| c.is_whitespace() || c == '│'))
-        .find(|line| {
-            line.split_once(": ").is_some_and(|(class, message)| {
-                (class.ends_with("Error") || class.ends_with("Exception"))
-                    && !class.contains(' ')
-                    && !message.is_empty()
-                    && said != message
-                    && said.ends_with(message)
-            })
-        })
-        .map(str::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::traced;
-    use crate::model::{Failure, ToolResult};
-
-    #[test]
-    fn the_class_behind_an_answered_error_is_found_on_stderr() {
-        let failure = |text: &str| Failure {
-            stderr: Some("│ trace │\nNotImplementedError: payment backend   \nbye".into()),
-            tool_result: Some(ToolResult {
-                is_error: true,
-                text: text.into(),
-                ..ToolResult::default()
-            }),
-            ..Failure::default()
-        };
-        assert_eq!(
-            traced(&failure("Error calling tool 'checkout': payment backend")).as_deref(),
-            Some("NotImplementedError: payment backend")
-        );
-        assert_eq!(
-            traced(&failure("Error calling tool 'checkout': no card")),
-            None
-        );
     }
 }

@@ -18,7 +18,8 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
     let mut kept = String::with_capacity(text.len().min(4096));
     let mut in_traceback = false;
     let parts = members(text);
-    for (index, raw) in text.lines().enumerate() {
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((index, raw)) = lines.next() {
         let line = raw.trim_end();
         let bare = line.trim_start();
         if starts_appendix(bare) {
@@ -35,7 +36,12 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
             }
             in_traceback = false;
         }
+        // tsc quotes the line with its number, and marks what is wrong below.
+        let marked = lines.peek().is_some_and(|(_, next)| {
+            next.contains('~') && next.bytes().all(|b| matches!(b, b'~' | b' '))
+        });
         if is_source(bare)
+            || (marked && bare.starts_with(|c: char| c.is_ascii_digit()))
             || is_progress(bare)
             || frames::place(line).is_some()
             || (index == 0 && is_title(bare, f))
@@ -151,7 +157,7 @@ fn is_title(line: &str, f: &Failure) -> bool {
         let first = line.split(' ').next().unwrap_or_default();
         first.contains("::")
             && !first.ends_with(':')
-            && (line.len() == first.len() || line.contains(" with data set ") || named(&f.name))
+            && (line.contains(" with data set ") || named(&f.name))
             && !line.contains(": ")
     }
 }

@@ -19,7 +19,7 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
     let Some(text) = f.text.as_deref().filter(|text| !text.trim().is_empty()) else {
         return Origin::Unknown;
     };
-    let text = super::text::readable(text);
+    let text = super::slice::readable(text);
     let mut own: Vec<&str> = Vec::new();
     let mut frames = 0;
     let mut outermost_first = false;
@@ -32,7 +32,7 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
             continue;
         };
         frames += 1;
-        if !place.is_empty() && !is_library(place) {
+        if !place.is_empty() && !is_library(place) && !is_foreign(place, f.classname.as_deref()) {
             own.push(place);
         }
     }
@@ -52,6 +52,27 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
 
 fn is_pytest_place(line: &str) -> bool {
     line.contains(".py:") && place(line).is_some()
+}
+
+/// Whether a line of a JVM's stack belongs to other people than the test: the
+/// packages of a product and of its tests share their beginning.
+fn is_foreign(place: &str, test: Option<&str>) -> bool {
+    /// As many parts of a package name its owner, as in `com.acme`.
+    const OWNER: usize = 2;
+    let Some((called, file)) = place.rsplit_once('(') else {
+        return false;
+    };
+    let of_jvm = [".java:", ".kt:", ".scala:", ".groovy:"]
+        .iter()
+        .any(|ending| file.contains(ending));
+    let called = called.rsplit('/').next().unwrap_or(called);
+    let owner =
+        |name: &str| -> Vec<String> { name.split('.').take(OWNER).map(str::to_owned).collect() };
+    let packaged =
+        |name: &str| name.split('.').count() > OWNER && !name.contains([' ', '/', ':', '\\']);
+    of_jvm
+        && packaged(called)
+        && test.is_some_and(|test| packaged(test) && owner(test) != owner(called))
 }
 
 fn is_library(place: &str) -> bool {
@@ -80,7 +101,45 @@ fn is_library(place: &str) -> bool {
         "/dist/",
         "package:matcher",
     ];
-    const PACKAGES: [&str; 24] = [
+    const PACKAGES: [&str; 62] = [
+        "androidx.",
+        "android.",
+        "com.android.",
+        "com.google.",
+        "com.intellij.",
+        "com.fasterxml.",
+        "com.zaxxer.",
+        "com.mysql.",
+        "com.mongodb.",
+        "com.microsoft.",
+        "com.amazonaws.",
+        "com.github.dockerjava",
+        "com.github.tomakehurst",
+        "com.codeborne.",
+        "com.intuit.karate",
+        "io.appium.",
+        "io.cucumber.",
+        "io.grpc.",
+        "io.ktor.",
+        "io.lettuce.",
+        "io.mockk.",
+        "io.netty.",
+        "io.qameta.",
+        "io.quarkus.",
+        "io.reactivex.",
+        "io.restassured.",
+        "io.vertx.",
+        "akka.",
+        "cats.",
+        "clojure.",
+        "feign.",
+        "groovy.",
+        "munit.",
+        "net.bytebuddy",
+        "okhttp3.",
+        "org.awaitility",
+        "reactor.",
+        "retrofit2.",
         "java.",
         "javax.",
         "jdk.",

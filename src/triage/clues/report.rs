@@ -4,9 +4,10 @@ use super::heads::{self, Head};
 use super::masked::quoted;
 use super::noise::statements;
 use super::roots::root_lines;
-use super::text::{List, readable};
+use super::slice::{List, readable};
 use super::wrapped::unwrapped;
 use crate::model::Failure;
+use crate::triage::facts::is_dialect;
 use crate::triage::rule::Field;
 use std::borrow::Cow;
 
@@ -22,10 +23,11 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
             continue;
         };
         empty = false;
-        match unwrapped(&said) {
+        let typed = f.type_.as_deref().is_some_and(is_assertion_class);
+        match unwrapped(&said, typed) {
             Some(inner) => {
                 compares_nothing = true;
-                statement(list, name, inner, rank);
+                statement(list, name, &inner, rank);
             }
             // What a programming error quotes is what the program stumbled
             // over, as a parser does over a page that says `502`.
@@ -81,7 +83,10 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
 /// Robot Framework types everything `AssertionError`, and some writers put
 /// the test's own name there.
 fn tells(type_: &str, f: &Failure) -> bool {
-    f.dialect.as_deref() != Some("robot") && f.name.as_deref() != Some(type_)
+    !f.dialect
+        .as_deref()
+        .is_some_and(|dialect| is_dialect(dialect, "robot"))
+        && f.name.as_deref() != Some(type_)
 }
 
 fn is_assertion_class(type_: &str) -> bool {

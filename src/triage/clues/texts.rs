@@ -2,7 +2,7 @@
 
 use super::live::live;
 use super::report::report;
-use super::text::{List, Text};
+use super::slice::{List, Text};
 use crate::triage::facts::{Facts, Source};
 
 /// The texts to read, most telling first.

@@ -4,13 +4,40 @@
 
 use super::heads::class;
 use regex::Regex;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// The error that is all that an assertion says.
 ///
 /// Only the beginning of the statement is looked at: what stands further on
 /// may be a value that is compared.
-pub(super) fn unwrapped(said: &str) -> Option<&str> {
+/// `typed` says that the writer names the class of an assertion elsewhere.
+pub(super) fn unwrapped(said: &str, typed: bool) -> Option<Cow<'_, str>> {
+    said_by_command(said)
+        .map(Cow::Owned)
+        .or_else(|| inner(said, typed).map(Cow::Borrowed))
+}
+
+/// What a command printed before testify refused its exit status, which says
+/// no more than that it failed.
+fn said_by_command(said: &str) -> Option<String> {
+    static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?m)^\s*Error Trace:[^\n]*\n(?:\s+/?\S+\.go:\d+\n)*\s*Error:\s+Received unexpected error:\n(?P<inner>[^\n]*)",
+        )
+        .ok()
+    });
+    if said.len() >= WHOLE {
+        return None;
+    }
+    let found = REFUSED.as_ref()?.captures(said)?;
+    let before = said.get(..found.get(0)?.start())?;
+    let inner = found.name("inner")?.as_str();
+    (before.trim().lines().count() > 1 && inner.contains("exit status"))
+        .then(|| format!("{}\n{}", before.trim_end(), inner.trim()))
+}
+
+fn inner(said: &str, typed: bool) -> Option<&str> {
     static WRAPPERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
             r"(?x)\A(?:
@@ -51,7 +78,7 @@ pub(super) fn unwrapped(said: &str) -> Option<&str> {
     }
     // Selenium's waits, and anything else that begins as an exception does.
     let waits = said.starts_with("Expected condition failed: waiting for");
-    let typed = said.len() < whole.len();
+    let typed = typed || said.len() < whole.len();
     let inner = class(said).filter(|class| {
         typed && {
             said.starts_with(class) && !is_assertion(class) && said[class.len()..].starts_with(": ")
@@ -111,13 +138,23 @@ mod tests {
             "org.opentest4j.AssertionFailedError: Unexpected exception thrown: dial tcp: refused",
             "Expected: No Exception to be thrown\n  But was:  <dial tcp: refused",
         ] {
-            let inner = unwrapped(said).unwrap_or_else(|| panic!("{said}"));
+            let inner = unwrapped(said, false).unwrap_or_else(|| panic!("{said}"));
             assert!(inner.starts_with("dial tcp"), "{inner}");
         }
         assert!(
-            unwrapped("AssertionError: requests.exceptions.ConnectionError: no route").is_some()
+            unwrapped(
+                "AssertionError: requests.exceptions.ConnectionError: no route",
+                false
+            )
+            .is_some()
         );
-        assert!(unwrapped("AssertionError: Expected condition failed: waiting for x").is_some());
+        assert!(
+            unwrapped(
+                "AssertionError: Expected condition failed: waiting for x",
+                false
+            )
+            .is_some()
+        );
     }
 
     #[test]
@@ -130,7 +167,7 @@ mod tests {
             "Expected: \"Unexpected error: refused\"\nReceived: \"\"",
             "java.lang.AssertionError: Expected exception: java.lang.IllegalStateException",
         ] {
-            assert_eq!(unwrapped(said), None, "{said}");
+            assert_eq!(unwrapped(said, false), None, "{said}");
         }
     }
 }
