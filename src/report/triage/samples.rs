@@ -48,7 +48,7 @@ fn failure(name: &str, diagnosis: Diagnosis) -> TriagedFailure {
         suite: "shop".into(),
         classname: "shop.OrderTest".into(),
         name: name.into(),
-        file: Some("/work/shop/OrderTest.java".into()),
+        file: Some("/home/ci/shop/OrderTest.java".into()),
         line: Some(12),
         status: FailureStatus::Failure,
         message: diagnosis.evidence.as_ref().map(|e| e.text.clone()),

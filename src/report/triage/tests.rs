@@ -13,7 +13,7 @@ fn what_people_read_of_an_outage() {
     insta::assert_snapshot!("triage_human", plain(&report));
     insta::assert_snapshot!("triage_markdown", markdown(&report));
     insta::assert_snapshot!("triage_table", table(&report));
-    insta::assert_snapshot!("triage_github", github(&report, Some("/work")));
+    insta::assert_snapshot!("triage_github", github(&report, Some("/home/ci")));
 }
 
 #[test]
