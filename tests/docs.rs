@@ -157,7 +157,7 @@ fn help_of(command: &str) -> BTreeSet<String> {
 fn every_flag_in_the_readme_exists() {
     // Of cargo, and of the refining script that an example calls.
     let others = ["--locked", "--path", "--quick"];
-    let known: BTreeSet<String> = ["run", "check", "mock"]
+    let known: BTreeSet<String> = ["run", "check", "mock", "triage"]
         .into_iter()
         .flat_map(help_of)
         .collect();
@@ -335,4 +335,26 @@ fn every_rule_in_the_documents_holds() {
         }
     }
     assert!(tried > 0, "docs/own-rules.md shows rules");
+}
+
+/// Of the report that lies in the repository; of the others only the output
+/// does.
+#[test]
+fn the_examples_show_what_triage_prints() {
+    let page = fs::read_to_string(root().join("docs/examples/README.md")).unwrap();
+    let output = Command::cargo_bin("jelly")
+        .unwrap()
+        .env_clear()
+        .current_dir(root().join("fixtures/reports"))
+        .args(["triage", "pytest-database-down.xml", "--no-history"])
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    // Advice is the rules' to change; what was found is not.
+    let found = |text: &str| -> Vec<String> {
+        let told = |line: &&str| !line.trim_start().starts_with("fix ");
+        text.lines().filter(told).map(str::to_owned).collect()
+    };
+    let shown = blocks(&page).into_iter().last().unwrap();
+    assert_eq!(found(&shown.text), found(&printed));
 }

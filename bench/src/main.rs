@@ -8,19 +8,21 @@
 //! tests.
 //!
 //! The same program is the server that costs nothing (`serve`), the one that
-//! dies at once (`die`), and the bare client (`client`).
+//! dies at once (`die`), and the bare client (`client`). `triage` measures the reading of a
+//! large test report, which `generate-report` writes.
 
 mod cases;
 mod client;
 mod measure;
 mod plans;
+mod report;
 mod server;
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: jelly-bench [--jelly PATH] [--runs N]";
+const USAGE: &str = "usage: jelly-bench [triage] [--jelly PATH] [--runs N]\n       jelly-bench generate-report FILE";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +32,15 @@ fn main() -> ExitCode {
         ["serve", "modern"] => server::serve(server::Era::Modern),
         ["die", at] => server::die(at),
         ["client", calls] => client::run(calls),
+        ["generate-report", path] => report::generate(Path::new(path)),
+        ["bare-loop", path] => report::bare(path),
+        ["triage", options @ ..] => match Options::parse(options) {
+            Some(options) => report::measure(&options),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
         options => match Options::parse(options) {
             Some(options) => cases::run_all(&options),
             None => {

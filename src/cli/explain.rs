@@ -8,6 +8,7 @@ mod sources;
 
 use super::args::{ColorChoice, Format};
 use super::past::{HistoryArgs, refuse};
+use super::rules::RuleFiles;
 use super::run::{complain, fault};
 use super::settings::World;
 use crate::model::ExitCode;
@@ -49,6 +50,9 @@ pub struct ExplainArgs {
 
     #[command(flatten)]
     pub memory: HistoryArgs,
+
+    #[command(flatten)]
+    pub own_rules: RuleFiles,
 
     /// How the explanation is printed
     #[arg(long, value_enum, default_value_t)]

@@ -27,6 +27,15 @@ const USUAL: [&str; 14] = [
 
 /// Bytes of a file that are looked at to see what it is.
 const SNIFFED: u64 = 4096;
+/// How the elements begin that hold test results.
+const ROOTS: [&str; 6] = [
+    "<testsuite",
+    "<test-run",
+    "<test-results",
+    "<testng-results",
+    "<assemblies",
+    "<TestRun",
+];
 /// Folders inside each other that are entered.
 const DEEPEST: usize = 64;
 /// Reports of one call.
@@ -195,14 +204,21 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 /// name, since an empty report is one too.
 fn looks_like_report(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let Some(stem) = name.strip_suffix(".xml") else {
+    let name = name.to_ascii_lowercase();
+    if name.ends_with(".trx") || name.ends_with(".tap") {
+        return true;
+    }
+    let Some(stem) = name
+        .strip_suffix(".xml")
+        .or_else(|| name.strip_suffix(".xml.gz"))
+    else {
         return false;
     };
-    let stem = stem.to_ascii_lowercase();
     if stem.starts_with("test-") || stem.contains("junit") {
         return true;
     }
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(SNIFFED).read_to_end(&mut head));
-    read.is_ok() && String::from_utf8_lossy(&head).contains("<testsuite")
+    let head = String::from_utf8_lossy(&head);
+    read.is_ok() && ROOTS.iter().any(|root| head.contains(root))
 }

@@ -1,6 +1,7 @@
 //! Attributes of an element, as tolerant as their writers are careless.
 
 use super::escape::{is_forbidden, unescape};
+use memchr::memchr;
 use quick_xml::events::BytesStart;
 use std::borrow::Cow;
 
@@ -15,19 +16,57 @@ pub(super) fn each<'a>(
     mut take: impl FnMut(&'a str, Cow<'a, str>),
 ) -> bool {
     let mut forbidden = false;
-    let mut attributes = start.html_attributes();
-    let attributes = attributes.with_checks(false);
-    for attribute in attributes.take(MOST).flatten() {
-        let name: &str = attribute.key.into_inner();
-        let name = name.rsplit_once(':').map_or(name, |(_, local)| local);
-        let value = match attribute.value {
-            Cow::Borrowed(value) => unescape(value),
-            Cow::Owned(value) => Cow::Owned(unescape(&value).into_owned()),
+    let mut rest = start.attributes_raw();
+    for _ in 0..MOST {
+        let Some((name, value, after)) = next(rest) else {
+            break;
         };
+        rest = after;
+        let value = unescape(value);
         forbidden |= matches!(&value, Cow::Owned(value) if value.chars().any(is_forbidden));
         take(name, value);
     }
     forbidden
+}
+
+/// Local name and raw value of the next attribute, and what comes after it.
+///
+/// The iterator of the parser allocates for its checks and its errors; this
+/// is run for every case of a report, and has no errors.
+fn next(text: &str) -> Option<(&str, &str, &str)> {
+    let text = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
+    let bytes = text.as_bytes();
+    let mut local = 0;
+    let mut end = 0;
+    while let Some(byte) = bytes.get(end) {
+        match byte {
+            b'=' | b' ' | b'\n' | b'\r' | b'\t' => break,
+            b':' => local = end + 1,
+            _ => {}
+        }
+        end += 1;
+    }
+    if end == 0 && text.is_empty() {
+        return None;
+    }
+    let name = &text[local..end];
+    let Some(value) = text[end..].trim_ascii_start().strip_prefix('=') else {
+        return Some((name, "", &text[end..]));
+    };
+    let value = value.trim_ascii_start();
+    let (value, after) = match value.as_bytes().first() {
+        Some(quote @ (b'"' | b'\'')) => {
+            let value = &value[1..];
+            let end = memchr(*quote, value.as_bytes()).unwrap_or(value.len());
+            (&value[..end], value.get(end + 1..).unwrap_or_default())
+        }
+        _ => value.split_at(
+            value
+                .find(|c: char| c.is_ascii_whitespace())
+                .unwrap_or(value.len()),
+        ),
+    };
+    Some((name, value, after))
 }
 
 /// Overwrites `target` with at most `limit` bytes of `value`.

@@ -7,7 +7,7 @@ use super::elements::{Node, Wrong};
 use super::escape;
 use super::form::{self, Form, Says};
 use super::hold::Held;
-use super::identity::hash;
+use super::identity::{hash, join};
 use super::kept::Kept;
 use super::machine::{BETWEEN, Machine};
 use super::open::{OpenCase, OpenWrong};
@@ -306,9 +306,10 @@ impl Machine<'_> {
             elements.rerun += u64::from(case.rerun);
             elements.failed_or_error += u64::from(case.failed || case.error);
         }
-        let key = hash(&[&self.path, &case.classname, &case.name]);
+        let names = hash(&[&case.classname, &case.name]);
+        let key = join(self.path_hash, names);
         if !case.of_suite {
-            self.identity.case(case, outcome);
+            self.identity.case(names, case, outcome);
             count(&mut self.summary, outcome);
             self.attempts.seen(key);
         }

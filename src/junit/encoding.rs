@@ -4,7 +4,7 @@ use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use std::io::{self, BufRead, ErrorKind};
 
 /// Bytes that are looked at before the first is decoded.
-const SNIFFED: usize = 512;
+pub(super) const SNIFFED: usize = 4096;
 
 /// Bytes that are decoded at a time.
 pub(super) const PIECE: usize = 64 << 10;

@@ -40,7 +40,7 @@ const LONGEST: usize = 16;
 
 /// Replaces the references of an attribute's value.
 pub(super) fn unescape(text: &str) -> Cow<'_, str> {
-    let Some(first) = text.find('&') else {
+    let Some(first) = memchr::memchr(b'&', text.as_bytes()) else {
         return Cow::Borrowed(text);
     };
     let mut out = String::with_capacity(text.len());

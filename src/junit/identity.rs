@@ -2,7 +2,7 @@
 
 use super::case::CaseOutcome;
 use super::open::OpenCase;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// FNV-1a over words: the same on every machine, and good enough for
@@ -51,6 +51,14 @@ pub(super) fn hash(parts: &[&str]) -> u64 {
     fold.finish()
 }
 
+/// One number for two.
+pub(super) fn join(one: u64, other: u64) -> u64 {
+    let mut fold = Fold::default();
+    fold.word(one);
+    fold.word(other);
+    fold.finish()
+}
+
 /// Takes what is a hash already.
 #[derive(Debug, Default)]
 pub(super) struct Same(u64);
@@ -81,12 +89,12 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    pub(super) fn case(&mut self, case: &OpenCase, outcome: CaseOutcome) {
+    /// Takes in a case; `names` is the hash of its class and name.
+    pub(super) fn case(&mut self, names: u64, case: &OpenCase, outcome: CaseOutcome) {
         let duration = case.duration_s.unwrap_or(0.0);
         self.lasted |= duration > 0.0;
         let mut fold = Fold::default();
-        fold.bytes(case.classname.as_bytes());
-        fold.bytes(case.name.as_bytes());
+        fold.word(names);
         fold.word(outcome as u64);
         #[expect(
             clippy::cast_possible_truncation,
@@ -126,27 +134,25 @@ impl Identity {
 /// Which cases were written more than once.
 #[derive(Debug)]
 pub(super) struct Attempts {
-    seen: HashSet<u64, SameState>,
+    /// All cases in their order: eight bytes for each, and no more, since
+    /// there may be a million of them.
+    seen: Vec<u64>,
     failed: HashMap<u64, Vec<(u64, CaseOutcome)>, SameState>,
     limit: usize,
-    repeated: u64,
 }
 
 impl Attempts {
     pub(super) fn new(limit: usize) -> Self {
         Self {
-            seen: HashSet::default(),
+            seen: Vec::new(),
             failed: HashMap::default(),
             limit,
-            repeated: 0,
         }
     }
 
     pub(super) fn seen(&mut self, key: u64) {
-        if self.seen.len() >= self.limit {
-            self.repeated += u64::from(self.seen.contains(&key));
-        } else if !self.seen.insert(key) {
-            self.repeated += 1;
+        if self.seen.len() < self.limit {
+            self.seen.push(key);
         }
     }
 
@@ -163,8 +169,15 @@ impl Attempts {
         self.failed.remove(&key).unwrap_or_default()
     }
 
-    pub(super) fn repeated(&self) -> Option<String> {
-        match self.repeated {
+    /// At the end: how many cases were written again, in words.
+    pub(super) fn repeated(&mut self) -> Option<String> {
+        self.seen.sort_unstable();
+        let repeated = self
+            .seen
+            .windows(2)
+            .filter(|pair| pair[0] == pair[1])
+            .count();
+        match repeated {
             0 => None,
             1 => Some("one case is written a second time".to_owned()),
             n => Some(format!(

@@ -1,6 +1,7 @@
 //! Reports that are lines: TAP 13 and 14, and the events of `go test -json`.
 
 use super::case::CaseOutcome;
+use super::identity::hash;
 use super::limits::Limits;
 use super::machine::{BETWEEN, Machine};
 use super::source::Source;
@@ -371,6 +372,8 @@ pub(super) fn suite(machine: &mut Machine<'_>, name: &str, inside: impl FnOnce(&
             .path
             .push_str(&name[..name.floor_char_boundary(limit)]);
     }
+    machine.path_hash = hash(&[&machine.path]);
     inside(machine);
     machine.path.truncate(before);
+    machine.path_hash = hash(&[&machine.path]);
 }

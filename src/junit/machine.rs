@@ -47,6 +47,8 @@ pub(super) struct Machine<'s> {
     pub(super) suites: Vec<OpenSuite>,
     /// Names of the open suites, joined.
     pub(super) path: String,
+    /// Of `path`, so that it is not hashed for each case.
+    pub(super) path_hash: u64,
     pub(super) cases: Vec<OpenCase>,
     /// How many of `cases` are open.
     pub(super) open_cases: usize,
@@ -84,6 +86,7 @@ impl<'s> Machine<'s> {
             open_names: [0; Node::NAMES],
             suites: Vec::new(),
             path: String::new(),
+            path_hash: 0,
             cases: Vec::new(),
             open_cases: 0,
             wrong: None,

@@ -2,6 +2,7 @@
 
 use super::case::CaseSink;
 use super::ctrf;
+use super::encoding::SNIFFED;
 use super::escape;
 use super::limits::Limits;
 use super::lines;
@@ -68,7 +69,7 @@ enum Kind {
 }
 
 fn kind_of(head: &[u8]) -> Kind {
-    let head = String::from_utf8_lossy(&head[..head.len().min(4096)]);
+    let head = String::from_utf8_lossy(&head[..head.len().min(SNIFFED)]);
     let text = head.trim_start();
     if text.starts_with('{') || text.starts_with('[') {
         let has = |word: &str| text.contains(word);

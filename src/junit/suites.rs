@@ -3,6 +3,7 @@
 use super::attributes::{each, seconds, set};
 use super::elements::Node;
 use super::hold::Outputs;
+use super::identity::hash;
 use super::kept::Kept;
 use super::machine::{BETWEEN, Machine};
 use super::open::OpenSuite;
@@ -57,6 +58,7 @@ impl Machine<'_> {
             self.summary.duration_s = time;
         }
         suite.is_suite = node == Node::Suite;
+        self.path_hash = hash(&[&self.path]);
         self.forbidden |= forbidden;
         self.suites.push(suite);
     }
@@ -131,6 +133,7 @@ impl Machine<'_> {
                 held.hand_over(dialect, sink);
             });
         self.path.truncate(suite.path_before);
+        self.path_hash = hash(&[&self.path]);
     }
 
     /// A suite claims that something went wrong, and no case of it is there.

@@ -101,7 +101,9 @@ fn test_title(suite: &str, classname: &str, name: &str) -> String {
         (true, true) => "(unnamed)".to_owned(),
         (true, false) => name.to_owned(),
         (false, true) => group.to_owned(),
-        (false, false) if name.starts_with(group) => name.to_owned(),
+        // Some writers put the whole title into the name, and its end into the
+        // class.
+        (false, false) if name.starts_with(group) || name.ends_with(group) => name.to_owned(),
         (false, false) => format!("{group} > {name}"),
     }
 }
@@ -199,6 +201,11 @@ impl Failures {
             past,
         };
         self.rows.push(row);
+    }
+
+    /// Puts failures of one report into the order of its cases.
+    pub fn sort_by_case(&mut self) {
+        self.rows.sort_by_key(|row| row.ordinal);
     }
 
     /// Says of the failure at `index` that its test passed in the end: what

@@ -74,7 +74,7 @@ pub fn account(mut parts: Vec<Part>, mut before: Before, terms: Terms) -> Accoun
     before.date(&mut failures);
     let fixed = before.fixed(&passed, &failures);
     let clusters = clusters(&failures);
-    let health = health(&reports, &clusters);
+    let health = health(&reports, &clusters, &failures);
     let retry = rerun::plan(&failures, &reports);
     let (exit_code, verdict) = exit(&reports, &failures, &health, terms.fail_on, terms.strict);
     let report = TriageReport {

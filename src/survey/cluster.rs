@@ -13,6 +13,9 @@ use std::collections::{BTreeSet, HashMap};
 /// agree better.
 const ASKED: usize = 1000;
 
+/// More addresses than these are ports that change from run to run.
+const SERVERS: usize = 4;
+
 /// A name with more parts than this is data.
 const PARTS: usize = 16;
 
@@ -207,59 +210,64 @@ fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
         let first = group.victims.first();
         first.map_or("", |first| &views[*first].kind.root_cause)
     };
-    let mut outages: Vec<(usize, Option<String>)> = Vec::new();
+    let mut outages: Vec<Servers> = Vec::new();
     for (at, group) in groups.iter().enumerate() {
-        if outage(root(group)).is_none() {
+        let cause = root(group).to_owned();
+        if outage(&cause).is_none() {
             continue;
         }
-        let mut subjects = subjects(views, group).into_iter();
-        // Many addresses are many servers, or ports that change.
-        if let (about, None) = (subjects.next(), subjects.next()) {
-            outages.push((at, about));
-        }
-    }
-    // The one with most victims takes the others in.
-    outages.sort_by_key(|(at, _)| (std::cmp::Reverse(groups[*at].victims.len()), *at));
-    let mut hosts: Vec<Host<'_>> = Vec::new();
-    for (at, about) in &outages {
-        let (Some(about), cause) = (about, root(&groups[*at]).to_owned()) else {
-            continue;
-        };
-        let kind = outage(&cause);
-        let known = |host: &&Host<'_>| outage(&host.cause) == kind && same(host.about, about);
-        match hosts.iter().find(known).map(|host| host.group) {
-            Some(host) => merge(groups, host, *at),
-            None => hosts.push(Host {
-                group: *at,
+        let about = subjects(views, group);
+        if about.len() <= SERVERS {
+            outages.push(Servers {
+                group: at,
                 about,
                 cause,
-            }),
+            });
         }
     }
-    for (at, about) in &outages {
-        let cause = root(&groups[*at]).to_owned();
-        if about.is_some() {
-            continue;
-        }
-        let mut alike = hosts.iter().filter(|host| host.cause == cause);
-        match (alike.next().map(|host| host.group), alike.next()) {
-            (Some(host), None) => merge(groups, host, *at),
-            (None, _) => hosts.push(Host {
-                group: *at,
-                about: "",
-                cause,
-            }),
-            (Some(_), Some(_)) => {}
+    // The one with most victims takes the others in; those that name nobody
+    // come last.
+    outages.sort_by_key(|servers| {
+        let victims = groups[servers.group].victims.len();
+        (
+            servers.about.is_empty(),
+            std::cmp::Reverse(victims),
+            servers.group,
+        )
+    });
+    let mut known: Vec<Servers> = Vec::new();
+    for servers in outages {
+        let home = if servers.about.is_empty() {
+            let mut alike = known.iter().filter(|k| k.cause == servers.cause);
+            // One of several would be a guess.
+            alike.next().filter(|_| alike.next().is_none())
+        } else {
+            known.iter().find(|k| k.shares(&servers))
+        };
+        match home.map(|home| home.group) {
+            Some(home) => {
+                merge(groups, home, servers.group);
+                for known in known.iter_mut().filter(|k| k.group == home) {
+                    known.about.extend(servers.about.iter().cloned());
+                }
+            }
+            None => known.push(servers),
         }
     }
 }
 
-/// A server, as the group tells it that was met first.
-struct Host<'a> {
+/// The servers that one group is about.
+struct Servers {
     group: usize,
-    /// Empty where no address is told.
-    about: &'a str,
+    about: BTreeSet<String>,
     cause: String,
+}
+
+impl Servers {
+    fn shares(&self, other: &Self) -> bool {
+        let common = |a: &String| other.about.iter().any(|b| same(a, b));
+        outage(&self.cause) == outage(&other.cause) && self.about.iter().any(common)
+    }
 }
 
 fn merge(groups: &mut [Group], into: usize, from: usize) {
@@ -287,17 +295,20 @@ fn cluster(views: &[FailureView<'_>], failures: &Failures, mut group: Group) -> 
         .iter()
         .find(stands)
         .unwrap_or(&group.victims[0]);
-    let mut subjects = subjects(views, &group).into_iter();
-    let about = match (subjects.next(), subjects.next()) {
-        (Some(only), None) => Some(only),
-        (Some(first), Some(second)) if same(&first, &second) && subjects.next().is_none() => {
-            Some(if first.len() > second.len() {
-                first
-            } else {
-                second
-            })
-        }
-        (Some(_) | None, _) => None,
+    let all = subjects(views, &group);
+    // `db` says nothing beside `db:5432`.
+    let told: Vec<String> = all
+        .iter()
+        .filter(|one| {
+            !all.iter()
+                .any(|other| other.len() > one.len() && same(one, other))
+        })
+        .cloned()
+        .collect();
+    let about = if told.len() <= SERVERS {
+        told
+    } else {
+        Vec::new()
     };
     let whole = failures.to_owned(lead).map(|failure| failure.diagnosis);
     let consequences = group.followers.len();
@@ -324,8 +335,8 @@ fn cluster(views: &[FailureView<'_>], failures: &Failures, mut group: Group) -> 
         side: kind.side,
         ambiguous: kind.ambiguous,
         retryable: kind.retryable,
-        title: words::cause(&views[lead], about.as_deref()),
-        subject: about,
+        title: words::cause(&views[lead], &about),
+        subject: (!about.is_empty()).then(|| words::list(&about)),
         example: views[lead].title(),
         evidence,
         rule: kind.rule.clone(),

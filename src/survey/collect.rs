@@ -11,9 +11,13 @@ use crate::text::one_line;
 use crate::text::redact::Redactor;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Longest message that is kept of a failure, in bytes.
 const MESSAGE_MAX: usize = 300;
+
+/// Lines of a failure in which a matcher says what it compared.
+const MATCHER_LINES: usize = 16;
 
 /// A case that fails a hundred times over is told by its first few causes.
 const CAUSES_OF_A_CASE: usize = 8;
@@ -26,8 +30,8 @@ pub struct Collector<'e> {
     failures: Failures,
     passed: Vec<TestName>,
     templates: HashMap<String, Template>,
-    /// Case and its first place in `failures`, both rising.
-    places: Vec<(u64, usize)>,
+    /// Places in `failures`, by case. Cases do not come by rising ordinal.
+    places: HashMap<u64, Range<usize>>,
 }
 
 impl<'e> Collector<'e> {
@@ -40,13 +44,14 @@ impl<'e> Collector<'e> {
             failures: Failures::default(),
             passed: Vec::new(),
             templates: HashMap::new(),
-            places: Vec::new(),
+            places: HashMap::new(),
         }
     }
 
     /// What was kept, with the report's own summary.
     #[must_use]
-    pub fn into_part(self, summary: ReportSummary) -> Part {
+    pub fn into_part(mut self, summary: ReportSummary) -> Part {
+        self.failures.sort_by_case();
         Part {
             summary,
             failures: self.failures,
@@ -116,7 +121,6 @@ impl CaseSink for Collector<'_> {
             CaseOutcome::Flaky => FailureStatus::Flaky,
         };
         let first = self.failures.len();
-        self.places.push((case.ordinal, first));
         let nameless = [Failure::default()];
         let failures = if case.failures.is_empty() {
             &nameless
@@ -136,6 +140,7 @@ impl CaseSink for Collector<'_> {
                 break;
             }
         }
+        self.places.insert(case.ordinal, first..self.failures.len());
         if status == FailureStatus::Flaky {
             for index in first..self.failures.len() {
                 self.failures.turn_flaky(index);
@@ -144,18 +149,7 @@ impl CaseSink for Collector<'_> {
     }
 
     fn turned_flaky(&mut self, ordinal: u64) {
-        let Ok(at) = self
-            .places
-            .binary_search_by_key(&ordinal, |(case, _)| *case)
-        else {
-            return;
-        };
-        let first = self.places[at].1;
-        let end = self
-            .places
-            .get(at + 1)
-            .map_or(self.failures.len(), |next| next.1);
-        for index in first..end {
+        for index in self.places.get(&ordinal).cloned().unwrap_or_default() {
             self.failures.turn_flaky(index);
         }
     }
@@ -168,6 +162,11 @@ fn message(failure: &Failure) -> Option<String> {
             .map(|line| one_line(line, MESSAGE_MAX))
             .find(|line| !line.is_empty())
     };
+    if let Some(text) = failure.message.as_deref().or(failure.text.as_deref())
+        && let Some(compared) = matcher(text)
+    {
+        return Some(compared);
+    }
     failure
         .message
         .as_deref()
@@ -175,6 +174,22 @@ fn message(failure: &Failure) -> Option<String> {
         .filter(|message| !message.is_empty())
         .or_else(|| failure.text.as_deref().and_then(first_line))
         .or_else(|| failure.type_.as_deref().and_then(first_line))
+}
+
+/// Jest names only its matcher in the first line; what was compared follows.
+fn matcher(text: &str) -> Option<String> {
+    let mut lines = text.lines().take(MATCHER_LINES).map(str::trim);
+    let mut said = one_line(lines.find(|line| !line.is_empty())?, MESSAGE_MAX);
+    if !said.contains("expect(received)") {
+        return None;
+    }
+    for line in lines {
+        if line.starts_with("Expected") || line.starts_with("Received") {
+            said.push_str("; ");
+            said.push_str(&one_line(line, MESSAGE_MAX / 4));
+        }
+    }
+    Some(one_line(&said, MESSAGE_MAX))
 }
 
 /// The failure without secrets. A report was written by a program that had

@@ -1,15 +1,22 @@
 //! Whether a run says anything, in one sentence.
 
 use super::words;
-use crate::model::{Cluster, ErrorCategory, Health, HealthState, ReportSummary, Side};
+use crate::model::{
+    Cluster, ErrorCategory, FailureStatus, Failures, Health, HealthState, ReportSummary, Side,
+};
 use crate::text::plural;
+use std::collections::HashMap;
 
 /// Fewer victims are no outage.
 const MANY: u64 = 3;
 
 /// The state of the whole run. `clusters` as [`super::clusters`] orders them.
 #[must_use]
-pub(super) fn health(reports: &[ReportSummary], clusters: &[Cluster]) -> Health {
+pub(super) fn health(
+    reports: &[ReportSummary],
+    clusters: &[Cluster],
+    failures: &Failures,
+) -> Health {
     let mut health = Health::default();
     for report in reports.iter().filter(|report| report.same_as.is_none()) {
         health.tests += report.tests;
@@ -38,7 +45,7 @@ pub(super) fn health(reports: &[ReportSummary], clusters: &[Cluster]) -> Health 
             plural(health.failed, "failure"),
             cluster.title
         ),
-        None => counted(&health, clusters),
+        None => counted(&health, clusters, failures),
     };
     health.summary = match health.state {
         HealthState::Unreadable if health.tests == 0 => unreadable(&unread, reports.len()),
@@ -95,7 +102,7 @@ fn unreadable(unread: &[&ReportSummary], all: usize) -> String {
     }
 }
 
-fn counted(health: &Health, clusters: &[Cluster]) -> String {
+fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String {
     if health.failed == 0 {
         let passed = if health.skipped == 0 {
             format!("All {} passed", plural(health.tests, "test"))
@@ -113,24 +120,23 @@ fn counted(health: &Health, clusters: &[Cluster]) -> String {
         };
     }
     let causes: Vec<&Cluster> = clusters.iter().filter(|c| standing(c) > 0).collect();
-    let of = |wanted: &dyn Fn(&Cluster) -> bool| -> u64 {
-        causes
-            .iter()
-            .filter(|c| wanted(c))
-            .map(|c| standing(c))
-            .sum()
-    };
-    let code = of(&|cluster| cluster.side == Side::Code);
-    let unclear = of(&|cluster| cluster.side == Side::Test && cluster.ambiguous);
-    let test = of(&|cluster| cluster.side == Side::Test && !cluster.ambiguous);
+    if let [only] = causes.as_slice() {
+        return format!(
+            "{} of {} failed: {}.",
+            health.failed,
+            plural(health.executed, "test"),
+            only.title.trim_end_matches('.')
+        );
+    }
+    let [code, test, unclear] = sides(failures);
     let mut parts = Vec::new();
     let mut add = |n: u64, what: &str| {
         if n > 0 {
             parts.push(format!("{n} {what}"));
         }
     };
-    add(code, "by the code under test");
-    add(test, "by the tests or what is around them");
+    add(code, "because of the code under test");
+    add(test, "because of the tests or what is around them");
     add(unclear, "undecided");
     let head = format!(
         "{} of {} failed, for {}",
@@ -138,9 +144,42 @@ fn counted(health: &Health, clusters: &[Cluster]) -> String {
         plural(health.executed, "test"),
         plural(causes.len(), "reason")
     );
-    if parts.is_empty() {
-        format!("{head}.")
-    } else {
-        format!("{head}: {}.", words::list(&parts))
+    match parts.as_slice() {
+        [] => format!("{head}."),
+        // The number stands in front already.
+        [one] => {
+            let what = one.split_once(' ').map_or("", |(_, what)| what);
+            format!("{head}, all {what}.")
+        }
+        several => format!("{head}: {}.", words::list(several)),
     }
+}
+
+/// Tests that still fail: of the code, of the tests or what is around them, and
+/// undecided. One that fails for several reasons counts once, for the gravest.
+fn sides(failures: &Failures) -> [u64; 3] {
+    let mut tests: HashMap<(&str, u64, &str, &str), usize> = HashMap::new();
+    for failure in failures.iter() {
+        if failure.status == FailureStatus::Flaky {
+            continue;
+        }
+        let side = match (failure.kind.side, failure.kind.ambiguous) {
+            (Side::Code, _) => 0,
+            (Side::Test, false) => 1,
+            (Side::Test, true) => 2,
+        };
+        let test = (
+            failure.report,
+            failure.ordinal,
+            failure.classname,
+            failure.name,
+        );
+        let gravest = tests.entry(test).or_insert(side);
+        *gravest = side.min(*gravest);
+    }
+    let mut counts = [0; 3];
+    for side in tests.into_values() {
+        counts[side] += 1;
+    }
+    counts
 }

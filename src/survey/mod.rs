@@ -25,3 +25,6 @@ pub use collect::Collector;
 pub use exit::FailOn;
 pub use memory::{Before, past_of, past_run};
 pub use read::{Input, Source, Tools, open, read_all, read_one};
+
+#[cfg(test)]
+mod tests;

@@ -8,24 +8,39 @@ use crate::text::one_line;
 const TITLE: usize = 160;
 
 /// The cause in a sentence without its full stop.
-pub(super) fn cause(failure: &FailureView<'_>, subject: Option<&str>) -> String {
-    let told = || failure.what.trim().trim_end_matches('.').to_owned();
+pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
+    let told = || one_line(failure.what.trim().trim_end_matches('.'), TITLE);
     match failure.kind.root_cause.as_str() {
-        "connection_refused" => format!("{} refused connections", server(subject)),
-        "connection_reset" => format!("{} closed connections", server(subject)),
-        "network_timeout" => format!("{} did not answer in time", server(subject)),
-        "network_dns" => match subject {
-            Some(subject) => format!("the name {} can't be resolved", host(subject)),
-            None => "a host's name can't be resolved".to_owned(),
+        "connection_refused" => format!("{} refused connections", server(subjects)),
+        "connection_reset" => format!("{} closed connections", server(subjects)),
+        "network_timeout" => format!("{} did not answer in time", server(subjects)),
+        "network_dns" => match subjects {
+            [] => "a host's name can't be resolved".to_owned(),
+            [one] => format!("the name {} can't be resolved", host(one)),
+            several => {
+                let mut names: Vec<String> = several.iter().map(|s| host(s).to_owned()).collect();
+                names.dedup();
+                format!("the names {} can't be resolved", list(&names))
+            }
         },
-        "upstream_error" if subject.is_some() => {
-            format!("{} answered with errors of its own", server(subject))
+        "upstream_error" if !subjects.is_empty() => {
+            format!("{} answered with errors of its own", server(subjects))
         }
         // The rule says the same of all of them; the report says which.
         "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
         | "code_exception" | "internal_error" => {
             let evidence = failure.evidence.map(|(_, text)| text);
-            match failure.message.or(evidence) {
+            // Some writers put the whole output into the message.
+            let telling = |text: &&str| !is_constant(text) && text.len() <= TITLE;
+            // The evidence may be the message with the values that it compares.
+            let fuller = |text: &&str| {
+                failure
+                    .message
+                    .is_none_or(|message| text.contains(one_line(message.trim(), TITLE).as_str()))
+            };
+            let message = failure.message.filter(telling);
+            let message = evidence.filter(fuller).or(message).or(evidence);
+            match message.or(failure.message) {
                 Some(text) if !text.trim().is_empty() => one_line(text, TITLE),
                 Some(_) | None => told(),
             }
@@ -46,16 +61,31 @@ pub(super) fn cause(failure: &FailureView<'_>, subject: Option<&str>) -> String 
     }
 }
 
+/// What a writer says of every failure says nothing of this one.
+fn is_constant(message: &str) -> bool {
+    let bare = message
+        .trim()
+        .trim_end_matches(['.', '!', ':'])
+        .to_ascii_lowercase();
+    matches!(
+        bare.as_str(),
+        "" | "failed" | "failure" | "fail" | "error" | "test failed" | "assertion failed" | "null"
+    )
+}
+
 fn host(subject: &str) -> &str {
     subject.rsplit_once(':').map_or(subject, |(host, _)| host)
 }
 
-/// The server behind an address. A port says what usually listens there.
-fn server(subject: Option<&str>) -> String {
-    let Some(subject) = subject else {
-        return "a server".to_owned();
+/// The servers behind addresses. A port says what usually listens there.
+fn server(subjects: &[String]) -> String {
+    let port = |subject: &str| {
+        subject
+            .rsplit_once(':')
+            .map_or("", |(_, port)| port)
+            .to_owned()
     };
-    let kind = match subject.rsplit_once(':').map_or("", |(_, port)| port) {
+    let kind = |subject: &String| match port(subject).as_str() {
         "5432" | "3306" | "1433" | "1521" | "27017" | "9042" => "database",
         "6379" | "11211" => "cache",
         "5672" | "9092" | "1883" | "61616" | "4222" => "message broker",
@@ -64,7 +94,11 @@ fn server(subject: Option<&str>) -> String {
         "2375" | "2376" => "container engine",
         _ => "server",
     };
-    format!("the {kind} at {subject}")
+    match subjects {
+        [] => "a server".to_owned(),
+        [one] => format!("the {} at {one}", kind(one)),
+        several => format!("the servers at {}", list(several)),
+    }
 }
 
 /// `a`, `a and b`, `a, b and c`.

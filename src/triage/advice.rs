@@ -1,6 +1,7 @@
 //! Advice with its placeholders filled.
 
 use super::rule::AdviceText;
+use super::runner::is_foreign;
 use crate::model::{Advice, Failure, PlanIssue};
 use std::collections::BTreeMap;
 
@@ -118,8 +119,9 @@ fn fill(text: &str, values: &Values) -> Option<String> {
     Some(filled)
 }
 
-/// The advice of a rule for one failure.
-pub(super) fn render(advice: &AdviceText, values: &Values) -> Advice {
+/// The advice of a rule for one failure, which `dialect` reports. Commands of
+/// other frameworks are left out.
+pub(super) fn render(advice: &AdviceText, values: &Values, dialect: &str) -> Advice {
     let AdviceText { what, why, fix } = advice;
     let always =
         |text: &String| fill(text, values).unwrap_or_else(|| text.replace("{evidence}", ""));
@@ -129,6 +131,7 @@ pub(super) fn render(advice: &AdviceText, values: &Values) -> Advice {
         fix: fix
             .iter()
             .filter_map(|line| match line.strip_prefix("$ ") {
+                Some(command) if is_foreign(command, dialect) => None,
                 Some(command) => fill(command, &pasteable(values)).map(|c| format!("$ {c}")),
                 None => fill(line, values),
             })
@@ -320,7 +323,7 @@ mod tests {
         };
         let values = Values::from([("path".to_owned(), "/x; rm -rf ~\n$(id)".to_owned())]);
         assert_eq!(
-            render(&advice, &values).fix,
+            render(&advice, &values, "").fix,
             [
                 "$ mkdir -p '/x; rm -rf ~ $(id)'",
                 "Look at /x; rm -rf ~\n$(id)."

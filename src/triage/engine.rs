@@ -2,7 +2,7 @@
 
 use super::advice::{self, Values};
 use super::clues::{self, Text};
-use super::evidence::{evidence, evidence_of};
+use super::evidence::{evidence, evidence_of, with_values};
 use super::facts::{Facts, Promise, Source};
 use super::fingerprint;
 use super::load::{self, RuleError};
@@ -257,6 +257,12 @@ impl Engine {
             Some(Match { rule, at: None, .. }) => (*rule, evidence_of(&facts)),
             None => (unknown(), evidence_of(&facts)),
         };
+        let evidence = match rule.error_category {
+            Some(ErrorCategory::Assertion) if facts.source == Source::Report => {
+                evidence.map(|said| with_values(said, failure))
+            }
+            Some(_) | None => evidence,
+        };
         if let Some(evidence) = &evidence {
             values.insert("evidence".into(), evidence.text.clone());
         }
@@ -291,7 +297,11 @@ impl Engine {
             suspect,
             repair: repair(rule, failure),
             excused: None,
-            advice: advice::render(&rule.advice, &values),
+            advice: advice::render(
+                &rule.advice,
+                &values,
+                failure.dialect.as_deref().unwrap_or_default(),
+            ),
         };
         (diagnosis, prints.template)
     }
@@ -461,12 +471,25 @@ impl Engine {
         // Of a longer passage, its end is what was being said.
         let telling = match lines.as_slice() {
             [] => whole.to_owned(),
+            // A heading announces what the next line tells.
+            [one] if one.trim_end().ends_with(':') => match next_line(whole, end) {
+                Some(next) => format!("{} {next}", one.trim_end()),
+                None => (*one).to_owned(),
+            },
             [one] => (*one).to_owned(),
             [one, two] => format!("{one} {two}"),
             [.., last] => (*last).to_owned(),
         };
         evidence(text.name, &telling)
     }
+}
+
+/// The first line with anything on it from the byte `at` on.
+fn next_line(text: &str, at: usize) -> Option<&str> {
+    text.get(at..)?
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
 }
 
 fn keep<'a>(best: &mut Option<Match<'a>>, candidate: Match<'a>) {

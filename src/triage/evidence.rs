@@ -2,6 +2,7 @@
 
 use super::clues;
 use super::facts::{Facts, Promise, issue_kind};
+use super::statement::statement;
 use crate::model::{Evidence, Failure, PlanIssue};
 use crate::text::one_line;
 
@@ -95,6 +96,21 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         .or_else(|| says("message", &f.message))
         .or_else(|| says("text", &f.text))
         .or_else(|| exit_text(f).map(|(field, exit)| evidence(field, &exit)))
+}
+
+/// Of a report's assertion, all that it says: the line that a rule knows often
+/// names the comparison only, and the values stand below it.
+pub(super) fn with_values(known: Evidence, failure: &Failure) -> Evidence {
+    let whole = statement(failure).text;
+    let whole = one_line(whole.trim(), EVIDENCE);
+    if whole.len() > known.text.len() && whole.contains(&known.text) {
+        Evidence {
+            text: whole,
+            ..known
+        }
+    } else {
+        known
+    }
 }
 
 fn exit_text(f: &Failure) -> Option<(&'static str, String)> {

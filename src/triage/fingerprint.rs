@@ -5,11 +5,16 @@ use super::facts::{Facts, Promise, Source};
 use super::statement::statement;
 use super::template::{template, without_stamps};
 use crate::model::{AssertionTarget, Evidence, Failure, Template};
+use crate::text::truncate;
 use sha2::{Digest, Sha256};
 
 /// Version of the algorithm, the first part of every fingerprint; raised when
 /// the same failure would get another value.
 const VERSION: &str = "j1";
+
+/// Bytes that are kept of what a report says. It is cut after its volatile
+/// parts were replaced: before, their lengths would decide where.
+const SAYS: usize = 2000;
 
 /// The two fingerprints of a failure, each `j1:` and 16 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +91,7 @@ fn push_statement(parts: &mut Template, f: &Failure, evidence: Option<&Evidence>
         parts.push("class", template(class));
     }
     if !statement.text.is_empty() {
-        parts.push("says", template(&statement.text));
+        parts.push("says", truncate(&template(&statement.text), SAYS));
     }
     let logged = evidence.is_some_and(|e| matches!(e.field.as_str(), "system_out" | "system_err"));
     if logged || statement.text.is_empty() {

@@ -352,6 +352,21 @@ proptest! {
 }
 
 #[test]
+fn a_long_statement_is_cut_where_lengths_of_volatile_parts_do_not_matter() {
+    let long = |port: &str| {
+        let message = format!("refused by 127.0.0.1:{port} {}", "word ".repeat(1000));
+        let failure = Failure {
+            message: Some(message),
+            ..Failure::default()
+        };
+        fingerprints(&failure, "some_cause", None)
+    };
+    assert_eq!(long("80"), long("50123"));
+    let says = long("80").template;
+    assert!(says.get("says").unwrap().len() <= super::SAYS + 3);
+}
+
+#[test]
 fn a_rule_that_quotes_another_line_does_not_change_a_fingerprint() {
     let failure = Failure {
         message: Some("connect ECONNREFUSED 127.0.0.1:5432".into()),

@@ -24,6 +24,7 @@ mod own;
 mod provar;
 mod reading;
 mod rule;
+mod runner;
 mod spec;
 mod specimen;
 mod statement;

@@ -8,14 +8,14 @@
 use crate::model::Failure;
 use crate::text::{strip_ansi, truncate_middle};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// Bytes of a text that are looked at, head and tail together.
 const READ: usize = 16 * 1024;
 /// Lines of a statement.
 const LINES: usize = 24;
-/// Bytes of a statement, about.
-const BYTES: usize = 2000;
+/// Bytes of a statement, about. What is volatile in it still counts here, so
+/// this is far more than what is kept of its template.
+const BYTES: usize = 8 * 1024;
 
 /// The lines that say what went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,6 +114,10 @@ fn last_block(text: &str) -> Option<Vec<&str>> {
 
 /// The last cause of a chain, with the lines that belong to it.
 fn innermost(text: &str) -> Option<String> {
+    // Most texts have none, and looking at each line takes its time.
+    if !text.contains("Caused by: ") && !text.contains("[cause]: ") {
+        return None;
+    }
     let mut found: Option<Vec<&str>> = None;
     let mut outer = "";
     let mut open = false;
@@ -161,8 +165,9 @@ fn is_closing(line: &str) -> bool {
 
 /// How the failing test is called in its own output.
 struct Names<'a> {
-    names: Vec<&'a str>,
-    words: BTreeSet<&'a str>,
+    names: [Option<&'a str>; 2],
+    /// All that tells the test from others.
+    identity: [Option<&'a str>; 4],
 }
 
 /// Words of lines that only say which test they are about.
@@ -199,15 +204,11 @@ const HEADING: &[&str] = &[
     "chrome",
     "fixture",
     "method",
+    "ms",
 ];
 
 impl<'a> Names<'a> {
     fn of(f: &'a Failure) -> Self {
-        let all: Vec<&str> = [&f.name, &f.classname, &f.suite, &f.file]
-            .into_iter()
-            .flatten()
-            .map(String::as_str)
-            .collect();
         let last = f.name.as_deref().map(|name| {
             let parts = name.rsplit(['>', '›', ':', '.', '/', '-']);
             parts
@@ -216,27 +217,34 @@ impl<'a> Names<'a> {
                 .unwrap_or(name)
         });
         Self {
-            names: f
-                .name
-                .as_deref()
-                .into_iter()
-                .chain(last)
-                .filter(|n| n.len() >= 3)
-                .collect(),
-            words: all.iter().flat_map(|text| words(text)).collect(),
+            names: [f.name.as_deref(), last].map(|name| name.filter(|n| n.len() >= 3)),
+            identity: [&f.name, &f.classname, &f.suite, &f.file].map(Option::as_deref),
         }
     }
 
     /// A line that only says which test it is about.
     fn is_heading(&self, line: &str) -> bool {
         let about = |name: &&str| line.contains(*name);
-        self.names.iter().any(about)
+        self.names.iter().flatten().any(about)
             && words(line).all(|word| {
-                self.words.contains(word)
-                    || word.bytes().all(|b| b.is_ascii_digit())
+                self.identity
+                    .iter()
+                    .flatten()
+                    .any(|text| words(text).any(|own| own == word))
+                    || is_ordinal(line, word)
                     || HEADING.iter().any(|known| word.eq_ignore_ascii_case(known))
             })
     }
+}
+
+/// Whether a word of the line counts cases, or tells a place or a duration: no
+/// number that the test is about.
+fn is_ordinal(line: &str, word: &str) -> bool {
+    let at = word.as_ptr().addr().saturating_sub(line.as_ptr().addr());
+    let before = line.get(..at).unwrap_or_default();
+    let place = before.ends_with(':') && before.contains('.');
+    word.bytes().all(|b| b.is_ascii_digit())
+        && (before.trim().is_empty() || before.ends_with("ok ") || before.ends_with('(') || place)
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -273,6 +281,7 @@ fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &Names<'_>) -> String 
         }
         if calls {
             if let Some(call) = telling_call(line)
+                && kept.len() < LINES
                 && !kept.iter().any(|line| line == call)
             {
                 kept.push(Cow::Borrowed(call));

@@ -5,6 +5,7 @@ use super::ExplainArgs;
 use super::known::{Found, Known};
 use super::unreadable;
 use crate::cli::find::find;
+use crate::cli::rules::{Rules, find_rules};
 use crate::cli::run::complain;
 use crate::cli::settings::World;
 use crate::history::{Past, PastCause, TestName};
@@ -12,7 +13,6 @@ use crate::junit::{self, Case, CaseSink, Limits};
 use crate::model::{Diagnosis, ExitCode, RunReport, Template};
 use crate::survey::{Input, Source, open};
 use crate::text::redact::{Redactor, looks_secret};
-use crate::triage::Engine;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read};
@@ -29,6 +29,8 @@ pub struct Sources {
     of_tests: BTreeMap<String, String>,
     past: Past,
     looked_in: Vec<String>,
+    /// The same that named the fingerprints.
+    rules: Rules,
 }
 
 /// `results.json` of one plan or of several.
@@ -45,11 +47,16 @@ impl Sources {
     /// The exit code for what was said already: a report that was named, or a
     /// history that is there, can't be read.
     pub fn open(args: &ExplainArgs, world: &World) -> Result<Self, ExitCode> {
+        let rules = find_rules(&args.own_rules.files, &world.cwd).map_err(|refusal| {
+            complain(&refusal.render(false));
+            ExitCode::InvalidInput
+        })?;
         let mut sources = Self {
             known: BTreeMap::new(),
             of_tests: BTreeMap::new(),
             past: Past::default(),
             looked_in: Vec::new(),
+            rules,
         };
         let redactor = secrets_of(world);
         let named = find(&args.reports).map_err(|error| {
@@ -245,7 +252,7 @@ impl CaseSink for Sink<'_> {
             {
                 *text = self.redactor.redact(text).into_owned();
             }
-            let (diagnosis, template) = Engine::builtin().diagnose_with_template(&failure);
+            let (diagnosis, template) = self.sources.rules.diagnose_with_template(&failure);
             let name = |text: &str| self.redactor.redact(text).into_owned();
             let test = TestName {
                 suite: name(case.suite),

@@ -1,7 +1,7 @@
 //! The report for a person at a terminal, who has ten seconds.
 
-use super::words::{notes, retry, side, totals};
-use crate::model::{Cluster, HealthState, TriageReport, Verdict};
+use super::words::{before, notes, retry, side, totals};
+use crate::model::{Cluster, TriageReport, Verdict};
 use crate::report::quote::line;
 use crate::report::terminal::paint::{Paint, Tone, disarmed};
 use crate::text::plural;
@@ -96,7 +96,11 @@ fn causes(paint: &Paint, report: &TriageReport, out: &mut String) {
     let mut advised: Vec<&[String]> = Vec::new();
     for (at, cluster) in causes.iter().take(CAUSES).enumerate() {
         out.push('\n');
-        let said = at == 0 && report.health.state == HealthState::OneCause;
+        let said = at == 0
+            && report
+                .health
+                .summary
+                .contains(cluster.title.trim_end_matches('.'));
         cause(paint, report, at + 1, cluster, said, out);
         let fix = cluster.advice.fix.as_slice();
         if advised.contains(&fix) {
@@ -146,14 +150,15 @@ fn cause(
     let head = format!("{number}. ");
     let title = line(&cluster.title, TEXT);
     let names = names(report, cluster);
-    let text = if said {
-        plural(cluster.count, "test")
-    } else {
-        named(report, cluster)
+    let text = match (said, cluster.count) {
+        (true, 1) => names.join(", "),
+        (true, n) => plural(n, "test"),
+        (false, _) => named(report, cluster),
     };
     out.push_str(&paint.hanging(&head, Tone::Strong, &text, 3));
-    let mut facts = vec![cluster.root_cause.as_str(), side(cluster)];
-    facts.extend(retry(cluster));
+    let mut facts = vec![cluster.root_cause.clone(), side(cluster).to_owned()];
+    facts.extend(retry(cluster).map(str::to_owned));
+    facts.extend(before(report, cluster));
     let facts = facts.join(" · ");
     out.push_str(&paint.hanging("   ", Tone::Plain, &facts, 3));
     if let Some(evidence) = &cluster.evidence {
@@ -162,7 +167,7 @@ fn cause(
             out.push_str(&paint.hanging("   > ", Tone::Faint, &text, 5));
         }
     }
-    if cluster.count > 1 || said {
+    if cluster.count > 1 {
         let mut text = names.join(", ");
         let rest = cluster.victims.len() - names.len();
         if rest > 0 {

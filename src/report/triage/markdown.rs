@@ -1,6 +1,6 @@
 //! The report as Markdown: for a pull request, a job summary, a chat.
 
-use super::words::{notes, retry, side, totals};
+use super::words::{before, notes, retry, side, totals};
 use crate::model::{Cluster, FailureView, TriageReport, Verdict};
 use crate::report::quote::{cell, code, code_cell, fence, prose, table};
 use crate::report::words;
@@ -87,6 +87,7 @@ fn cause(report: &TriageReport, cluster: &Cluster, out: &mut String) {
     );
     facts.push(side(cluster).to_owned());
     facts.extend(retry(cluster).map(str::to_owned));
+    facts.extend(before(report, cluster));
     out.push_str(&format!(
         "{}; rule {}, fingerprint {}\n",
         facts.join(" · "),

@@ -25,3 +25,8 @@ pub use junit::JunitWriter;
 pub use markdown::markdown;
 pub use modes::{failures_json, failures_lines, paths_json, paths_lines};
 pub use table::table;
+
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;

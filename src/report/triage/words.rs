@@ -73,3 +73,25 @@ pub(super) fn recurrence(failure: &FailureView<'_>) -> &'static str {
         (None, None) => "",
     }
 }
+
+/// Whether the victims of a cause were failing before, where that is known.
+pub(super) fn before(report: &TriageReport, cluster: &Cluster) -> Option<String> {
+    let victims = cluster
+        .victims
+        .iter()
+        .filter_map(|at| report.failures.get(*at));
+    let (mut known, mut new) = (0_u64, 0_u64);
+    for victim in victims {
+        match victim.pre_existing {
+            Some(true) => known += 1,
+            Some(false) => new += 1,
+            None => {}
+        }
+    }
+    match (known, new) {
+        (0, 0) => None,
+        (0, _) => Some("new".to_owned()),
+        (_, 0) => Some("failed before".to_owned()),
+        (_, new) => Some(format!("{new} of {} new", known + new)),
+    }
+}

@@ -16,3 +16,6 @@ mod recipe;
 mod shell;
 
 pub use plan::plan;
+
+#[cfg(test)]
+mod tests;

@@ -13,10 +13,13 @@ const BINARY_NOTE: &str =
 /// `go test -count=1 PACKAGE -run '^TestCart$/^total$|^TestUser$'`: patterns
 /// are split at slashes, one for each level of subtests.
 pub(super) fn go(test: &FailureView<'_>) -> Option<Target> {
-    let told = [test.classname, innermost(test.suite)]
-        .into_iter()
-        .find(|name| !name.is_empty())
-        .unwrap_or_default();
+    // Some writers put only the end of the package's path into the class.
+    let suite = innermost(test.suite);
+    let told = if test.classname.is_empty() || suite.ends_with(&format!("/{}", test.classname)) {
+        suite
+    } else {
+        test.classname
+    };
     let is_path = !told.is_empty()
         && !told.starts_with('-')
         && !told.contains(char::is_whitespace)

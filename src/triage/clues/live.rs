@@ -1,6 +1,6 @@
 //! The texts of a failure that a client of the server saw.
 
-use super::text::{List, readable};
+use super::slice::{List, readable};
 use crate::model::Phase;
 use crate::triage::answer;
 use crate::triage::facts::{Facts, Promise};

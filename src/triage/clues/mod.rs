@@ -7,14 +7,14 @@ mod live;
 mod masked;
 mod noise;
 mod origin;
-mod report;
+mod reported;
 mod roots;
-mod text;
+mod slice;
 mod texts;
 mod wrapped;
 
 pub(super) use masked::masked;
 pub(super) use origin::{Origin, origin};
 pub(super) use roots::{telling_line, trace_line};
-pub(super) use text::Text;
+pub(super) use slice::Text;
 pub(super) use texts::texts;

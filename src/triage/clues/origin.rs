@@ -19,7 +19,7 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
     let Some(text) = f.text.as_deref().filter(|text| !text.trim().is_empty()) else {
         return Origin::Unknown;
     };
-    let text = super::text::readable(text);
+    let text = super::slice::readable(text);
     let mut own: Vec<&str> = Vec::new();
     let mut frames = 0;
     let mut outermost_first = false;
@@ -28,7 +28,6 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
             outermost_first = true;
         }
         let Some(place) = place(line) else {
-            // Of a chain, the first stack is that of the outer exception.
             continue;
         };
         frames += 1;

@@ -1,7 +1,7 @@
 //! The lines of a text that name a root cause: the innermost of a chain, the
 //! end of a traceback, a panic.
 
-use super::text::readable;
+use super::slice::readable;
 
 /// What kind of line names a cause; the order is how much it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

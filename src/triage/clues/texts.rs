@@ -1,8 +1,8 @@
 //! The one list of texts, wherever the failure was seen.
 
 use super::live::live;
-use super::report::report;
-use super::text::{List, Text};
+use super::reported::report;
+use super::slice::{List, Text};
 use crate::triage::facts::{Facts, Source};
 
 /// The texts to read, most telling first.

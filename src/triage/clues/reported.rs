@@ -4,7 +4,7 @@ use super::heads::{self, Head};
 use super::masked::quoted;
 use super::noise::statements;
 use super::roots::root_lines;
-use super::text::{List, readable};
+use super::slice::{List, readable};
 use super::wrapped::unwrapped;
 use crate::model::Failure;
 use crate::triage::facts::is_dialect;

@@ -1,0 +1,352 @@
+//! `jelly triage` as it is called: what it prints, and how it exits.
+
+use crate::support::{Call, Ended, Project};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+mod formats;
+mod past;
+
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/reports")
+        .join(name)
+}
+
+pub fn triage(project: &Project, args: &[&str]) -> Ended {
+    let all: Vec<&str> = ["triage"].iter().chain(args).copied().collect();
+    Call::new(project).args(&all).output()
+}
+
+pub fn json(project: &Project, args: &[&str]) -> (Option<i32>, Value) {
+    let all: Vec<&str> = args.iter().chain(&["--format", "json"]).copied().collect();
+    let ended = triage(project, &all);
+    let value = serde_json::from_str(&ended.stdout).expect(&ended.stdout);
+    (ended.code, value)
+}
+
+/// A report of one suite with these cases.
+pub fn report(cases: &str) -> String {
+    format!("<testsuites><testsuite name=\"shop\">{cases}</testsuite></testsuites>")
+}
+
+pub const PASS: &str = r#"<testcase classname="shop.Cart" name="adds" time="0.1"/>"#;
+pub const CODE: &str = r#"<testcase classname="shop.Cart" name="total"><failure message="expected: &lt;12&gt; but was: &lt;13&gt;" type="org.opentest4j.AssertionFailedError">expected: 12 but was: 13</failure></testcase>"#;
+pub const REFUSED: &str = r#"<testcase classname="shop.Db" name="reads"><error message="connect ECONNREFUSED db:5432" type="Error"/></testcase>"#;
+const FLAKY: &str = r#"<testcase classname="shop.Cart" name="sum"><flakyFailure message="expected: &lt;1&gt; but was: &lt;2&gt;" type="AssertionError"/></testcase>"#;
+const SKIP: &str = r#"<testcase classname="shop.Cart" name="prints"><skipped/></testcase>"#;
+
+#[test]
+fn the_exit_code_says_whom_it_concerns() {
+    let project = Project::empty();
+    for (name, text, code) in [
+        ("pass", report(PASS), 0),
+        ("code", report(&format!("{PASS}{CODE}{REFUSED}")), 1),
+        ("test", report(&format!("{PASS}{REFUSED}")), 3),
+        ("flaky", report(&format!("{PASS}{FLAKY}")), 0),
+        ("skipped", report(SKIP), 2),
+        ("no-test", report(""), 2),
+        ("empty", String::new(), 2),
+        (
+            "truncated",
+            report(&format!("{CODE}{PASS}"))[..300].to_owned(),
+            2,
+        ),
+        ("not-xml", "hello".to_owned(), 2),
+        (
+            "not-junit",
+            "<project><name>x</name></project>".to_owned(),
+            2,
+        ),
+    ] {
+        let file = format!("{name}.xml");
+        project.write(&file, &text);
+        let ended = triage(&project, &[&file]);
+        assert_eq!(
+            ended.code,
+            Some(code),
+            "{name}\n{}{}",
+            ended.stdout,
+            ended.stderr
+        );
+        assert!(
+            code == 2 || !ended.stdout.starts_with("UNRELIABLE"),
+            "{name}"
+        );
+        assert!(
+            code != 2 || ended.stdout.starts_with("UNRELIABLE"),
+            "{name}\n{}",
+            ended.stdout
+        );
+    }
+}
+
+#[test]
+fn what_stands_before_a_truncation_is_still_told() {
+    let project = Project::empty();
+    let whole = report(&format!("{REFUSED}{PASS}"));
+    project.write("cut.xml", &whole[..whole.len() - 40]);
+    let (code, value) = json(&project, &["cut.xml"]);
+    assert_eq!(code, Some(2));
+    assert_eq!(value["health"]["state"], "unreadable");
+    assert_eq!(
+        value["failures"][0]["diagnosis"]["root_cause"],
+        "connection_refused"
+    );
+}
+
+#[test]
+fn a_missing_report_is_named_and_the_others_are_told() {
+    let project = Project::empty();
+    project.write("a.xml", report(CODE));
+    let ended = triage(&project, &["a.xml", "none.xml"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended
+            .stdout
+            .contains("none.xml can't be relied on: there is no such file")
+    );
+    assert!(
+        ended.stdout.contains("shop.Cart > total"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn what_makes_a_call_fail_can_be_chosen() {
+    let project = Project::empty();
+    project.write("code.xml", report(CODE));
+    project.write("test.xml", report(REFUSED));
+    project.write("flaky.xml", report(&format!("{PASS}{FLAKY}")));
+    project.write("empty.xml", "");
+    for (args, code) in [
+        (&["code.xml", "--fail-on", "any"][..], 1),
+        (&["code.xml", "--fail-on", "code"], 1),
+        (&["code.xml", "--fail-on", "never"], 0),
+        (&["test.xml", "--fail-on", "any"], 3),
+        (&["test.xml", "--fail-on", "code"], 0),
+        (&["test.xml", "--fail-on", "new"], 3),
+        (&["test.xml", "--fail-on", "never"], 0),
+        (&["flaky.xml", "--strict"], 3),
+        (&["empty.xml", "--fail-on", "never"], 2),
+        (&["code.xml", "--fail-on", "sometimes"], 2),
+    ] {
+        assert_eq!(triage(&project, args).code, Some(code), "{args:?}");
+    }
+}
+
+#[test]
+fn the_same_reports_give_the_same_bytes_in_any_order() {
+    let project = Project::empty();
+    let files = ["pytest-database-down.xml", "vitest.xml", "nextest.xml"];
+    for name in files {
+        fs::copy(fixture(name), project.dir().join(name)).unwrap();
+    }
+    let [a, b, c] = files;
+    let first = triage(&project, &[a, b, c, "-f", "json", "--jobs", "1"]).stdout;
+    for args in [[c, b, a], [b, a, c]] {
+        let args = [&args[..], &["-f", "json", "--jobs", "8"]].concat();
+        assert_eq!(triage(&project, &args).stdout, first);
+    }
+    // Twice named, or found by a pattern besides, it is the same report.
+    let again = [a, "./vitest.xml", "*.xml", "-f", "json"];
+    let again: Value = serde_json::from_str(&triage(&project, &again).stdout).unwrap();
+    assert_eq!(again["reports"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_run_that_was_written_twice_is_counted_once() {
+    let project = Project::empty();
+    fs::create_dir(project.dir().join("copy")).unwrap();
+    let text = fs::read_to_string(fixture("pytest-database-down.xml")).unwrap();
+    project.write("a.xml", &text);
+    project.write("copy/b.xml", &text);
+    let (_, value) = json(&project, &["a.xml", "copy"]);
+    assert_eq!(value["health"]["tests"], 10);
+    assert_eq!(value["reports"][1]["same_as"], "a.xml");
+    let human = triage(&project, &["a.xml", "copy"]).stdout;
+    assert!(
+        human.contains("copy/b.xml tells the same run as a.xml"),
+        "{human}"
+    );
+}
+
+#[test]
+fn one_dead_server_is_one_cause_in_whatever_words() {
+    let project = Project::empty();
+    let case = |name: &str, message: &str| {
+        format!(
+            r#"<testcase classname="t" name="{name}"><failure message="{message}"/></testcase>"#
+        )
+    };
+    project.write(
+        "a.xml",
+        report(
+            &[
+                case("a", "connect ECONNREFUSED 127.0.0.1:5432"),
+                case("b", "connection to server at &quot;localhost&quot; (::1), port 5432 failed: Connection refused"),
+                case("c", "dial tcp [::1]:5432: connect: connection refused"),
+                case("d", "connect ECONNREFUSED 127.0.0.1:6379"),
+                case("e", "expected: &lt;1&gt; but was: &lt;2&gt;"),
+            ]
+            .concat(),
+        ),
+    );
+    let (_, value) = json(&project, &["a.xml"]);
+    let first = &value["clusters"][0];
+    assert_eq!(
+        (&first["count"], &first["subject"]),
+        (&4.into(), &"localhost:5432 and localhost:6379".into())
+    );
+    assert_eq!(
+        value["health"]["summary"],
+        "4 of 5 failures have one cause: the servers at localhost:5432 and localhost:6379 refused connections."
+    );
+    assert_eq!(value["clusters"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_test_that_fails_only_since_its_part_does_is_no_cause() {
+    let project = Project::empty();
+    project.write(
+        "go.xml",
+        r#"<testsuites><testsuite name="example.com/shop" tests="3" failures="2" errors="0" id="0" hostname="ci" time="1">
+        <testcase classname="example.com/shop" name="TestCart"><failure message="Failed"></failure></testcase>
+        <testcase classname="example.com/shop" name="TestCart/db"><failure message="Failed">shop_test.go:9: dial tcp 127.0.0.1:5432: connect: connection refused</failure></testcase>
+        <testcase classname="example.com/shop" name="TestOk"/></testsuite></testsuites>"#,
+    );
+    let (_, value) = json(&project, &["go.xml"]);
+    assert_eq!(value["clusters"].as_array().unwrap().len(), 1);
+    assert_eq!(value["clusters"][0]["consequences"], 1);
+    assert_eq!(
+        value["clusters"][0]["example"],
+        "example.com/shop > TestCart/db"
+    );
+}
+
+#[test]
+fn without_arguments_the_usual_places_are_looked_at_and_told() {
+    let project = Project::empty();
+    let nothing = triage(&project, &[]);
+    assert_eq!(nothing.code, Some(2));
+    assert!(
+        nothing.stderr.contains("none lies in the usual places"),
+        "{}",
+        nothing.stderr
+    );
+    fs::create_dir_all(project.dir().join("shop/target/surefire-reports")).unwrap();
+    project.write(
+        "shop/target/surefire-reports/TEST-shop.Cart.xml",
+        report(PASS),
+    );
+    project.write("pom.xml", "<project/>");
+    let ended = triage(&project, &[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+    assert!(
+        ended
+            .stderr
+            .contains("taking shop/target/surefire-reports/TEST-shop.Cart.xml")
+    );
+}
+
+#[test]
+fn a_pattern_or_a_folder_that_leads_to_nothing_is_no_green() {
+    let project = Project::empty();
+    fs::create_dir(project.dir().join("empty")).unwrap();
+    for argument in ["*.xml", "empty", "a[.xml"] {
+        let ended = triage(&project, &[argument]);
+        assert_eq!(ended.code, Some(2), "{argument}");
+        assert!(ended.stderr.starts_with("error: "), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn failures_come_in_as_lines_and_go_out_as_lines() {
+    let project = Project::empty();
+    project.write(
+        "f.jsonl",
+        "{\"id\":\"a\",\"failure\":{\"message\":\"connect ECONNREFUSED 127.0.0.1:5432\"},\"label\":{}}\n\
+         \n\
+         {\"id\":2,\"failure\":{\"phase\":\"spawn\",\"spawn_error\":{\"name\":\"ENOENT\"}}}\n",
+    );
+    let ended = triage(&project, &["f.jsonl"]);
+    let lines: Vec<Value> = ended
+        .stdout
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0]["id"], "a");
+    assert_eq!(lines[0]["diagnosis"]["root_cause"], "connection_refused");
+    assert_eq!(lines[1]["id"], 2);
+    assert_eq!(lines[1]["diagnosis"]["side"], "test");
+    assert_eq!(ended.code, Some(3));
+    // Of all of them together, in any other format.
+    let (code, value) = json(&project, &["f.jsonl"]);
+    assert_eq!(
+        (code, value["failures"].as_array().unwrap().len()),
+        (Some(3), 2)
+    );
+}
+
+#[test]
+fn a_line_that_is_no_failure_is_told_by_its_place_and_the_others_are_answered() {
+    let project = Project::empty();
+    project.write(
+        "f.txt",
+        "{\"id\":1,\"failure\":{}}\n{\"id\":2,\"failure\":3}\n{oops\n{\"id\":4,\"failure\":{}}",
+    );
+    let ended = triage(&project, &["f.txt", "--input", "failures"]);
+    assert_eq!(ended.code, Some(2));
+    assert_eq!(ended.stdout.lines().count(), 2);
+    assert!(ended.stderr.contains("f.txt:2:"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("f.txt:3:2: "), "{}", ended.stderr);
+}
+
+#[test]
+fn secrets_of_the_environment_are_not_repeated() {
+    let project = Project::empty();
+    project.write(
+        "a.xml",
+        report(r#"<testcase name="logs in"><failure message="login with s3cr3t-of-ci failed">s3cr3t-of-ci</failure></testcase>"#),
+    );
+    project.write(
+        "f.jsonl",
+        "{\"id\":1,\"failure\":{\"message\":\"s3cr3t-of-ci: connection refused\"}}\n",
+    );
+    for args in [
+        &["triage", "a.xml"][..],
+        &["triage", "a.xml", "-f", "json"],
+        &["triage", "a.xml", "-f", "junit"],
+        &["triage", "a.xml", "-f", "ctrf"],
+        &["triage", "f.jsonl"],
+    ] {
+        let ended = Call::new(&project)
+            .env("DB_PASSWORD", "s3cr3t-of-ci")
+            .args(args)
+            .output();
+        assert!(
+            !ended.stdout.contains("s3cr3t"),
+            "{args:?}\n{}",
+            ended.stdout
+        );
+        assert!(
+            ended.stdout.contains("[secret DB_PASSWORD]"),
+            "{args:?}\n{}",
+            ended.stdout
+        );
+    }
+}
+
+#[test]
+fn a_packed_report_is_unpacked() {
+    let project = Project::empty();
+    project.write("a.xml", report(REFUSED));
+    let packed = std::process::Command::new("gzip")
+        .arg(project.dir().join("a.xml"))
+        .status();
+    assert!(packed.unwrap().success());
+    assert_eq!(triage(&project, &["a.xml.gz"]).code, Some(3));
+}

@@ -1,0 +1,243 @@
+//! Each format, as a whole where people read it.
+
+use super::{CODE, PASS, REFUSED, fixture, json, report, triage};
+use crate::support::{Call, Project};
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+fn shop() -> Project {
+    let project = Project::empty();
+    fs::copy(
+        fixture("pytest-database-down.xml"),
+        project.dir().join("junit.xml"),
+    )
+    .unwrap();
+    project
+}
+
+#[test]
+fn what_people_read_begins_with_the_cause() {
+    let project = shop();
+    let summary =
+        "7 of 8 failures have one cause: the database at localhost:5432 refused connections.";
+    for (format, head) in [
+        ("human", "FAIL  "),
+        ("md", "# Triage: "),
+        ("table", "| Test"),
+    ] {
+        let ended = triage(&project, &["junit.xml", "-f", format]);
+        assert_eq!(ended.code, Some(1));
+        assert!(ended.stdout.starts_with(head), "{}", ended.stdout);
+        assert!(
+            format == "table" || ended.stdout.contains(summary),
+            "{}",
+            ended.stdout
+        );
+    }
+}
+
+#[test]
+fn json_holds_the_contract() {
+    let project = shop();
+    let (code, value) = json(&project, &["junit.xml"]);
+    assert_eq!(value["exit_code"], code.unwrap());
+    for field in [
+        "schema_version",
+        "exit_code",
+        "reports",
+        "failures",
+        "clusters",
+        "retry",
+        "infrastructure_issues",
+        "recommendations",
+    ] {
+        assert!(!value[field].is_null(), "{field}");
+    }
+    let report = &value["reports"][0];
+    assert_eq!(
+        (
+            &report["tests"],
+            &report["passed"],
+            &report["failed"],
+            &report["errors"],
+            &report["skipped"]
+        ),
+        (&10.into(), &1.into(), &6.into(), &2.into(), &1.into())
+    );
+    let failure = &value["failures"][0];
+    assert_eq!(failure["status"], "failure");
+    assert_eq!(failure["diagnosis"]["root_cause"], "connection_refused");
+    assert_eq!(value["retry"]["tests"].as_array().unwrap().len(), 7);
+}
+
+#[test]
+fn less_than_the_whole() {
+    let project = shop();
+    let ended = triage(&project, &["junit.xml", "--mode", "failures", "-f", "json"]);
+    let list: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(list.as_array().unwrap().len(), 8);
+    let keys: Vec<&String> = list[0].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["id", "title", "message"]);
+    let paths = triage(&project, &["junit.xml", "--mode", "locate"]);
+    assert_eq!(paths.stdout, "junit.xml\n");
+}
+
+#[test]
+fn ctrf_holds_all_cases() {
+    let project = shop();
+    let ended = triage(&project, &["junit.xml", "-f", "ctrf"]);
+    let value: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(value["reportFormat"], "CTRF");
+    let results = &value["results"];
+    assert_eq!(results["summary"]["tests"], 10);
+    let tests = results["tests"].as_array().unwrap();
+    let count = |status: &str| tests.iter().filter(|test| test["status"] == status).count();
+    assert_eq!(
+        (count("passed"), count("failed"), count("skipped")),
+        (1, 8, 1)
+    );
+    let stored = |test: &&Value| test["name"] == "test_order_is_stored[de]";
+    let stored = tests.iter().find(stored).unwrap();
+    assert_eq!(stored["extra"]["jelly"]["root_cause"], "connection_refused");
+}
+
+/// What a JUnit document counts, element by element.
+fn elements(xml: &str) -> (usize, usize, usize, usize) {
+    let mut reader = Reader::from_str(xml);
+    let mut counts = (0, 0, 0, 0);
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Start(e) | Event::Empty(e) => match e.name().as_ref() {
+                "testcase" => counts.0 += 1,
+                "failure" => counts.1 += 1,
+                "error" => counts.2 += 1,
+                "skipped" => counts.3 += 1,
+                _ => {}
+            },
+            Event::Eof => return counts,
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn junit_comes_out_as_it_went_in_and_says_more() {
+    let project = shop();
+    let out = triage(
+        &project,
+        &["junit.xml", "-f", "junit", "-o", "out/annotated.xml"],
+    );
+    assert_eq!((out.code, out.stdout.as_str()), (Some(1), ""));
+    let xml = fs::read_to_string(project.dir().join("out/annotated.xml")).unwrap();
+    assert_eq!(elements(&xml), (10, 6, 2, 1));
+    assert!(xml.contains(r#"<property name="jelly.root_cause" value="connection_refused"/>"#));
+    let again = json(&project, &["out/annotated.xml"]).1;
+    let before = json(&project, &["junit.xml"]).1;
+    for field in ["tests", "passed", "failed", "errors", "skipped"] {
+        assert_eq!(
+            again["reports"][0][field], before["reports"][0][field],
+            "{field}"
+        );
+    }
+}
+
+#[test]
+fn a_report_from_stdin_can_be_written_whole() {
+    let project = shop();
+    let out = Command::new("sh")
+        .arg("-c")
+        .arg(format!(
+            "'{}' triage - -f junit < junit.xml",
+            env!("CARGO_BIN_EXE_jelly")
+        ))
+        .current_dir(project.dir())
+        .output()
+        .unwrap();
+    assert_eq!(
+        elements(&String::from_utf8(out.stdout).unwrap()),
+        (10, 6, 2, 1)
+    );
+}
+
+#[test]
+fn what_is_to_be_run_again_is_ready_for_a_shell() {
+    let project = shop();
+    let commands = triage(&project, &["junit.xml", "--emit", "retry-commands"]).stdout;
+    insta::assert_snapshot!("retry_commands", commands);
+    // The shell sees the words that pytest needs.
+    let words = Command::new("sh")
+        .arg("-c")
+        .arg(commands.replacen("pytest", "printf '%s\\n'", 1))
+        .output()
+        .unwrap();
+    let list = triage(&project, &["junit.xml", "--emit", "retry-list"]).stdout;
+    assert_eq!(String::from_utf8(words.stdout).unwrap(), list);
+    assert_eq!(list.lines().count(), 7);
+}
+
+#[test]
+fn each_framework_has_its_own_words() {
+    let project = Project::empty();
+    let commands: Vec<String> = ["vitest.xml", "jest.xml", "mocha.xml", "nextest.xml"]
+        .iter()
+        .map(|name| {
+            let path = fixture(name);
+            triage(
+                &project,
+                &[path.to_str().unwrap(), "--emit", "retry-commands"],
+            )
+            .stdout
+        })
+        .collect();
+    insta::assert_snapshot!("retry_commands_of_frameworks", commands.concat());
+}
+
+#[test]
+fn nothing_to_run_again_is_no_line() {
+    let project = Project::empty();
+    project.write("a.xml", report(&format!("{PASS}{CODE}")));
+    let ended = triage(&project, &["a.xml", "--emit", "retry-commands"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn on_github_the_annotations_and_the_summary_come_by_themselves() {
+    let project = Project::empty();
+    project.write("a.xml", report(&format!("{PASS}{REFUSED}")));
+    let summary = project.dir().join("summary.md");
+    let call = |args: &[&str]| {
+        Call::new(&project)
+            .env("GITHUB_ACTIONS", "true")
+            .env("GITHUB_STEP_SUMMARY", &summary)
+            .args(args)
+            .output()
+    };
+    let ended = call(&["triage", "a.xml"]);
+    assert!(
+        ended.stdout.contains("\n::error title="),
+        "{}",
+        ended.stdout
+    );
+    assert!(
+        fs::read_to_string(&summary)
+            .unwrap()
+            .starts_with("# Triage: ")
+    );
+    let machine = call(&["triage", "a.xml", "-f", "json"]);
+    assert!(serde_json::from_str::<Value>(&machine.stdout).is_ok());
+}
+
+#[test]
+fn a_report_can_give_no_command_to_a_ci() {
+    let project = Project::empty();
+    project.write(
+        "a.xml",
+        report("<testcase name=\"::set-env name=A::b\"><failure message=\"::error::x&#10;##[command]rm\">##vso[x]\n::warning::y</failure></testcase>"),
+    );
+    let ended = triage(&project, &["a.xml"]);
+    let obeyed = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
+    assert!(!ended.stdout.lines().any(obeyed), "{}", ended.stdout);
+}

@@ -1,0 +1,101 @@
+//! What earlier runs say.
+
+use super::{CODE, PASS, REFUSED, json, report, triage};
+use crate::support::Project;
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn a_failure_of_the_run_before_is_known_and_one_that_is_gone_is_fixed() {
+    let project = Project::empty();
+    let both = PASS.replace("adds", "total");
+    project.write("1.xml", report(&format!("{PASS}{CODE}")));
+    project.write("2.xml", report(&format!("{PASS}{CODE}{REFUSED}")));
+    project.write("3.xml", report(&format!("{both}{REFUSED}")));
+    let run = |file: &str| json(&project, &[file, "--history", "h.jsonl"]).1;
+    let first = run("1.xml");
+    assert!(first["failures"][0]["pre_existing"].is_null());
+    let second = run("2.xml");
+    assert_eq!(second["failures"][0]["pre_existing"], true);
+    assert_eq!(second["failures"][0]["history"]["state"], "known");
+    assert_eq!(second["failures"][1]["pre_existing"], false);
+    assert_eq!(second["failures"][1]["history"]["state"], "new");
+    let third = run("3.xml");
+    assert_eq!(third["fixed"][0]["name"], "total");
+    assert_eq!(
+        fs::read_to_string(project.dir().join("h.jsonl"))
+            .unwrap()
+            .lines()
+            .count(),
+        3
+    );
+    // The same report again is not recorded again, and says what it said.
+    assert_eq!(run("3.xml"), third);
+    assert_eq!(
+        fs::read_to_string(project.dir().join("h.jsonl"))
+            .unwrap()
+            .lines()
+            .count(),
+        3
+    );
+}
+
+#[test]
+fn only_what_is_new_can_make_a_call_fail() {
+    let project = Project::empty();
+    fs::create_dir_all(project.dir().join("builds/9")).unwrap();
+    fs::create_dir_all(project.dir().join("builds/10")).unwrap();
+    project.write("builds/9/r.xml", report(PASS));
+    project.write("builds/10/r.xml", report(&format!("{PASS}{REFUSED}")));
+    project.write(
+        "known.xml",
+        report(&format!("{PASS}{REFUSED}").replace("0.1", "0.2")),
+    );
+    project.write("new.xml", report(&format!("{CODE}{REFUSED}")));
+    let call = |file: &str| {
+        triage(
+            &project,
+            &[file, "--baseline", "builds", "--fail-on", "new"],
+        )
+        .code
+    };
+    assert_eq!(call("known.xml"), Some(0));
+    assert_eq!(call("new.xml"), Some(1));
+}
+
+#[test]
+fn a_baseline_that_is_not_there_is_said() {
+    let project = Project::empty();
+    project.write("a.xml", report(PASS));
+    let ended = triage(&project, &["a.xml", "--baseline", "none.xml"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("none.xml: there is no such file"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_baseline_can_come_out_of_git() {
+    let project = Project::empty();
+    let git = |args: &[&str]| {
+        let done = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.com"])
+            .args(args)
+            .current_dir(project.dir())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    project.write("junit.xml", report(CODE));
+    git(&["add", "junit.xml"]);
+    git(&["commit", "-qm", "one"]);
+    project.write("junit.xml", report(&format!("{CODE}{REFUSED}")));
+    let (_, value) = json(&project, &["junit.xml", "--baseline", "git:HEAD"]);
+    assert_eq!(value["failures"][0]["pre_existing"], true);
+    assert_eq!(value["failures"][1]["pre_existing"], false);
+    let ended = triage(&project, &["junit.xml", "--baseline", "git:nowhere"]);
+    assert_eq!(ended.code, Some(2));
+}
