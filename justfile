@@ -26,6 +26,10 @@ bench: setup
     cargo build --release
     cargo run --release --package jelly-bench
 
+# How well triage judges the labelled failures
+score *ARGS:
+    cargo run --example score -- --corpus fixtures/corpus {{ARGS}}
+
 # Licences, sources and advisories of all dependencies
 deny:
     cargo deny --locked check
@@ -40,4 +44,4 @@ ci:
 
 # Feed random input to one of `cargo fuzz list` for a minute
 fuzz TARGET:
-    cargo +nightly fuzz run {{TARGET}} -- -max_total_time=60
+    RUSTC_BOOTSTRAP=1 cargo fuzz run --sanitizer none {{TARGET}} -- -max_total_time=60

@@ -1,5 +1,5 @@
 //! How well triage judges labelled failures:
-//! `cargo run --example score -- fixtures/corpus`.
+//! `cargo run --example score -- --corpus fixtures/corpus`.
 //!
 //! Each line of a `failures.jsonl` holds a failure and the truth about it; the
 //! engine sees the failure, and what it says is compared with the truth, field
@@ -30,8 +30,11 @@ use std::process::ExitCode;
 struct Args {
     /// Folders with `mcp/failures.jsonl`, `junit/failures.jsonl` and
     /// `junit/fingerprints.jsonl`, or single files of that kind.
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "corpus", value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// The same, for a folder.
+    #[arg(long, value_name = "DIR")]
+    corpus: Vec<PathBuf>,
     /// List what was judged wrongly, and the rule that decided.
     #[arg(long)]
     wrong: bool,
@@ -49,7 +52,7 @@ struct Args {
 fn main() -> ExitCode {
     let args = Args::parse();
     let mut below = Vec::new();
-    for path in &args.paths {
+    for path in args.corpus.iter().chain(&args.paths) {
         match score(path, &args) {
             Ok(mut missed) => below.append(&mut missed),
             Err(problem) => {

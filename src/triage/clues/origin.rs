@@ -28,7 +28,6 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
             outermost_first = true;
         }
         let Some(place) = place(line) else {
-            // Of a chain, the first stack is that of the outer exception.
             continue;
         };
         frames += 1;
