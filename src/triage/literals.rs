@@ -36,7 +36,7 @@ impl Known {
 
     /// The better of both ways to tell a match by its literals.
     fn literals(self) -> Option<Vec<Vec<u8>>> {
-        better(self.exact.filter(is_telling), self.required)
+        better(self.exact.filter(|texts| is_telling(texts)), self.required)
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn literals(pattern: &str) -> Option<Vec<Vec<u8>>> {
     Some(literals)
 }
 
-fn is_telling(literals: &Vec<Vec<u8>>) -> bool {
+fn is_telling(literals: &[Vec<u8>]) -> bool {
     !literals.is_empty()
         && literals.len() <= MOST
         && literals.iter().all(|literal| literal.len() >= SHORTEST)
@@ -163,7 +163,7 @@ fn sequence(parts: &[Hir], depth: usize) -> Known {
         }
         whole = false;
         let ended = std::mem::replace(&mut run, vec![Vec::new()]);
-        best = better(best, Some(ended).filter(is_telling));
+        best = better(best, Some(ended).filter(|texts| is_telling(texts)));
         match known {
             Known {
                 exact: Some(texts), ..
@@ -179,7 +179,7 @@ fn sequence(parts: &[Hir], depth: usize) -> Known {
     }
     Known {
         exact: None,
-        required: better(best, Some(run).filter(is_telling)),
+        required: better(best, Some(run).filter(|texts| is_telling(texts))),
     }
 }
 
@@ -205,7 +205,7 @@ fn choice(branches: &[Hir], depth: usize) -> Known {
     }
     Known {
         exact,
-        required: required.filter(is_telling),
+        required: required.filter(|texts| is_telling(texts)),
     }
 }
 
