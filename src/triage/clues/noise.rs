@@ -201,7 +201,10 @@ fn is_title(line: &str, f: &Failure) -> bool {
         name.as_deref()
             .is_some_and(|name| !name.is_empty() && line.contains(name))
     };
-    line.contains(" › ") || line.contains(" > ") && named(&f.name) || {
+    line.contains(" › ")
+        // A sentence that quotes the name is none.
+        || line.contains(" > ") && !line.contains('`') && named(&f.name)
+        || {
         // `ShopTest::testTotal`, `testProv with data set #0`
         let first = line.split(' ').next().unwrap_or_default();
         first.contains("::")
