@@ -48,6 +48,7 @@ pub(super) const BUILTIN: &[(&str, &str)] = &[
     ("ci", include_str!("rules/ci.yaml")),
     ("http", include_str!("rules/http.yaml")),
     ("salesforce", include_str!("rules/salesforce.yaml")),
+    ("tools", include_str!("rules/tools.yaml")),
 ];
 
 /// Why a built-in rule, or one that was made without a file, can't be used.

@@ -19,7 +19,8 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     let mut compares_nothing = false;
     let mut empty = true;
     for (name, said, rank) in [("message", message, 1), ("text", text, 2)] {
-        let Some(said) = said.filter(|said| !said.trim().is_empty()) else {
+        let Some(said) = said.filter(|said| !said.trim().is_empty() && !is_bare_class(said.trim()))
+        else {
             continue;
         };
         empty = false;
@@ -96,7 +97,20 @@ fn is_assertion_class(type_: &str) -> bool {
 /// Whether a hook round the tests failed: the stack leads through the runner's
 /// call of one, or the case stands for its whole class.
 fn in_hook(f: &Failure) -> bool {
-    const CALLS: [&str; 18] = [
+    const CALLS: [&str; 31] = [
+        "global-setup.",
+        "globalSetup.",
+        "global-teardown.",
+        "Fixture..ctor()",
+        "support/hooks.",
+        "function `setup",
+        "function `teardown",
+        ", in setup\n",
+        ", in teardown\n",
+        ".setUp(",
+        ".tearDown(",
+        "BeforeScenario",
+        "__ex_unit_setup",
         "invokeBeforeAllMethods",
         "invokeBeforeEachMethods",
         "invokeAfterEachMethods",
