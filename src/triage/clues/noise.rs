@@ -3,9 +3,12 @@
 
 use super::{frames, heads};
 use crate::model::Failure;
+use std::borrow::Cow;
 
 /// Shorter names are words of the language too.
 const NAME: usize = 6;
+/// Lines below a warning that may belong to it.
+const MESSAGE: usize = 2;
 
 /// The lines of `text` that say something.
 ///
@@ -68,6 +71,52 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
     }
     kept.truncate(kept.trim_end().len());
     kept
+}
+
+/// What a server wrote, without the warnings of Python about its libraries:
+/// `path.py:10: DeprecationWarning: …`, and below it the line of source. They
+/// are there whether it fails or not.
+pub(super) fn without_warnings(text: &str) -> Cow<'_, str> {
+    if !text.contains("Warning: ") {
+        return text.into();
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut lines = text.split_inclusive('\n').peekable();
+    let mut more = 0;
+    while let Some(line) = lines.next() {
+        if is_warning(line) {
+            more = MESSAGE;
+            continue;
+        }
+        if more > 0 {
+            more -= 1;
+            if line.starts_with("  ") {
+                more = 0;
+                continue;
+            }
+            // A message may go on in sentences before the source comes.
+            if !line.contains(':') && lines.peek().is_some_and(|next| next.starts_with("  ")) {
+                continue;
+            }
+            more = 0;
+        }
+        kept.push_str(line);
+    }
+    kept.into()
+}
+
+fn is_warning(line: &str) -> bool {
+    let mut parts = line.splitn(4, ':');
+    let (Some(path), Some(number), Some(class), Some(_)) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return false;
+    };
+    path.ends_with(".py")
+        && !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit())
+        && class.trim().ends_with("Warning")
+        && !class.trim().contains(' ')
 }
 
 /// What pytest itself says in its report of a failure: the lines marked with
@@ -152,7 +201,10 @@ fn is_title(line: &str, f: &Failure) -> bool {
         name.as_deref()
             .is_some_and(|name| !name.is_empty() && line.contains(name))
     };
-    line.contains(" › ") || line.contains(" > ") && named(&f.name) || {
+    line.contains(" › ")
+        // A sentence that quotes the name is none.
+        || line.contains(" > ") && !line.contains('`') && named(&f.name)
+        || {
         // `ShopTest::testTotal`, `testProv with data set #0`
         let first = line.split(' ').next().unwrap_or_default();
         first.contains("::")
@@ -200,7 +252,7 @@ fn without_number(line: &str) -> &str {
 }
 
 /// bats quotes the command that failed.
-fn without_command(line: &str) -> std::borrow::Cow<'_, str> {
+fn without_command(line: &str) -> Cow<'_, str> {
     let bare = line.trim_start();
     match bare
         .strip_prefix('`')
@@ -213,7 +265,7 @@ fn without_command(line: &str) -> std::borrow::Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::statements;
+    use super::{statements, without_warnings};
     use crate::model::Failure;
 
     fn said(text: &str) -> String {
@@ -265,5 +317,20 @@ mod tests {
             ),
             "thread '…' panicked at src/lib.rs:1:2:\nboom"
         );
+    }
+
+    #[test]
+    fn warnings_of_python_are_no_story_of_the_failure() {
+        assert_eq!(
+            without_warnings(
+                "/a/jwt.py:10: JoseDeprecationWarning: use jose2.\nGone in 2.0.\n  import jose\nshop: set SHOP_URL\n"
+            ),
+            "shop: set SHOP_URL\n"
+        );
+        assert_eq!(
+            without_warnings("/a.py:1: UserWarning: x\nError: boom\n  at a\n"),
+            "Error: boom\n  at a\n"
+        );
+        assert_eq!(without_warnings("Warning: no disk\n"), "Warning: no disk\n");
     }
 }
