@@ -5,8 +5,9 @@ use super::facts::{Facts, Promise, Source};
 use super::statement::statement;
 use super::template::{template, without_stamps};
 use crate::model::{AssertionTarget, Evidence, Failure, Template};
-use crate::text::truncate;
+use crate::text::{stable_name, truncate};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 
 /// Version of the algorithm, the first part of every fingerprint; raised when
 /// the same failure would get another value.
@@ -69,7 +70,12 @@ pub(super) fn of_facts(
     let identity = identity(f);
     Fingerprints {
         cause: hash(texts.iter().copied()),
-        test: hash(texts.iter().copied().chain(identity)),
+        test: hash(
+            texts
+                .iter()
+                .copied()
+                .chain(identity.iter().map(AsRef::as_ref)),
+        ),
         template: parts,
     }
 }
@@ -121,8 +127,17 @@ fn canonical(value: &serde_json::Value) -> String {
 }
 
 /// What tells one step or test from another, wherever and whenever it runs.
-fn identity(f: &Failure) -> [&str; 5] {
-    [&f.server, &f.step, &f.suite, &f.classname, &f.name].map(|part| part.as_deref().unwrap_or(""))
+fn identity(f: &Failure) -> [Cow<'_, str>; 5] {
+    let [server, step, suite, classname, name] =
+        [&f.server, &f.step, &f.suite, &f.classname, &f.name]
+            .map(|part| part.as_deref().unwrap_or(""));
+    [
+        Cow::Borrowed(server),
+        Cow::Borrowed(step),
+        stable_name(suite),
+        stable_name(classname),
+        Cow::Borrowed(name),
+    ]
 }
 
 fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> String {
