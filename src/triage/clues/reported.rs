@@ -19,7 +19,7 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     let mut compares_nothing = false;
     let mut empty = true;
     for (name, said, rank) in [("message", message, 1), ("text", text, 2)] {
-        let Some(said) = said.filter(|said| !said.trim().is_empty() && !is_bare_class(said.trim()))
+        let Some(said) = said.filter(|said| !said.trim().is_empty() && !says_nothing(said.trim()))
         else {
             continue;
         };
@@ -145,6 +145,32 @@ fn is_bare_class(type_: &str) -> bool {
         last,
         "Exception" | "RuntimeException" | "Error" | "RuntimeError" | "Throwable"
     )
+}
+
+/// Whether all that is said is a class that says nothing, or a placeholder
+/// behind one, as in `Error: undefined`.
+fn says_nothing(said: &str) -> bool {
+    const PLACEHOLDERS: [&str; 12] = [
+        "undefined",
+        "null",
+        "none",
+        "nil",
+        "failed",
+        "fail",
+        "failure",
+        "error",
+        "false",
+        "true",
+        "unknown",
+        "[object object]",
+    ];
+    is_bare_class(said)
+        || said.split_once(": ").is_some_and(|(class, rest)| {
+            let rest = rest.trim_end_matches(['.', '!']).to_ascii_lowercase();
+            is_bare_class(class)
+                && (PLACEHOLDERS.contains(&rest.as_str())
+                    || rest.bytes().all(|b| b.is_ascii_digit()))
+        })
 }
 
 /// What one field says: its heads, the lines that name a cause, all of it.
