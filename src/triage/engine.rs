@@ -203,7 +203,7 @@ impl Engine {
         };
         let evidence = match rule.error_category {
             Some(ErrorCategory::Assertion) if facts.source == Source::Report => {
-                evidence.map(|said| with_values(said, failure))
+                evidence.map(|said| with_values(said, &facts))
             }
             Some(_) | None => evidence,
         };

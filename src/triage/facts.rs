@@ -2,8 +2,10 @@
 
 use super::clues::{self, Origin, origin};
 use super::live;
+use super::statement::{Statement, statement};
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
 
 /// Where a failure was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -337,6 +339,7 @@ pub(super) struct Facts<'a> {
     lists: bool,
     path_in_arguments: Option<bool>,
     raised_in: Origin,
+    statement: OnceCell<Statement>,
 }
 
 impl<'a> Facts<'a> {
@@ -410,7 +413,13 @@ impl<'a> Facts<'a> {
             } else {
                 origin(failure)
             },
+            statement: OnceCell::new(),
         }
+    }
+
+    /// What a report says went wrong.
+    pub(super) fn statement(&self) -> &Statement {
+        self.statement.get_or_init(|| statement(self.failure))
     }
 }
 

@@ -31,6 +31,7 @@ mod spec;
 mod specimen;
 mod statement;
 mod template;
+mod windows;
 
 pub use causes::CAUSES;
 pub use engine::Engine;

@@ -1,12 +1,12 @@
 //! Which patterns a text may match at all, found in one pass over it.
 //!
 //! There are some thousand patterns, and nearly none of them matches a given
-//! text. Most need a literal that is not there, so one automaton looks for the
+//! text. Most need a literal that is not there, so one pass looks for the
 //! literals of all of them at once; only the patterns whose literals it finds
 //! are matched. The few that need no literal are matched in sets.
 
 use super::literals::literals;
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
+use super::windows::Windows;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex::{Captures, Regex};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const SET: usize = 32;
 
 /// The literals of all patterns, and sets of the patterns without one.
 pub(super) struct Sieve {
-    automaton: AhoCorasick,
+    literals: Windows,
     /// By literal, the patterns that need it.
     owners: Vec<Vec<usize>>,
     sets: Vec<Set>,
@@ -44,12 +44,6 @@ impl Sieve {
                 None => without.push((index, loosened(pattern))),
             }
         }
-        let automaton = AhoCorasickBuilder::new()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(owners.keys())
-            .ok()?;
         let sets = without
             .chunks(SET)
             .map(|chunk| {
@@ -64,7 +58,7 @@ impl Sieve {
             })
             .collect::<Option<_>>()?;
         Some(Self {
-            automaton,
+            literals: Windows::new(owners.keys().map(Vec::as_slice)),
             owners: owners.into_values().collect(),
             sets,
         })
@@ -76,12 +70,11 @@ impl Sieve {
     pub(super) fn candidates(&self, text: &str, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut found = vec![false; self.owners.len()];
         let mut candidates = Vec::new();
-        for literal in self.automaton.find_overlapping_iter(text) {
-            let literal = literal.pattern().as_usize();
+        self.literals.find(text.as_bytes(), |literal| {
             if !std::mem::replace(&mut found[literal], true) {
                 candidates.extend_from_slice(&self.owners[literal]);
             }
-        }
+        });
         for set in &self.sets {
             if set.patterns.iter().any(|pattern| wanted(*pattern)) {
                 let hits = set.compiled.matches(text.as_bytes()).into_iter();

@@ -3,6 +3,7 @@
 
 use super::{frames, heads};
 use crate::model::Failure;
+use memchr::memmem;
 use std::borrow::Cow;
 
 /// Shorter names are words of the language too.
@@ -40,11 +41,13 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
             in_traceback = false;
         }
         // tsc quotes the line with its number, and marks what is wrong below.
-        let marked = lines.peek().is_some_and(|(_, next)| {
-            next.contains('~') && next.bytes().all(|b| matches!(b, b'~' | b' '))
-        });
+        let mut is_marked = || {
+            lines.peek().is_some_and(|(_, next)| {
+                next.contains('~') && next.bytes().all(|b| matches!(b, b'~' | b' '))
+            })
+        };
         if is_source(bare)
-            || (marked && bare.starts_with(|c: char| c.is_ascii_digit()))
+            || (bare.starts_with(|c: char| c.is_ascii_digit()) && is_marked())
             || is_progress(bare)
             || frames::place(line).is_some()
             || (index == 0 && is_title(bare, f))
@@ -123,6 +126,9 @@ fn is_warning(line: &str) -> bool {
 /// `E`. The others quote source code, of libraries too, which is full of words
 /// that mean something elsewhere.
 fn pytest_says(text: &str) -> Option<String> {
+    if !text.starts_with("E  ") && memmem::find(text.as_bytes(), b"\nE  ").is_none() {
+        return None;
+    }
     let mut said = String::new();
     let mut apart = false;
     for line in text.lines() {
@@ -146,6 +152,11 @@ fn pytest_says(text: &str) -> Option<String> {
 
 /// What was printed, and dumps of pages, stand at the end.
 fn starts_appendix(line: &str) -> bool {
+    // Nearly every line is told by its first letter.
+    line.starts_with(['s', 'C', 'I', 'H', 'A', 'T', '-', 'a']) && names_appendix(line)
+}
+
+fn names_appendix(line: &str) -> bool {
     line.starts_with("stack backtrace:")
         || line.starts_with("stack traceback:")
         || line.starts_with("CallStack (from")
@@ -165,10 +176,10 @@ fn is_source(line: &str) -> bool {
         return true;
     }
     !line.is_empty()
-        && line.contains(['^', '~'])
         && line
             .bytes()
             .all(|b| matches!(b, b'^' | b'~' | b' ' | b'|' | b'-'))
+        && line.contains(['^', '~'])
 }
 
 /// Lines of `go test -v` that only say which test runs.
@@ -182,12 +193,12 @@ fn is_progress(line: &str) -> bool {
         "--- PASS: ",
         "--- SKIP: ",
     ];
-    MARKS.iter().any(|mark| line.starts_with(mark))
+    line.starts_with(['=', '-']) && MARKS.iter().any(|mark| line.starts_with(mark))
 }
 
 /// How many exceptions a group of Python holds.
 fn members(text: &str) -> usize {
-    if !text.contains("Exception Group Traceback") {
+    if memmem::find(text.as_bytes(), b"Exception Group Traceback").is_none() {
         return 0;
     }
     text.lines()
@@ -215,19 +226,19 @@ fn is_title(line: &str, f: &Failure) -> bool {
 }
 
 /// The line without the name of the test where reports put it.
-fn without_name(line: &str, index: usize, f: &Failure) -> String {
+fn without_name<'l>(line: &'l str, index: usize, f: &Failure) -> Cow<'l, str> {
     if index > 2 && !line.contains("panicked at") && !line.contains("@test") {
-        return line.to_owned();
+        return Cow::Borrowed(line);
     }
-    let mut line = line.to_owned();
+    let mut line = Cow::Borrowed(line);
     for name in [&f.name, &f.classname].into_iter().flatten() {
         if is_name(name) && line.trim() != name && line.contains(name.as_str()) {
-            line = line.replace(name.as_str(), "…");
+            line = Cow::Owned(line.replace(name.as_str(), "…"));
         }
     }
     // `thread 'NAME' (123) panicked at src/lib.rs:1:2:`
     if let Some((_, rest)) = line.split_once(" panicked at ") {
-        line = format!("thread '…' panicked at {rest}");
+        line = Cow::Owned(format!("thread '…' panicked at {rest}"));
     }
     line
 }

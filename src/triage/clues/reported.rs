@@ -9,7 +9,9 @@ use super::wrapped::unwrapped;
 use crate::model::Failure;
 use crate::triage::facts::is_dialect;
 use crate::triage::rule::Field;
+use aho_corasick::AhoCorasick;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// From the most telling: the innermost cause, the message, the whole text,
 /// what was printed.
@@ -130,12 +132,13 @@ fn in_hook(f: &Failure) -> bool {
         "in `setup'",
         "#setup'",
     ];
+    static ANY_CALL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(CALLS).ok());
     let text = f.text.as_deref().unwrap_or_default();
     let whole = match (&f.name, &f.classname) {
         (Some(name), Some(class)) => name == class && name.contains('.'),
         (Some(_), None) | (None, Some(_) | None) => false,
     };
-    whole || CALLS.iter().any(|call| text.contains(call))
+    whole || ANY_CALL.as_ref().is_some_and(|call| call.is_match(text))
 }
 
 /// A class that says nothing without a message.
