@@ -2,15 +2,17 @@
 
 use super::account::Part;
 use super::read::Tools;
+use super::rerun::Hint;
 use crate::history::TestName;
 use crate::junit::{Case, CaseOutcome, CaseSink};
 use crate::model::{
-    Diagnosis, Failure, FailureStatus, Failures, ReportSummary, Template, TriagedFailure,
+    Diagnosis, Failure, FailureStatus, FailureView, Failures, ReportSummary, Template,
+    TriagedFailure,
 };
 use crate::text::one_line;
 use crate::text::redact::Redactor;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Longest message that is kept of a failure, in bytes.
@@ -22,6 +24,12 @@ const MATCHER_LINES: usize = 16;
 /// A case that fails a hundred times over is told by its first few causes.
 const CAUSES_OF_A_CASE: usize = 8;
 
+/// What Vitest puts between the titles of suites and tests.
+const BELOW: &str = " > ";
+/// Titles around a test, and suites of a report, that are looked at.
+const TITLES: usize = 16;
+const SUITES: usize = 10_000;
+
 /// Diagnoses each failure as it is read and keeps what is printed of it;
 /// passing cases leave nothing behind.
 pub struct Collector<'e> {
@@ -30,6 +38,9 @@ pub struct Collector<'e> {
     failures: Failures,
     passed: Vec<TestName>,
     templates: HashMap<String, Template>,
+    /// Suites whose tests were skipped, with the titles around each of them.
+    /// One that is a failed case besides failed in its set-up.
+    skipped_below: HashSet<(String, String)>,
     /// Places in `failures`, by case. Cases do not come by rising ordinal.
     places: HashMap<u64, Range<usize>>,
 }
@@ -44,6 +55,7 @@ impl<'e> Collector<'e> {
             failures: Failures::default(),
             passed: Vec::new(),
             templates: HashMap::new(),
+            skipped_below: HashSet::new(),
             places: HashMap::new(),
         }
     }
@@ -52,11 +64,40 @@ impl<'e> Collector<'e> {
     #[must_use]
     pub fn into_part(mut self, summary: ReportSummary) -> Part {
         self.failures.sort_by_case();
+        let hints = self.hints();
         Part {
+            hints,
             summary,
             failures: self.failures,
             passed: self.passed,
             templates: self.templates,
+        }
+    }
+
+    /// The cases that stand for a suite.
+    fn hints(&self) -> HashMap<u64, Hint> {
+        if self.skipped_below.is_empty() {
+            return HashMap::new();
+        }
+        let group = Hint {
+            is_group: true,
+            ..Hint::default()
+        };
+        let below = |failure: &FailureView<'_>| (failure.suite.to_owned(), failure.name.to_owned());
+        self.failures
+            .iter()
+            .filter(|failure| self.skipped_below.contains(&below(failure)))
+            .map(|failure| (failure.ordinal, group.clone()))
+            .collect()
+    }
+
+    fn skipped(&mut self, case: &Case<'_>) {
+        let text = |text| self.tools.redactor.redact(text).into_owned();
+        for (end, _) in case.name.match_indices(BELOW).take(TITLES) {
+            if self.skipped_below.len() < SUITES {
+                let titles = case.name.get(..end).unwrap_or_default();
+                self.skipped_below.insert((text(case.suite), text(titles)));
+            }
         }
     }
 
@@ -115,7 +156,7 @@ impl CaseSink for Collector<'_> {
     fn case(&mut self, case: &Case<'_>) {
         let status = match case.outcome {
             CaseOutcome::Passed => return self.passed(case),
-            CaseOutcome::Skipped => return,
+            CaseOutcome::Skipped => return self.skipped(case),
             CaseOutcome::Failed => FailureStatus::Failure,
             CaseOutcome::Error => FailureStatus::Error,
             CaseOutcome::Flaky => FailureStatus::Flaky,

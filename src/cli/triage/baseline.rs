@@ -83,22 +83,31 @@ fn runs(mut files: Vec<Source>) -> Vec<Vec<Source>> {
 }
 
 /// The path without what tells runs apart: numbers in the names of folders, and
-/// at the end of the file's.
+/// at the end of the file's. `Results`, `Results(1)` and `Results-2` are one.
 fn unnumbered(path: &str) -> String {
     let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
-    let folders: String = folders
-        .split_inclusive(|c: char| !c.is_ascii_digit())
-        .map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()))
+    let folders: Vec<String> = folders
+        .split('/')
+        .map(|folder| {
+            unsuffixed(folder)
+                .split(|c: char| c.is_ascii_digit())
+                .collect()
+        })
         .collect();
     let (stem, ending) = file.split_once('.').unwrap_or((file, ""));
-    let bare = stem
+    format!("{}/{}.{ending}", folders.join("/"), unsuffixed(stem))
+}
+
+/// A name without the number at its end, if that stands apart: `(7)`, ` (7)`,
+/// `-7`, `_7`.
+fn unsuffixed(name: &str) -> &str {
+    let bare = name
         .trim_end_matches(')')
         .trim_end_matches(|c: char| c.is_ascii_digit());
-    let stem = match bare.chars().last() {
-        Some('(' | '-' | '_') if bare.len() < stem.len() => &bare[..bare.len() - 1],
-        Some(_) | None => stem,
-    };
-    format!("{folders}/{stem}.{ending}")
+    match bare.chars().last() {
+        Some('(' | '-' | '_') if bare.len() < name.len() => bare[..bare.len() - 1].trim_end(),
+        Some(_) | None => name,
+    }
 }
 
 /// A file as it was at a revision, and what it is called.
@@ -178,6 +187,24 @@ mod tests {
         assert_eq!(
             names(&["TEST-a.Foo1Test.xml", "TEST-a.Foo2Test.xml"]),
             [["TEST-a.Foo1Test.xml", "TEST-a.Foo2Test.xml"]]
+        );
+    }
+
+    #[test]
+    fn a_folder_without_a_number_comes_before_its_numbered_copies() {
+        for copies in [
+            ["b/R/J.xml", "b/R(1)/J.xml", "b/R(2)/J.xml"],
+            ["b/R-1/J.xml", "b/R-2/J.xml", "b/R-10/J.xml"],
+        ] {
+            let wanted = copies.map(|copy| vec![copy.to_owned()]);
+            assert_eq!(names(&[copies[2], copies[0], copies[1]]), wanted);
+        }
+        assert_eq!(
+            names(&["b/R (1)/J.xml", "b/R/J.xml", "b/R/K.xml", "b/R (1)/K.xml"]),
+            [
+                ["b/R/J.xml", "b/R/K.xml"],
+                ["b/R (1)/J.xml", "b/R (1)/K.xml"]
+            ]
         );
     }
 
