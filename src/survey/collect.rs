@@ -208,6 +208,9 @@ fn message(failure: &Failure) -> Option<String> {
     {
         return Some(compared);
     }
+    if let Some(said) = panic(failure) {
+        return Some(said);
+    }
     failure
         .message
         .as_deref()
@@ -215,6 +218,50 @@ fn message(failure: &Failure) -> Option<String> {
         .filter(|message| !message.is_empty())
         .or_else(|| failure.text.as_deref().and_then(first_line))
         .or_else(|| failure.type_.as_deref().and_then(first_line))
+}
+
+/// What a Rust program panicked with. Its first line tells the thread and the
+/// place, and is all that nextest puts into the message; libtest's reports have
+/// it in the output.
+fn panic(failure: &Failure) -> Option<String> {
+    let texts = [&failure.message, &failure.text];
+    let told = texts
+        .into_iter()
+        .flatten()
+        .find(|text| !text.trim().is_empty());
+    let is_head = |line: &str| line.starts_with("thread '") && line.contains(" panicked at ");
+    if told.is_some_and(|told| !told.lines().any(|line| is_head(line.trim_start()))) {
+        return None;
+    }
+    let outputs = [
+        &failure.text,
+        &failure.message,
+        &failure.system_err,
+        &failure.system_out,
+    ];
+    outputs.into_iter().flatten().find_map(|text| {
+        let mut lines = text
+            .lines()
+            .map(str::trim)
+            .skip_while(|line| !is_head(line));
+        // Up to Rust 1.72, the panic's message stood in the same line.
+        let head = lines.next()?;
+        let (_, place) = head.split_once(" panicked at ")?;
+        if let Some(said) = place.strip_prefix('\'') {
+            let said = said.rsplit_once("', ").map_or(said, |(said, _)| said);
+            return Some(one_line(said, MESSAGE_MAX));
+        }
+        let mut said = one_line(lines.next()?, MESSAGE_MAX);
+        // What `assert_eq!` compared stands below.
+        for line in lines.take(2) {
+            if line.starts_with("left:") || line.starts_with("right:") {
+                said.push_str("; ");
+                said.push_str(&one_line(line, MESSAGE_MAX / 4));
+            }
+        }
+        let said = one_line(&said, MESSAGE_MAX);
+        (!said.is_empty() && !said.starts_with("note: ")).then_some(said)
+    })
 }
 
 /// Jest names only its matcher in the first line; what was compared follows.
@@ -257,6 +304,7 @@ mod tests {
     use super::{Collector, Tools};
     use crate::junit::{Case, CaseOutcome, CaseSink};
     use crate::model::{Failure, FailureStatus, ReportSummary, Side};
+    use crate::survey::{Before, Terms, account};
     use crate::text::redact::Redactor;
     use crate::triage::Engine;
 
@@ -330,6 +378,88 @@ mod tests {
         assert!(flaky.kind.flaky && flaky.kind.side == Side::Test);
         assert_eq!(other.status, FailureStatus::Failure);
         assert!(!other.kind.flaky);
+    }
+
+    #[test]
+    fn a_panic_is_told_by_its_message_without_thread_and_pid() {
+        let head = "thread 'tests::ix' (7659) panicked at src/lib.rs:5:65";
+        for (message, text, output, wanted) in [
+            (
+                Some(head),
+                Some(format!(
+                    "{head}:\nindex out of bounds: the len is 1\nnote: run with"
+                )),
+                None,
+                "index out of bounds: the len is 1",
+            ),
+            (
+                None,
+                None,
+                Some(format!(
+                    "\n{head}:\nassertion `left == right` failed\n  left: 1\n right: 2\n"
+                )),
+                "assertion `left == right` failed; left: 1; right: 2",
+            ),
+            (
+                Some("thread 'main' panicked at 'no \'luck\'', src/a.rs:1:1"),
+                None,
+                None,
+                "no 'luck'",
+            ),
+            (
+                Some("wrong"),
+                None,
+                Some(format!("{head}:\nanother")),
+                "wrong",
+            ),
+        ] {
+            let failure = Failure {
+                message: message.map(str::to_owned),
+                text,
+                system_out: output,
+                ..Failure::default()
+            };
+            assert_eq!(super::message(&failure).as_deref(), Some(wanted));
+        }
+    }
+
+    #[test]
+    fn a_suite_that_failed_beside_its_skipped_tests_is_run_again_as_a_whole() {
+        let engine = Engine::builtin();
+        let redactor = Redactor::none();
+        let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
+        let refused = [failure("connect ECONNREFUSED 127.0.0.1:5432")];
+        for (ordinal, name, outcome) in [
+            (0, "Cart > adds", CaseOutcome::Skipped),
+            (1, "Cart > deep > adds", CaseOutcome::Skipped),
+            (2, "User > is", CaseOutcome::Failed),
+            (3, "Cart", CaseOutcome::Failed),
+        ] {
+            let mut told = case(ordinal, outcome, &refused);
+            (told.name, told.classname) = (name, "a.test.ts");
+            if outcome == CaseOutcome::Skipped {
+                told.failures = &[];
+            }
+            collector.case(&told);
+        }
+        let part = collector.into_part(ReportSummary {
+            path: "a.xml".into(),
+            dialect: "vitest".into(),
+            tests: 4,
+            failed: 2,
+            skipped: 2,
+            ..ReportSummary::default()
+        });
+        let report = account(vec![part], Before::default(), Terms::default()).report;
+        assert_eq!(
+            report.retry.commands,
+            ["npx vitest run a.test.ts -t '^ ?(Cart .*|User is)$'"]
+        );
+        assert_eq!(
+            report.retry.tests,
+            ["a.test.ts > Cart", "a.test.ts > User is"]
+        );
+        assert!(report.retry.notes[0].contains("all of a.test.ts > Cart"));
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub(super) fn health(
         health.tests += report.tests;
         health.passed += report.passed;
         health.failed += report.failed + report.errors + report.suite_errors;
+        health.suite_errors += report.suite_errors;
         health.skipped += report.skipped;
         health.flaky += report.flaky;
     }
@@ -121,12 +122,8 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
     }
     let causes: Vec<&Cluster> = clusters.iter().filter(|c| standing(c) > 0).collect();
     if let [only] = causes.as_slice() {
-        return format!(
-            "{} of {} failed: {}.",
-            health.failed,
-            plural(health.executed, "test"),
-            only.title.trim_end_matches('.')
-        );
+        let title = only.title.trim_end_matches('.');
+        return format!("{}: {title}.", so_many(health));
     }
     let [code, test, unclear] = sides(failures);
     let mut parts = Vec::new();
@@ -139,9 +136,8 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
     add(test, "because of the tests or what is around them");
     add(unclear, "undecided");
     let head = format!(
-        "{} of {} failed, for {}",
-        health.failed,
-        plural(health.executed, "test"),
+        "{}, for {}",
+        so_many(health),
         plural(causes.len(), "reason")
     );
     match parts.as_slice() {
@@ -152,6 +148,25 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
             format!("{head}, all {what}.")
         }
         several => format!("{head}: {}.", words::list(several)),
+    }
+}
+
+/// How many tests failed, and how many suites outside of their tests.
+fn so_many(health: &Health) -> String {
+    let executed = plural(health.executed, "test");
+    let suites = plural(health.suite_errors, "suite");
+    let their = if health.suite_errors == 1 {
+        "its"
+    } else {
+        "their"
+    };
+    match (
+        health.failed.saturating_sub(health.suite_errors),
+        health.suite_errors,
+    ) {
+        (tests, 0) => format!("{tests} of {executed} failed"),
+        (0, _) => format!("{suites} failed outside of {their} tests"),
+        (tests, _) => format!("{tests} of {executed} and {suites} failed"),
     }
 }
 

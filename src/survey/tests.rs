@@ -206,6 +206,30 @@ fn only_what_may_pass_by_itself_is_run_again() {
 }
 
 #[test]
+fn a_file_of_another_kind_is_to_be_left_out_and_a_broken_report_looked_into() {
+    let broken = |path: &str, problem: &str| {
+        let mut part = part(path, 0, &[]);
+        part.summary.problem = Some(problem.into());
+        part
+    };
+    let report = drawn(vec![
+        broken(
+            "a.info",
+            "it is a coverage report, and no test report: leave it out",
+        ),
+        broken("b.xml", "it is empty"),
+    ]);
+    let [first, second, ..] = report.recommendations.as_slice() else {
+        panic!("{:?}", report.recommendations)
+    };
+    assert!(first.starts_with("Leave out a.info:"), "{first}");
+    assert!(
+        second.starts_with("Find out what kept b.xml from"),
+        "{second}"
+    );
+}
+
+#[test]
 fn the_exit_code_follows_what_counts() {
     let code = |failures: &[(&str, &str)], fail_on| {
         let terms = Terms {

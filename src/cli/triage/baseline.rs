@@ -14,6 +14,8 @@ use tempfile::NamedTempFile;
 pub struct Baseline {
     /// Oldest first.
     pub runs: Vec<Vec<Source>>,
+    /// What the reader should know of it, one sentence each.
+    pub notes: Vec<String>,
     /// What came out of git; gone with the value.
     _files: Vec<NamedTempFile>,
 }
@@ -43,7 +45,13 @@ pub fn baseline(values: &[String], current: &[Source]) -> Result<Baseline, Basel
                 let mut run = Vec::new();
                 for source in current {
                     if let Input::File(path) = &source.input {
-                        let (file, name) = out_of_git(revision, path)?;
+                        let Some((file, name)) = out_of_git(revision, path)? else {
+                            let path = path.display();
+                            baseline.notes.push(format!(
+                                "{path} is not in {revision}: all of its failures are new"
+                            ));
+                            continue;
+                        };
                         run.push(Source {
                             name,
                             input: Input::File(file.path().to_owned()),
@@ -110,8 +118,12 @@ fn unsuffixed(name: &str) -> &str {
     }
 }
 
-/// A file as it was at a revision, and what it is called.
-fn out_of_git(revision: &str, path: &Path) -> Result<(NamedTempFile, String), BaselineError> {
+/// A file as it was at a revision, and what it is called; nothing for a file
+/// that was not there.
+fn out_of_git(
+    revision: &str,
+    path: &Path,
+) -> Result<Option<(NamedTempFile, String)>, BaselineError> {
     let file_name = path.file_name().unwrap_or_default().to_string_lossy();
     let what = format!("{revision}:{}", path.display());
     let refuse = |problem: &str| BaselineError::Git {
@@ -125,15 +137,22 @@ fn out_of_git(revision: &str, path: &Path) -> Result<(NamedTempFile, String), Ba
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),
     };
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .arg("show")
-        .arg(format!("{revision}:./{file_name}"))
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| refuse(&error.to_string()))?;
+    let git = |words: &[&str]| {
+        Command::new("git")
+            .arg("-C")
+            .arg(folder)
+            .args(words)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| refuse(&error.to_string()))
+    };
+    let output = git(&["show", &format!("{revision}:./{file_name}")])?;
     if !output.status.success() {
+        // Of a folder of that revision, git lists what is there of a name.
+        let listed = git(&["ls-tree", revision, "--", &format!("./{file_name}")])?;
+        if listed.status.success() && listed.stdout.is_empty() {
+            return Ok(None);
+        }
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(refuse(said.lines().next().unwrap_or("git says nothing")));
     }
@@ -147,7 +166,7 @@ fn out_of_git(revision: &str, path: &Path) -> Result<(NamedTempFile, String), Ba
         what: what.clone(),
         source,
     })?;
-    Ok((file, what))
+    Ok(Some((file, what)))
 }
 
 #[cfg(test)]
