@@ -36,6 +36,8 @@ impl Machine<'_> {
             match name {
                 // The name of the root is that of the run.
                 "name" if node == Node::Suite && !value.is_empty() && room > value.len() => {
+                    // Of several names the last one counts, as of a case.
+                    path.truncate(suite.path_before);
                     if !path.is_empty() {
                         path.push_str(BETWEEN);
                     }
