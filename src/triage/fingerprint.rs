@@ -2,7 +2,6 @@
 //! in this step or test.
 
 use super::facts::{Facts, Promise, Source};
-use super::statement::statement;
 use super::template::{template, without_stamps};
 use crate::model::{AssertionTarget, Evidence, Failure, Template};
 use crate::text::{stable_name, truncate};
@@ -63,7 +62,7 @@ pub(super) fn of_facts(
         }
         (Some(_) | None, Some(_) | None) => match facts.source {
             Source::Live => push_evidence(&mut parts, evidence),
-            Source::Report => push_statement(&mut parts, f, evidence),
+            Source::Report => push_statement(&mut parts, facts, evidence),
         },
     }
     let texts: Vec<&str> = parts.parts().map(|(_, text)| text).collect();
@@ -89,9 +88,9 @@ fn push_evidence(parts: &mut Template, evidence: Option<&Evidence>) {
 /// What the report says, whichever line of it the rule quotes; the quote
 /// itself only where it comes from the logs, since then the report said
 /// nothing that would tell one cause from another.
-fn push_statement(parts: &mut Template, f: &Failure, evidence: Option<&Evidence>) {
-    let statement = statement(f);
-    if let Some(class) = &f.type_
+fn push_statement(parts: &mut Template, facts: &Facts<'_>, evidence: Option<&Evidence>) {
+    let statement = facts.statement();
+    if let Some(class) = &facts.failure.type_
         && !statement.innermost
     {
         parts.push("class", template(class));
@@ -150,7 +149,9 @@ fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let digest = sha.finalize();
     let mut text = format!("{VERSION}:");
     for byte in digest.iter().take(8) {
-        text.push_str(&format!("{byte:02x}"));
+        for digit in [byte >> 4, byte & 15] {
+            text.extend(char::from_digit(u32::from(digit), 16));
+        }
     }
     text
 }
