@@ -609,6 +609,16 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
+/// A case that any parser takes.
+fn whole_case() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "<testcase name='[a-c é]{0,5}'/>",
+        "<testcase name='[a-c]'><(failure|error|flakyError) message='[a-z ]{0,9}'/></testcase>",
+        "<testcase name=\"[a-c']\"><failure>[a-z ]{0,20}&lt;</failure><system-out><!\\[CDATA\\[[<a>]{0,9}\\]\\]></system-out></testcase>",
+        "<testcase name='[a-c]'><!--[a-z>]{0,9}--><skipped/></testcase>",
+    ]
+}
+
 /// So that random reports go over all of them.
 fn small() -> Limits {
     Limits {
@@ -660,5 +670,20 @@ proptest! {
         for (cut, whole) in cut_cases.iter().zip(cases) {
             prop_assert_eq!(cut, whole);
         }
+    }
+
+    #[test]
+    fn a_report_that_was_cut_off_is_never_whole(
+        cases in prop::collection::vec((whole_case(), any::<bool>()), 1..8),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let inner: String = cases
+            .into_iter()
+            .map(|(case, alone)| if alone { case } else { suite(&case) })
+            .collect();
+        let xml = format!("<testsuites>{inner}</testsuites>");
+        prop_assert_eq!(read_all(&xml).0.problem, None);
+        let cut = xml.floor_char_boundary(cut.index(xml.len()));
+        prop_assert!(read_all(&xml[..cut]).0.problem.is_some(), "{}", &xml[..cut]);
     }
 }
