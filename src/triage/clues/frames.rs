@@ -100,7 +100,7 @@ fn bare(line: &str) -> Option<&str> {
 }
 
 const PATH_AND_LINE: &str = r"(?x)^(?:\([^)]*\)\ )?
-    (?P<path>[\w./\\~@<>\[\]-]*\.(?:py|php|exs?|erl|swift|m|kt|kts|scala|dart|lua|pl|t|pm|cc|cpp|cxx|h|hpp|c|rs|go|ts|tsx|js|mjs|cjs|jsx|vue|cs|fs|vb|java|groovy)):\d+
+    (?P<path>[\w./\\~@<>\[\]-]*\.(?:py|php|exs?|erl|swift|m|kt|kts|scala|dart|lua|pl|t|pm|cc|cpp|cxx|h|hpp|c|rs|go|ts|tsx|js|mjs|cjs|jsx|vue|cs|fs|vb|java|groovy|clj|cljs|jl|hs|nim|cr|zig|[Rr])):\d+
     (?::\d+)?:?\s*(?:in\ \S.*|\(\w+\)|[A-Z]\w*(?:Error|Exception|Failed|Failure)?|\S+/\d+)?$";
 
 /// Endings of [`PATH_AND_LINE`].

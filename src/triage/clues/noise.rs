@@ -73,7 +73,26 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
         kept.push('\n');
     }
     kept.truncate(kept.trim_end().len());
-    kept
+    dedented(kept)
+}
+
+/// Without the indentation that all lines share, as Playwright gives to the
+/// whole of what it says.
+fn dedented(said: String) -> String {
+    let blank = |line: &str| line.trim().is_empty();
+    let shared = said
+        .lines()
+        .filter(|line| !blank(line))
+        .map(|line| line.bytes().take_while(|&b| b == b' ').count())
+        .min()
+        .unwrap_or_default();
+    if shared == 0 {
+        return said;
+    }
+    said.lines()
+        .map(|line| line.get(shared..).unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// What a server wrote, without the warnings of Python about its libraries:

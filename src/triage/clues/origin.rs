@@ -178,7 +178,22 @@ fn is_test(place: &str) -> bool {
     let folder = parts.any(|part| {
         matches!(
             part.to_ascii_lowercase().as_str(),
-            "test" | "tests" | "__tests__" | "spec" | "specs" | "e2e" | "testing" | "t"
+            "test"
+                | "tests"
+                | "__tests__"
+                | "spec"
+                | "specs"
+                | "e2e"
+                | "testing"
+                | "t"
+                | "features"
+                | "step_definitions"
+                | "stepdefs"
+                | "steps"
+                | "cypress"
+                | "androidtest"
+                | "uitests"
+                | "acceptance"
         ) || part.ends_with(".Tests")
             || part.ends_with(".Test")
     });
@@ -189,6 +204,9 @@ fn is_test(place: &str) -> bool {
         || stem.ends_with("Spec")
         || stem.ends_with("Specs")
         || stem.ends_with("IT")
+        || stem.ends_with("Steps")
+        || stem.ends_with("StepDefs")
+        || stem.ends_with("StepDefinitions")
         || stem.starts_with("Test")
         || lower.starts_with("test_")
         || lower.starts_with("t_")

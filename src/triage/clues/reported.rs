@@ -99,7 +99,8 @@ fn is_assertion_class(type_: &str) -> bool {
 /// Whether a hook round the tests failed: the stack leads through the runner's
 /// call of one, or the case stands for its whole class.
 fn in_hook(f: &Failure) -> bool {
-    const CALLS: [&str; 31] = [
+    const CALLS: [&str; 32] = [
+        "_callCircusHook",
         "global-setup.",
         "globalSetup.",
         "global-teardown.",
