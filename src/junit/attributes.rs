@@ -34,7 +34,10 @@ pub(super) fn each<'a>(
 /// The iterator of the parser allocates for its checks and its errors; this
 /// is run for every case of a report, and has no errors.
 fn next(text: &str) -> Option<(&str, &str, &str)> {
-    let text = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
+    let begin = text
+        .bytes()
+        .position(|byte| !byte.is_ascii_whitespace() && byte != b'/')?;
+    let text = &text[begin..];
     let bytes = text.as_bytes();
     let mut local = 0;
     let mut end = 0;
@@ -46,10 +49,14 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
         }
         end += 1;
     }
-    if end == 0 && text.is_empty() {
-        return None;
-    }
     let name = &text[local..end];
+    // As nearly everybody writes it.
+    if let [b'=', b'"', ..] = bytes[end..] {
+        let value = &text[end + 2..];
+        let close = memchr(b'"', value.as_bytes()).unwrap_or(value.len());
+        let after = value.get(close + 1..).unwrap_or_default();
+        return Some((name, &value[..close], after));
+    }
     let Some(value) = text[end..].trim_ascii_start().strip_prefix('=') else {
         return Some((name, "", &text[end..]));
     };

@@ -5,7 +5,6 @@
 //! literals of all of them at once; only the patterns whose literals it finds
 //! are matched. The few that need no literal are matched in sets.
 
-use super::literals::literals;
 use super::windows::Windows;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex::{Captures, Regex};
@@ -30,12 +29,15 @@ struct Set {
 }
 
 impl Sieve {
-    /// The sieve of these patterns; `None` where they are too large together.
-    pub(super) fn new<'p>(patterns: impl Iterator<Item = &'p str>) -> Option<Self> {
-        let mut owners: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
+    /// The sieve of these patterns with their literals; `None` where they are
+    /// too large together.
+    pub(super) fn new<'p>(
+        patterns: impl Iterator<Item = (&'p str, Option<Vec<String>>)>,
+    ) -> Option<Self> {
+        let mut owners: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut without: Vec<(usize, String)> = Vec::new();
-        for (index, pattern) in patterns.enumerate() {
-            match literals(pattern) {
+        for (index, (pattern, literals)) in patterns.enumerate() {
+            match literals {
                 Some(literals) => {
                     for literal in literals {
                         owners.entry(literal).or_default().push(index);
@@ -58,7 +60,7 @@ impl Sieve {
             })
             .collect::<Option<_>>()?;
         Some(Self {
-            literals: Windows::new(owners.keys().map(Vec::as_slice)),
+            literals: Windows::new(owners.keys().map(String::as_bytes)),
             owners: owners.into_values().collect(),
             sets,
         })
