@@ -18,15 +18,35 @@ pub(super) fn each<'a>(
     let mut forbidden = false;
     let mut rest = start.attributes_raw();
     for _ in 0..MOST {
-        let Some((name, value, after)) = next(rest) else {
+        let Some((name, value, after)) = plain(rest).or_else(|| next(rest)) else {
             break;
         };
         rest = after;
-        let value = unescape(value);
+        let value = if memchr(b'&', value.as_bytes()).is_some() {
+            unescape(value)
+        } else {
+            Cow::Borrowed(value)
+        };
         forbidden |= matches!(&value, Cow::Owned(value) if value.chars().any(is_forbidden));
         take(name, value);
     }
     forbidden
+}
+
+/// The next attribute as nearly everybody writes it: ` name="value"`.
+#[inline]
+fn plain(text: &str) -> Option<(&str, &str, &str)> {
+    let (b' ', name) = text.as_bytes().split_first()? else {
+        return None;
+    };
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
+    let end = 1 + name.iter().take_while(|byte| is_letter(byte)).count();
+    let [b'=', b'"', value @ ..] = text.as_bytes().get(end..)? else {
+        return None;
+    };
+    let begin = end + 2;
+    let close = begin + memchr(b'"', value)?;
+    (end > 1).then(|| (&text[1..end], &text[begin..close], &text[close + 1..]))
 }
 
 /// Local name and raw value of the next attribute, and what comes after it.
@@ -50,13 +70,6 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
         end += 1;
     }
     let name = &text[local..end];
-    // As nearly everybody writes it.
-    if let [b'=', b'"', ..] = bytes[end..] {
-        let value = &text[end + 2..];
-        let close = memchr(b'"', value.as_bytes()).unwrap_or(value.len());
-        let after = value.get(close + 1..).unwrap_or_default();
-        return Some((name, &value[..close], after));
-    }
     let Some(value) = text[end..].trim_ascii_start().strip_prefix('=') else {
         return Some((name, "", &text[end..]));
     };

@@ -8,7 +8,6 @@
 use super::windows::Windows;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex::{Captures, Regex};
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Patterns in one set. Larger sets need fewer passes over a text, and build
@@ -17,9 +16,8 @@ const SET: usize = 32;
 
 /// The literals of all patterns, and sets of the patterns without one.
 pub(super) struct Sieve {
+    /// Each literal with the pattern that needs it.
     literals: Windows,
-    /// By literal, the patterns that need it.
-    owners: Vec<Vec<usize>>,
     sets: Vec<Set>,
 }
 
@@ -34,15 +32,11 @@ impl Sieve {
     pub(super) fn new<'p>(
         patterns: impl Iterator<Item = (&'p str, Option<Vec<String>>)>,
     ) -> Option<Self> {
-        let mut owners: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut needed: Vec<(String, usize)> = Vec::new();
         let mut without: Vec<(usize, String)> = Vec::new();
         for (index, (pattern, literals)) in patterns.enumerate() {
             match literals {
-                Some(literals) => {
-                    for literal in literals {
-                        owners.entry(literal).or_default().push(index);
-                    }
-                }
+                Some(literals) => needed.extend(literals.into_iter().map(|l| (l, index))),
                 None => without.push((index, loosened(pattern))),
             }
         }
@@ -60,8 +54,7 @@ impl Sieve {
             })
             .collect::<Option<_>>()?;
         Some(Self {
-            literals: Windows::new(owners.keys().map(String::as_bytes)),
-            owners: owners.into_values().collect(),
+            literals: Windows::new(needed.iter().map(|(l, pattern)| (l.as_str(), *pattern))),
             sets,
         })
     }
@@ -70,13 +63,9 @@ impl Sieve {
     /// matches it. Of those that no literal rules out, only `wanted` ones are
     /// looked for.
     pub(super) fn candidates(&self, text: &str, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
-        let mut found = vec![false; self.owners.len()];
         let mut candidates = Vec::new();
-        self.literals.find(text.as_bytes(), |literal| {
-            if !std::mem::replace(&mut found[literal], true) {
-                candidates.extend_from_slice(&self.owners[literal]);
-            }
-        });
+        self.literals
+            .find(text.as_bytes(), |pattern| candidates.push(pattern));
         for set in &self.sets {
             if set.patterns.iter().any(|pattern| wanted(*pattern)) {
                 let hits = set.compiled.matches(text.as_bytes()).into_iter();
