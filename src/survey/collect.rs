@@ -65,6 +65,7 @@ impl<'e> Collector<'e> {
     pub fn into_part(mut self, summary: ReportSummary) -> Part {
         self.failures.sort_by_case();
         let hints = self.hints();
+        self.failures.shrink_to_fit();
         Part {
             hints,
             summary,
