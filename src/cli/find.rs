@@ -74,8 +74,7 @@ pub fn find(arguments: &[String]) -> Result<Vec<Source>, FindError> {
         }
         let path = Path::new(argument);
         if path.is_dir() {
-            found.folder(path)?;
-            if !found.any_below(path) {
+            if found.folder(path)? == 0 {
                 return Err(FindError::NoneInFolder {
                     path: path.to_owned(),
                 });
@@ -133,22 +132,20 @@ impl Found {
         }
     }
 
-    fn folder(&mut self, folder: &Path) -> Result<(), FindError> {
+    /// How many reports lie in the folder, those included that are taken
+    /// already.
+    fn folder(&mut self, folder: &Path) -> Result<usize, FindError> {
+        let mut count = 0;
         for path in files_below(folder) {
             if looks_like_report(&path) {
+                count += 1;
                 self.file(&path);
             }
             if self.sources.len() > MOST {
                 return Err(FindError::TooMany);
             }
         }
-        Ok(())
-    }
-
-    fn any_below(&self, folder: &Path) -> bool {
-        folder
-            .canonicalize()
-            .is_ok_and(|real| self.seen.iter().any(|path| path.starts_with(&real)))
+        Ok(count)
     }
 
     /// The files that the pattern names; where it names none, the reports of
@@ -177,8 +174,7 @@ impl Found {
         }
         let mut any = false;
         for folder in folders {
-            self.folder(&folder)?;
-            any |= self.any_below(&folder);
+            any |= self.folder(&folder)? > 0;
         }
         Ok(any)
     }

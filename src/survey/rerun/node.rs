@@ -72,10 +72,16 @@ fn below(suite: &str) -> String {
 /// what surrounds its tests failed.
 fn whole_file<'a>(test: &FailureView<'a>) -> Option<&'a str> {
     let name = test.name.trim();
-    let file = is_script(name) && !name.starts_with('-');
-    let class = test.classname.trim();
-    let of_file = class.is_empty() || class == name || class == "Test suite failed to run";
-    (file && of_file).then_some(name)
+    let of_file = match test.classname.trim() {
+        "" => is_path(name),
+        class => class == name || class == "Test suite failed to run",
+    };
+    (of_file && is_script(name) && !name.starts_with('-')).then_some(name)
+}
+
+/// Whether a name can be a path alone: titles may end in one.
+fn is_path(name: &str) -> bool {
+    is_script(name) && !name.starts_with('-') && !name.contains(char::is_whitespace)
 }
 
 /// The same where a reporter joins titles by ` > ` or ` › `.
@@ -200,6 +206,14 @@ pub(super) fn jasmine(test: &FailureView<'_>) -> Option<Target> {
 /// `node --test --test-name-pattern='^total$' FILE`.
 pub(super) fn node_test(test: &FailureView<'_>) -> Option<Target> {
     let title = test.name.trim();
+    if is_path(title) {
+        // A file that failed outside of its tests is a test of its name.
+        return Some(Target::new(
+            title,
+            Recipe::new(&["node", "--test"], Join::Words),
+            title,
+        ));
+    }
     let file = file(test);
     let join = Join::Prefixed("--test-name-pattern=".into());
     let mut recipe = Recipe::new(&["node", "--test"], join);
@@ -223,6 +237,13 @@ pub(super) fn node_test(test: &FailureView<'_>) -> Option<Target> {
 pub(super) fn bun(test: &FailureView<'_>) -> Option<Target> {
     let title = full_title(test);
     let file = file(test);
+    // What Bun calls a hook that failed.
+    if let Some(file) = file.filter(|_| test.name == "(unnamed)") {
+        let recipe = Recipe::new(&["bun", "test"], Join::Words);
+        return Some(
+            Target::new(id(Some(file), &title), recipe, file).also(format!("all of {file}")),
+        );
+    }
     let recipe = by_file(Recipe::new(&["bun", "test"], one_of("^ ?", "$")), file).word("-t");
     (!title.is_empty()).then(|| Target::new(id(file, &title), recipe, regex(&title)))
 }

@@ -148,7 +148,11 @@ pub(super) fn robot(test: &FailureView<'_>) -> Option<Target> {
         suite => format!("*.{}.{}", literal(suite), literal(test.name)),
     };
     let recipe = Recipe::new(&["robot"], Join::Prefixed("--test=".into())).after(".");
-    Some(Target::new(id, recipe, pattern))
+    let also = match suite {
+        "" => format!("tests called {} of other suites", test.name),
+        suite => format!("tests called {} of other suites called {suite}", test.name),
+    };
+    Some(Target::new(id, recipe, pattern).also(also))
 }
 
 /// `bats -f '^(status)$' FILE`.

@@ -161,7 +161,7 @@ fn every_framework_selects_a_test_in_its_own_way() {
         (
             "surefire",
             ["a.xml", "", "shop.CartTest", "rows{String}[2]", ""],
-            "mvn test '-Dtest=shop.CartTest#rows*' -Dsurefire.failIfNoSpecifiedTests=false",
+            "mvn test '-Dtest=shop.CartTest#rows+rows{*' -Dsurefire.failIfNoSpecifiedTests=false",
         ),
         (
             "surefire",
@@ -316,6 +316,18 @@ fn a_failed_hook_runs_what_it_stands_around() {
             "",
         ),
         (
+            "node-test",
+            ["", "", "test", "test/a.test.mjs", ""],
+            "node --test test/a.test.mjs",
+            "",
+        ),
+        (
+            "bun",
+            ["", "a.test.ts", "", "(unnamed)", "a.test.ts"],
+            "bun test a.test.ts",
+            "all of a.test.ts",
+        ),
+        (
             "rspec",
             [
                 "",
@@ -426,7 +438,7 @@ fn no_command_takes_a_test_whose_name_only_begins_the_same() {
             "robot",
             ["", "", "Shop.Cart", "X", ""],
             "robot '--test=*.Cart.X' .",
-            "",
+            "tests called X of other suites called Cart",
         ),
         (
             "catch2",
