@@ -428,11 +428,14 @@ impl Call<'_> {
             }
             part.summary.problem = match (bad, part.summary.tests) {
                 (0, 0) => {
+                    let place = match source.input {
+                        Input::Stdin => "stdin",
+                        Input::File(_) => source.name.as_str(),
+                    };
                     complain(&format!(
-                        "error: {} holds no failure\n\
+                        "error: {place} holds no failure\n\
                          help: write one failure a line, as {{\"id\": 1, \"failure\": \
-                         {{\"message\": \"…\"}}}}",
-                        source.name
+                         {{\"message\": \"…\"}}}}"
                     ));
                     Some("it holds no failure".to_owned())
                 }

@@ -101,6 +101,23 @@ fn an_address_behind_different_words_is_one_cause() {
 }
 
 #[test]
+fn a_panic_has_its_message_for_a_title() {
+    let mut wrong = failure("a.xml", "ix", "code");
+    wrong.message = Some("index out of bounds: the len is 1".into());
+    wrong.diagnosis.root_cause = "code_exception".into();
+    let head = "thread 'ix' panicked at src/lib.rs:5:65: index out of bounds: the len is 1";
+    wrong.diagnosis.evidence.as_mut().unwrap().text = head.into();
+    let mut part = part("a.xml", 0, &[]);
+    (part.summary.tests, part.summary.failed) = (1, 1);
+    part.failures.push(wrong);
+    let report = drawn(vec![part]);
+    assert_eq!(
+        report.clusters[0].title,
+        "index out of bounds: the len is 1"
+    );
+}
+
+#[test]
 fn ports_that_change_from_test_to_test_name_no_server() {
     let kinds: Vec<String> = (0..9)
         .map(|n| format!("refused localhost:4000{n}"))
