@@ -2,7 +2,7 @@
 //! of the same thing.
 
 use super::seen::StepFacts;
-use crate::plan::{Plan, Predicate, Server, Step, Transport};
+use crate::plan::{Command, Plan, Predicate, Server, Step, Transport};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -99,24 +99,26 @@ fn hash_predicates(over: &str, predicates: &[Predicate], hasher: &mut DefaultHas
 fn hash_server(server: &Server, hasher: &mut DefaultHasher) {
     server.name.hash(hasher);
     server.era.map(|era| era.to_string()).hash(hasher);
-    match &server.transport {
-        Transport::Stdio {
-            command,
-            args,
-            env,
-            cwd,
-        } => {
-            command.raw.hash(hasher);
-            args.len().hash(hasher);
-            for arg in args {
-                arg.raw.hash(hasher);
-            }
-            for (name, value) in env {
-                (name, &value.raw).hash(hasher);
-            }
-            cwd.as_ref().map(|cwd| &cwd.raw).hash(hasher);
+    if let Some(Command {
+        command,
+        args,
+        env,
+        cwd,
+    }) = server.command()
+    {
+        command.raw.hash(hasher);
+        args.len().hash(hasher);
+        for arg in args {
+            arg.raw.hash(hasher);
         }
-        Transport::Http { url, headers } => {
+        for (name, value) in env {
+            (name, &value.raw).hash(hasher);
+        }
+        cwd.as_ref().map(|cwd| &cwd.raw).hash(hasher);
+    }
+    match &server.transport {
+        Transport::Stdio(_) => {}
+        Transport::Http { url, headers, .. } => {
             url.raw.hash(hasher);
             for (name, value) in headers {
                 (name, &value.raw).hash(hasher);
