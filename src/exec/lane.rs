@@ -131,7 +131,10 @@ impl Lane {
     ) -> Result<Session, Because> {
         self.emit(Event::ServerStarting {
             server: self.server.name.clone(),
-            argv: self.prepared.facts.argv.clone(),
+            argv: match &self.prepared.facts.argv[..] {
+                [] => self.prepared.facts.url.iter().cloned().collect(),
+                argv => argv.to_vec(),
+            },
         });
         let started = tokio::select! {
             started = async {

@@ -139,6 +139,18 @@ pub(super) fn lost(error: reqwest::Error, head: Option<HttpFacts>, redactor: &Re
     useless(facts, message)
 }
 
+/// How errors of rustls begin, which come wrapped so that their type is lost.
+const SAID_OF_TLS: [&str; 5] = [
+    "invalid peer certificate",
+    "peer is incompatible",
+    "received corrupt message",
+    "received fatal alert",
+    "tls handshake",
+];
+
+/// How hyper says that its peer speaks something else.
+const SAID_OF_NO_HTTP: [&str; 2] = ["invalid HTTP", "received unexpected message"];
+
 /// What an error is about, in a word.
 fn kind_of(error: &reqwest::Error) -> &'static str {
     if error.is_builder() {
@@ -151,16 +163,7 @@ fn kind_of(error: &reqwest::Error) -> &'static str {
     };
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = cause {
-        if error.is::<rustls::Error>() {
-            return "tls";
-        }
         if let Some(error) = error.downcast_ref::<io::Error>() {
-            if error
-                .get_ref()
-                .is_some_and(|inner| inner.is::<rustls::Error>())
-            {
-                return "tls";
-            }
             kind = match error.kind() {
                 io::ErrorKind::ConnectionRefused => "connection_refused",
                 io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => "connection_reset",
@@ -169,9 +172,12 @@ fn kind_of(error: &reqwest::Error) -> &'static str {
             };
         }
         let text = error.to_string();
+        if error.is::<rustls::Error>() || SAID_OF_TLS.iter().any(|said| text.starts_with(said)) {
+            return "tls";
+        }
         if text.starts_with("dns error") {
             kind = "dns";
-        } else if text.contains("invalid HTTP") {
+        } else if SAID_OF_NO_HTTP.iter().any(|said| text.starts_with(said)) {
             kind = "invalid_http";
         }
         cause = error.source();

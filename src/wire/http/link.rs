@@ -77,7 +77,7 @@ impl Link {
                 )
             };
             let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit())?;
-            let mut value = HeaderValue::from_str(value).map_err(|_| unfit())?;
+            let mut value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| unfit())?;
             value.set_sensitive(true);
             own_headers.append(key, value);
         }
