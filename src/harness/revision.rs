@@ -2,7 +2,7 @@
 //! of the same thing.
 
 use super::seen::StepFacts;
-use crate::plan::{ListKind, Plan, Predicate, Request, Server, Step, Transport};
+use crate::plan::{Command, ListKind, Plan, Predicate, Request, Server, Step, Transport};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,27 +151,31 @@ fn print_of_server(server: &Server) -> u64 {
     print.maybe(server.era, |print, era| {
         print.text(&era.to_string());
     });
-    match &server.transport {
-        Transport::Stdio {
+    print.maybe(server.command(), |print, command| {
+        let Command {
             command,
             args,
             env,
             cwd,
-        } => {
-            print.text("stdio").text(&command.raw);
-            print.number(args.len() as u64);
-            for arg in args {
-                print.text(&arg.raw);
-            }
-            print.number(env.len() as u64);
-            for (name, value) in env {
-                print.text(name).text(&value.raw);
-            }
-            print.maybe(cwd.as_ref(), |print, cwd| {
-                print.text(&cwd.raw);
-            });
+        } = command;
+        print.text(&command.raw);
+        print.number(args.len() as u64);
+        for arg in args {
+            print.text(&arg.raw);
         }
-        Transport::Http { url, headers } => {
+        print.number(env.len() as u64);
+        for (name, value) in env {
+            print.text(name).text(&value.raw);
+        }
+        print.maybe(cwd.as_ref(), |print, cwd| {
+            print.text(&cwd.raw);
+        });
+    });
+    match &server.transport {
+        Transport::Stdio(_) => {
+            print.text("stdio");
+        }
+        Transport::Http { url, headers, .. } => {
             print.text("http").text(&url.raw);
             print.number(headers.len() as u64);
             for (name, value) in headers {

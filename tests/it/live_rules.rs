@@ -92,10 +92,6 @@ const PLANS: &[(&str, &str)] = &[
         "servers: { s: { command: jelly, args: [mock, --fault, null_result@call] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
     ),
     (
-        "config/transport-not-spoken",
-        "servers: { s: { url: 'http://127.0.0.1:9/mcp' } }\nsteps: [{ id: a, tool: add }]",
-    ),
-    (
         "assertion/output-schema",
         "servers: { s: { command: jelly, args: [mock, --fault, 'schema_breach@tool:add'] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
     ),
