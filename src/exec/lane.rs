@@ -297,6 +297,12 @@ impl Lane {
                 }
                 Aftermath::Alive | Aftermath::Died | Aftermath::Unsure => {}
             }
+            if let Some(note) = ran.unjudged.filter(|note| !report.notes.contains(note)) {
+                self.emit(Event::Warning {
+                    message: format!("{}: {}", self.server.name, self.board.cleaner.text(&note)),
+                });
+                report.notes.push(note);
+            }
             let mut end = ran.end;
             if let Some(failure) = &mut end.failure {
                 self.complete(failure, running, &ran.stderr);

@@ -1,13 +1,41 @@
 //! What a tool's answer holds: its text, its structured output, and whether
 //! that keeps what the tool's own output schema promises.
 
-use super::operators::OperandError;
 use super::plain;
 use crate::plan::Request;
 use crate::text::json_type;
-use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ReferencingError, ValidationError, Validator};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::cell::OnceCell;
+
+/// Why a value can't be held against a schema that a server declares.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// It contradicts JSON Schema or itself: whoever wrote it is wrong.
+    #[error("{0}")]
+    Wrong(String),
+    /// It refers to a document that the server did not send. That says
+    /// nothing of the server: a client must not fetch it, so it can't judge.
+    ///
+    /// Source: MCP 2026-07-28, SEP-2106: a `$ref` to the network must not be
+    /// followed unasked.
+    #[error("it refers to `{0}`, which the server did not send and jelly does not fetch")]
+    Elsewhere(String),
+}
+
+impl From<ValidationError<'_>> for Unusable {
+    fn from(error: ValidationError<'_>) -> Self {
+        match error.kind() {
+            ValidationErrorKind::Referencing(
+                ReferencingError::Unretrievable { uri, .. }
+                | ReferencingError::UnknownSpecification { specification: uri },
+            ) => Self::Elsewhere(uri.clone()),
+            _ => Self::Wrong(error.to_string()),
+        }
+    }
+}
 
 /// A JSON Schema that a server declares, compiled when first needed.
 #[derive(Debug)]
@@ -15,7 +43,7 @@ pub struct Declared {
     pub schema: Value,
     /// What is plainly valid needs no compiled schema.
     is_plain: bool,
-    validator: OnceCell<Result<Validator, OperandError>>,
+    validator: OnceCell<Result<Validator, Unusable>>,
 }
 
 impl Declared {
@@ -33,7 +61,7 @@ impl Declared {
     ///
     /// # Errors
     /// The schema is none, or refers to what is not in it.
-    pub fn is_valid(&self, value: &Value) -> Result<bool, &OperandError> {
+    pub fn is_valid(&self, value: &Value) -> Result<bool, &Unusable> {
         if self.is_plain && plain::fits(&self.schema, value) {
             return Ok(true);
         }
@@ -42,13 +70,25 @@ impl Declared {
 
     /// # Errors
     /// The schema is none, or refers to what is not in it.
-    pub fn validator(&self) -> Result<&Validator, &OperandError> {
+    pub fn validator(&self) -> Result<&Validator, &Unusable> {
         self.validator
-            .get_or_init(|| {
-                jsonschema::validator_for(&self.schema)
-                    .map_err(|e| OperandError::Schema(e.to_string()))
-            })
+            .get_or_init(|| jsonschema::validator_for(&self.schema).map_err(Unusable::from))
             .as_ref()
+    }
+
+    /// Whether a part of it is missing that jelly does not fetch.
+    fn is_elsewhere(&self) -> bool {
+        !self.is_plain && matches!(self.validator(), Err(Unusable::Elsewhere(_)))
+    }
+
+    /// Why values that were held against it could not be judged, if they
+    /// could not; a fragment about the schema.
+    #[must_use]
+    pub fn unjudged(&self) -> Option<String> {
+        match self.validator.get()? {
+            Err(why @ Unusable::Elsewhere(_)) => Some(why.to_string()),
+            Err(Unusable::Wrong(_)) | Ok(_) => None,
+        }
     }
 }
 
@@ -145,6 +185,14 @@ pub fn structured(result: &Value, schema: Option<&Declared>) -> Option<(Value, A
     fits.then_some((value, Adapter::JsonText))
 }
 
+/// Whether there is anything that a schema could be about.
+fn has_structure(result: &Value) -> bool {
+    result
+        .get("structuredContent")
+        .is_some_and(|v| !v.is_null())
+        || serde_json::from_str::<IgnoredAny>(text_of(result).trim()).is_ok()
+}
+
 /// A breach of the tool's own output schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Breach {
@@ -160,6 +208,9 @@ pub struct Breach {
 /// must provide structured results that conform to it.
 pub fn breach(result: &Value, schema: &Declared) -> Option<Breach> {
     if is_error(result) {
+        return None;
+    }
+    if schema.is_elsewhere() && has_structure(result) {
         return None;
     }
     let Some((value, _)) = structured(result, Some(schema)) else {
@@ -245,6 +296,39 @@ mod tests {
         let error = json!({"isError": true, "content": []});
         assert!(is_error(&error));
         assert_eq!(breach(&error, &schema), None);
+    }
+
+    #[test]
+    fn a_schema_that_lies_elsewhere_blames_nobody() {
+        let remote = json!({"$ref": "https://schemas.example/out.json"});
+        let beside = json!({"type": "object", "properties": {"n": {"$ref": "./n.json"}}});
+        for schema in [remote, beside] {
+            let schema = Declared::new(schema);
+            assert_eq!(schema.unjudged(), None, "nothing was held against it");
+            for good in [
+                json!({"structuredContent": {"n": 1}}),
+                json!({"content": [{"type": "text", "text": "{\"n\": 1}"}]}),
+                json!({"content": [{"type": "text", "text": "7"}]}),
+            ] {
+                assert_eq!(breach(&good, &schema), None, "{good}");
+            }
+            let why = schema.unjudged().unwrap();
+            assert!(why.contains(".json`, which"), "{why}");
+            // That there is no structured output at all needs no schema.
+            let none = json!({"content": [{"type": "text", "text": "one"}]});
+            assert!(breach(&none, &schema).is_some());
+        }
+    }
+
+    #[test]
+    fn a_schema_that_contradicts_itself_is_the_servers_breach() {
+        for schema in [json!({"type": 12}), json!({"$ref": "#/$defs/none"})] {
+            let schema = Declared::new(schema);
+            let good = json!({"structuredContent": {"n": 1}});
+            let reason = breach(&good, &schema).unwrap().reason;
+            assert!(reason.contains("output schema can't be used"), "{reason}");
+            assert_eq!(schema.unjudged(), None);
+        }
     }
 
     #[test]

@@ -85,6 +85,8 @@ pub struct Ran {
     /// What the server wrote on stderr meanwhile; all of it where it wrote
     /// nothing then.
     pub stderr: String,
+    /// What of the answer could not be judged, in a sentence.
+    pub unjudged: Option<String>,
 }
 
 /// Runs one step. Dropping the future cancels its request.
@@ -100,6 +102,7 @@ pub async fn run(
         end: StepEnd::unfit(failure),
         aftermath: Aftermath::Alive,
         stderr: String::new(),
+        unjudged: None,
     };
     let ready = match prepare(board, step) {
         Ok(ready) => ready,
@@ -147,7 +150,14 @@ pub async fn run(
     };
     let (end, aftermath) = asked.conclude(reply).await;
     let since = session.stderr().since(mark);
+    let unjudged = asked.schema.and_then(Declared::unjudged);
     Ran {
+        unjudged: unjudged.map(|why| {
+            format!(
+                "the output of {} was not held against its output schema: {why}",
+                ready.shown()
+            )
+        }),
         stderr: if since.trim().is_empty() && end.failure.is_some() {
             session.stderr().tail()
         } else {

@@ -2,10 +2,10 @@
 //! of the same thing.
 
 use super::seen::StepFacts;
-use crate::plan::{Command, Plan, Predicate, Server, Step, Transport};
+use crate::plan::{Command, ListKind, Plan, Predicate, Request, Server, Step, Transport};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The facts of every step, by id.
 ///
@@ -15,30 +15,33 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 #[must_use]
 pub fn step_facts(plan: &Plan) -> BTreeMap<String, StepFacts> {
     let mut known: BTreeMap<String, StepFacts> = BTreeMap::new();
-    let vars = hash_of(|hasher| {
-        for (name, value) in &plan.vars {
-            (name, value.to_string()).hash(hasher);
-        }
-    });
+    let mut vars = Print::default();
+    for (name, value) in &plan.vars {
+        vars.text(name).text(&value.to_string());
+    }
+    let vars = vars.finish();
     let servers: BTreeMap<&str, u64> = plan
         .servers
         .iter()
-        .map(|(name, server)| (name.as_str(), hash_of(|hasher| hash_server(server, hasher))))
+        .map(|(name, server)| (name.as_str(), print_of_server(server)))
         .collect();
     for step in plan.all_steps() {
-        let mut hasher = DefaultHasher::new();
-        (vars, servers.get(step.server.as_str())).hash(&mut hasher);
-        hash_step(step, &mut hasher);
+        let mut print = Print::default();
+        print.number(vars);
+        print.maybe(servers.get(step.server.as_str()), |print, server| {
+            print.number(*server);
+        });
+        add_step(step, &mut print);
         let mut steps = BTreeSet::from([step.id.clone()]);
         let mut servers = BTreeSet::from([step.server.clone()]);
         // A step captures only from steps before it, so those are known.
         for need in step.needs.iter().filter_map(|id| known.get(id)) {
-            need.revision.hash(&mut hasher);
+            print.number(need.revision);
             steps.extend(need.steps.iter().cloned());
             servers.extend(need.servers.iter().cloned());
         }
         let facts = StepFacts {
-            revision: hasher.finish(),
+            revision: print.finish(),
             steps,
             servers,
         };
@@ -47,84 +50,149 @@ pub fn step_facts(plan: &Plan) -> BTreeMap<String, StepFacts> {
     known
 }
 
-fn hash_of(add: impl FnOnce(&mut DefaultHasher)) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    add(&mut hasher);
-    hasher.finish()
+/// A number that stands for what was added, in its order.
+///
+/// The history keeps it, so it must come out the same on every machine and
+/// from every build. Hashes of the standard library, and the bytes that
+/// `derive(Hash)` feeds them, promise neither.
+#[derive(Default)]
+struct Print(Sha256);
+
+impl Print {
+    fn text(&mut self, text: &str) -> &mut Self {
+        // The length keeps two texts from reading like two others.
+        self.number(text.len() as u64);
+        self.0.update(text.as_bytes());
+        self
+    }
+
+    fn number(&mut self, number: u64) -> &mut Self {
+        self.0.update(number.to_le_bytes());
+        self
+    }
+
+    /// What may be absent; absence counts too.
+    fn maybe<T>(&mut self, value: Option<T>, add: impl FnOnce(&mut Self, T)) {
+        match value {
+            Some(value) => {
+                self.number(1);
+                add(self, value);
+            }
+            None => {
+                self.number(0);
+            }
+        }
+    }
+
+    fn finish(self) -> u64 {
+        let mut first = [0; 8];
+        first.copy_from_slice(&self.0.finalize()[..8]);
+        u64::from_be_bytes(first)
+    }
 }
 
-fn hash_step(step: &Step, hasher: &mut DefaultHasher) {
-    step.id.hash(hasher);
-    step.server.hash(hasher);
-    step.request.hash(hasher);
-    hash_value(&step.args, hasher);
+fn add_step(step: &Step, print: &mut Print) {
+    print.text(&step.id).text(&step.server);
+    match &step.request {
+        Request::Tool(name) => print.text("tool").text(name),
+        Request::List(kind) => print.text("list").text(match kind {
+            ListKind::Tools => "tools",
+            ListKind::Resources => "resources",
+            ListKind::ResourceTemplates => "resource_templates",
+            ListKind::Prompts => "prompts",
+        }),
+        Request::Read(uri) => print.text("read").text(uri),
+        Request::Prompt(name) => print.text("prompt").text(name),
+        Request::Method(name) => print.text("request").text(name),
+    };
+    add_value(&step.args, print);
+    print.number(step.capture.len() as u64);
     for (name, capture) in &step.capture {
-        (name, &capture.raw).hash(hasher);
+        print.text(name).text(&capture.raw);
     }
-    hash_expectations(step, hasher);
+    add_expectations(step, print);
 }
 
 /// As JSON, in which the order of keys counts.
-fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
-    match value {
-        Value::String(text) => (true, text).hash(hasher),
-        other => (false, other.to_string()).hash(hasher),
-    }
+fn add_value(value: &Value, print: &mut Print) {
+    print.text(&value.to_string());
 }
 
-fn hash_expectations(step: &Step, hasher: &mut DefaultHasher) {
+fn add_expectations(step: &Step, print: &mut Print) {
     let expect = &step.expect;
-    expect.is_error.map(|flag| flag.value).hash(hasher);
-    hash_predicates("text", &expect.text, hasher);
-    hash_predicates("structured", &expect.structured, hasher);
-    hash_predicates("duration", &expect.duration, hasher);
-    hash_predicates("stderr", &expect.stderr, hasher);
+    print.maybe(expect.is_error, |print, flag| {
+        print.number(flag.value.into());
+    });
+    add_predicates("text", &expect.text, print);
+    add_predicates("structured", &expect.structured, print);
+    add_predicates("duration", &expect.duration, print);
+    add_predicates("stderr", &expect.stderr, print);
+    print.number(expect.json.len() as u64);
     for json in &expect.json {
-        hash_predicates(&json.raw_path, &json.predicates, hasher);
+        add_predicates(&json.raw_path, &json.predicates, print);
     }
-    if let Some(error) = &expect.error {
-        hash_predicates("code", &error.code, hasher);
-        hash_predicates("message", &error.message, hasher);
-    }
+    print.maybe(expect.error.as_ref(), |print, error| {
+        add_predicates("code", &error.code, print);
+        add_predicates("message", &error.message, print);
+    });
 }
 
-fn hash_predicates(over: &str, predicates: &[Predicate], hasher: &mut DefaultHasher) {
-    (over, predicates.len()).hash(hasher);
+fn add_predicates(over: &str, predicates: &[Predicate], print: &mut Print) {
+    print.text(over).number(predicates.len() as u64);
     for predicate in predicates {
-        predicate.operator.hash(hasher);
-        hash_value(&predicate.operand, hasher);
+        print.text(predicate.operator.name());
+        add_value(&predicate.operand, print);
     }
 }
 
-fn hash_server(server: &Server, hasher: &mut DefaultHasher) {
-    server.name.hash(hasher);
-    server.era.map(|era| era.to_string()).hash(hasher);
-    if let Some(Command {
+fn print_of_server(server: &Server) -> u64 {
+    let mut print = Print::default();
+    print.text(&server.name);
+    print.maybe(server.era, |print, era| {
+        print.text(&era.to_string());
+    });
+    match &server.transport {
+        Transport::Stdio(command) => {
+            print.text("stdio");
+            add_command(command, &mut print);
+        }
+        Transport::Http {
+            url,
+            headers,
+            command,
+        } => {
+            print.text("http").text(&url.raw);
+            print.number(headers.len() as u64);
+            for (name, value) in headers {
+                print.text(name).text(&value.raw);
+            }
+            if let Some(command) = command {
+                add_command(command, &mut print);
+            }
+        }
+    }
+    print.finish()
+}
+
+fn add_command(command: &Command, print: &mut Print) {
+    let Command {
         command,
         args,
         env,
         cwd,
-    }) = server.command()
-    {
-        command.raw.hash(hasher);
-        args.len().hash(hasher);
-        for arg in args {
-            arg.raw.hash(hasher);
-        }
-        for (name, value) in env {
-            (name, &value.raw).hash(hasher);
-        }
-        cwd.as_ref().map(|cwd| &cwd.raw).hash(hasher);
+    } = command;
+    print.text(&command.raw);
+    print.number(args.len() as u64);
+    for arg in args {
+        print.text(&arg.raw);
     }
-    match &server.transport {
-        Transport::Stdio(_) => {}
-        Transport::Http { url, headers, .. } => {
-            url.raw.hash(hasher);
-            for (name, value) in headers {
-                (name, &value.raw).hash(hasher);
-            }
-        }
+    print.number(env.len() as u64);
+    for (name, value) in env {
+        print.text(name).text(&value.raw);
     }
+    print.maybe(cwd.as_ref(), |print, cwd| {
+        print.text(&cwd.raw);
+    });
 }
 
 #[cfg(test)]
@@ -191,6 +259,23 @@ steps:
         for (from, to, steps) in cases {
             assert_eq!(changed(from, to), steps, "{from} -> {to}");
         }
+    }
+
+    /// The history keeps revisions: another value here makes every step one
+    /// that has never passed, and should be meant.
+    #[test]
+    fn a_revision_is_the_same_on_every_machine_and_from_every_build() {
+        let plan = load(PlanSource {
+            path: "plan.yaml".into(),
+            text: PLAN.into(),
+        })
+        .unwrap();
+        let revisions: Vec<String> = step_facts(&plan)
+            .values()
+            .map(|facts| format!("{:016x}", facts.revision))
+            .collect();
+        let known = ["233fbe0652fe17e8", "b386e470ec4f6595", "958e112e19246a11"];
+        assert_eq!(revisions, known);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::record::{PastCause, PastPass, PastRun, TestName};
 use super::recurrence::{End, WINDOW, recurrence};
 use crate::model::{FailureHistory, FailureStatus};
+use crate::text::stable_name;
 use indexmap::{IndexMap, IndexSet};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,7 +18,7 @@ pub struct Past {
     /// Runs that count, from the first; see [`Past::end_before`].
     end: usize,
     tests: Vec<TestPast>,
-    /// Places in `tests` by a hash of the names, so that asking for a test
+    /// Places in `tests` by a hash of the stable names, so that asking for a test
     /// that passed costs no allocation.
     index: HashMap<u64, Vec<usize>>,
     /// Fingerprints of either kind, each kept once.
@@ -33,7 +34,10 @@ struct RunMark {
 
 #[derive(Debug, Clone)]
 pub(super) struct TestPast {
+    /// As it was named last.
     pub(super) test: TestName,
+    /// Suite and class as they are in every run.
+    stable: [String; 2],
     /// At most one a run, by rising run.
     pub(super) ends: Vec<Ended>,
     /// Runs and definitions of its passes, where definitions are known.
@@ -405,39 +409,51 @@ impl Past {
     }
 
     fn find(&self, suite: &str, classname: &str, name: &str) -> Option<&TestPast> {
+        let (suite, classname) = (&*stable_name(suite), &*stable_name(classname));
         self.index
             .get(&hash(suite, classname, name))?
             .iter()
             .filter_map(|place| self.tests.get(*place))
-            .find(|known| {
-                let test = &known.test;
-                test.suite == suite && test.classname == classname && test.name == name
-            })
+            .find(|known| known.is(suite, classname, name))
     }
 
     fn test(&mut self, test: TestName) -> &mut TestPast {
+        let stable = [&test.suite, &test.classname].map(|part| stable_name(part).into_owned());
+        let [suite, classname] = &stable;
         let places = self
             .index
-            .entry(hash(&test.suite, &test.classname, &test.name))
+            .entry(hash(suite, classname, &test.name))
             .or_default();
         let known = places
             .iter()
             .copied()
-            .find(|place| self.tests[*place].test == test);
-        let place = known.unwrap_or_else(|| {
+            .find(|place| self.tests[*place].is(suite, classname, &test.name));
+        if let Some(place) = known {
+            let known = &mut self.tests[place];
+            known.test = test;
+            return known;
+        }
+        let place = {
             places.push(self.tests.len());
             self.tests.push(TestPast {
                 test,
+                stable,
                 ends: Vec::new(),
                 definitions: Vec::new(),
             });
             self.tests.len() - 1
-        });
+        };
         &mut self.tests[place]
     }
 }
 
 impl TestPast {
+    /// Whether it has this name; suite and class as [`stable_name`] has them.
+    fn is(&self, suite: &str, classname: &str, name: &str) -> bool {
+        let [of_suite, of_class] = &self.stable;
+        of_suite == suite && of_class == classname && self.test.name == name
+    }
+
     /// The end in a run, which is at least as late as all others.
     fn ended_in(&mut self, run: usize) -> &mut Ended {
         let place = match self.ends.last() {

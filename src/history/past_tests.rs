@@ -240,3 +240,62 @@ proptest! {
         }
     }
 }
+
+/// A failure of a test in the suite of a day.
+fn run_of_suite(day: u32, suite: &str, failed: bool) -> PastRun {
+    let mut run = run(day, &[], &[]);
+    let test = TestName::new(suite, "Class", "total");
+    if failed {
+        run.causes.insert("j1:a".into(), cause("a"));
+        run.failures.push(PastFailure {
+            report: 0,
+            test,
+            status: FailureStatus::Failure,
+            fingerprint: "j1:a".into(),
+            test_fingerprint: "j1:a/total".into(),
+        });
+    } else {
+        run.passed.push(PastPass {
+            report: 0,
+            test,
+            definition: None,
+        });
+    }
+    run
+}
+
+#[test]
+fn a_suite_that_is_named_after_its_run_is_the_same_suite() {
+    let past = Past::of([
+        run_of_suite(1, "smoke 2026-01-01T10:00:00Z", true),
+        run_of_suite(2, "smoke 2026-01-02T10:01:10Z", true),
+    ]);
+    let now = "smoke 2026-01-03T09:59:59Z";
+    let said = past.history(
+        (now, "Class", "total"),
+        "j1:a/total",
+        FailureStatus::Failure,
+    );
+    assert_eq!((said.state, said.runs), (Recurrence::Known, 2));
+    assert!(past.pre_existing(now, "Class", "total"));
+    assert!(past.watches(now, "Class", "total"));
+    let passed = [TestName::new(now, "Class", "total")];
+    let fixed = past.fixed(&passed, &BTreeSet::new());
+    assert_eq!(fixed[0].test, passed[0]);
+}
+
+#[test]
+fn suites_that_stand_side_by_side_have_a_past_each() {
+    let past = Past::of([
+        run_of_suite(1, "suite-1", true),
+        run_of_suite(2, "suite-2", false),
+    ]);
+    let said = |suite: &str| {
+        let test = (suite, "Class", "total");
+        past.history(test, "j1:a/total", FailureStatus::Failure)
+            .state
+    };
+    assert_eq!(said("suite-1"), Recurrence::Known);
+    assert_eq!(said("suite-2"), Recurrence::New);
+    assert!(!past.watches("suite-2", "Class", "total"));
+}

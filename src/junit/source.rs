@@ -7,7 +7,7 @@
 //! twice but for the few that go over the border of a buffer.
 
 use super::encoding::{PIECE, Text};
-use memchr::{memchr, memchr2, memchr3, memmem};
+use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem};
 use std::io::{self, BufRead, Read};
 
 /// Written where something is left out. It begins and ends with what can't
@@ -163,7 +163,7 @@ impl<'r> Source<'r> {
         let before = self.piece.len();
         self.text.next(&mut self.piece)?;
         let new = &self.piece[before..];
-        if self.control.is_none() && new.iter().any(|byte| is_control(*byte)) {
+        if self.control.is_none() && has_control(new) {
             let at = new.iter().position(|byte| is_control(*byte)).unwrap_or(0);
             let at = before + at;
             self.control = Some(self.lines + count_lines(&self.piece[..at]));
@@ -344,13 +344,17 @@ fn is_control(byte: u8) -> bool {
     byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')
 }
 
+/// Without a way out in between, the compiler looks at many at a time.
+fn has_control(bytes: &[u8]) -> bool {
+    bytes.chunks(1024).any(|chunk| {
+        chunk
+            .iter()
+            .fold(false, |any, byte| any | is_control(*byte))
+    })
+}
+
 fn count_lines(bytes: &[u8]) -> u64 {
-    // Counted in small sums, so that the compiler can do many at a time.
-    let count = |chunk: &[u8]| {
-        let sum: u8 = chunk.iter().map(|byte| u8::from(*byte == b'\n')).sum();
-        u64::from(sum)
-    };
-    bytes.chunks(255).map(count).sum()
+    memchr_iter(b'\n', bytes).count() as u64
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! one dead server complain each in its own words, and a test whose part or
 //! set-up failed fails without a reason of its own.
 
-use super::subject::{outage, same, subject};
+use super::subject::{Outage, THIS_MACHINE, host_of, outage, same, subject};
 use super::words;
 use crate::model::{Cluster, FailureStatus, FailureView, Failures};
 use std::collections::{BTreeSet, HashMap};
@@ -235,24 +235,24 @@ fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
             servers.group,
         )
     });
-    let mut known: Vec<Servers> = Vec::new();
+    let mut known = Known::default();
     for servers in outages {
         let home = if servers.about.is_empty() {
-            let mut alike = known.iter().filter(|k| k.cause == servers.cause);
             // One of several would be a guess.
-            alike.next().filter(|_| alike.next().is_none())
+            known.only(&servers.cause)
         } else {
-            known.iter().find(|k| k.shares(&servers))
+            known.first_that_shares(&servers)
         };
-        match home.map(|home| home.group) {
-            Some(home) => {
-                merge(groups, home, servers.group);
-                for known in known.iter_mut().filter(|k| k.group == home) {
-                    known.about.extend(servers.about.iter().cloned());
-                }
+        match home {
+            Some(at) => {
+                merge(groups, known.groups[at], servers.group);
+                known.learn(at, &servers);
             }
-            None => known.push(servers),
+            None => known.add(&servers),
         }
+    }
+    for group in groups {
+        group.victims.sort_unstable();
     }
 }
 
@@ -263,10 +263,67 @@ struct Servers {
     cause: String,
 }
 
-impl Servers {
-    fn shares(&self, other: &Self) -> bool {
-        let common = |a: &String| other.about.iter().any(|b| same(a, b));
-        outage(&self.cause) == outage(&other.cause) && self.about.iter().any(common)
+/// The outages that are told already, by what they are about: there may be as
+/// many as failures.
+#[derive(Default)]
+struct Known {
+    /// Of each outage, the group.
+    groups: Vec<usize>,
+    /// By cause, the first outage and how many there are.
+    causes: HashMap<String, (usize, usize)>,
+    /// The first outage of a kind at an address.
+    addresses: HashMap<(Outage, String), usize>,
+    /// The first at a host, with or without a port.
+    hosts: HashMap<(Outage, String, bool), usize>,
+}
+
+impl Known {
+    fn add(&mut self, servers: &Servers) {
+        let at = self.groups.len();
+        self.groups.push(servers.group);
+        let (_, count) = self.causes.entry(servers.cause.clone()).or_insert((at, 0));
+        *count += 1;
+        self.learn(at, servers);
+    }
+
+    /// The outage `at` is about these servers, too.
+    fn learn(&mut self, at: usize, servers: &Servers) {
+        let Some(kind) = outage(&servers.cause) else {
+            return;
+        };
+        for address in &servers.about {
+            let first = self.addresses.entry((kind, address.clone())).or_insert(at);
+            *first = at.min(*first);
+            let (host, ported) = host_of(address);
+            let first = self
+                .hosts
+                .entry((kind, host.to_owned(), ported))
+                .or_insert(at);
+            *first = at.min(*first);
+        }
+    }
+
+    /// The only outage with this cause.
+    fn only(&self, cause: &str) -> Option<usize> {
+        let (first, count) = self.causes.get(cause)?;
+        (*count == 1).then_some(*first)
+    }
+
+    /// The first outage of the same kind that [`same`] finds at one of the
+    /// servers.
+    fn first_that_shares(&self, servers: &Servers) -> Option<usize> {
+        let kind = outage(&servers.cause)?;
+        let at = |address: &String| {
+            let (host, ported) = host_of(address);
+            let near = self.hosts.get(&(kind, host.to_owned(), !ported));
+            let exact = self.addresses.get(&(kind, address.clone()));
+            near.filter(|_| host != THIS_MACHINE)
+                .into_iter()
+                .chain(exact)
+                .min()
+                .copied()
+        };
+        servers.about.iter().filter_map(at).min()
     }
 }
 
@@ -278,7 +335,6 @@ fn merge(groups: &mut [Group], into: usize, from: usize) {
     let group = &mut groups[into];
     group.fingerprints.append(&mut taken.fingerprints);
     group.victims.append(&mut taken.victims);
-    group.victims.sort_unstable();
     group.followers.append(&mut taken.followers);
 }
 

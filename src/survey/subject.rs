@@ -6,11 +6,14 @@ use std::sync::LazyLock;
 
 /// Kinds of outage: failures of one kind that are about one server can be the
 /// same in other words. A server that answers, if by errors, is not away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Outage {
     Away,
     Ailing,
 }
+
+/// The name of this machine, however it is written.
+pub(super) const THIS_MACHINE: &str = "localhost";
 
 /// The outage behind which one server, or the way to it, can stand.
 pub(super) fn outage(root_cause: &str) -> Option<Outage> {
@@ -62,7 +65,7 @@ pub(super) fn address(text: &str) -> Option<String> {
                 return None;
             }
             let host = if is_this_machine(&host) {
-                "localhost"
+                THIS_MACHINE
             } else {
                 &host
             };
@@ -97,13 +100,16 @@ fn is_host(host: &str) -> bool {
 /// Whether two subjects can be one: equal, or the same host where one names
 /// no port. Of this machine, the port is all that tells.
 pub(super) fn same(a: &str, b: &str) -> bool {
-    let host = |subject: &str| -> String {
-        subject
-            .rsplit_once(':')
-            .map_or(subject, |(host, _)| host)
-            .to_owned()
-    };
-    a == b || (a.contains(':') != b.contains(':') && host(a) == host(b) && host(a) != "localhost")
+    let ((host_a, port_a), (host_b, port_b)) = (host_of(a), host_of(b));
+    a == b || (port_a != port_b && host_a == host_b && host_a != THIS_MACHINE)
+}
+
+/// The host of a subject, and whether it names a port.
+pub(super) fn host_of(subject: &str) -> (&str, bool) {
+    match subject.rsplit_once(':') {
+        Some((host, _)) => (host, true),
+        None => (subject, false),
+    }
 }
 
 #[cfg(test)]

@@ -6,11 +6,13 @@ mod names;
 mod order;
 mod quoted;
 pub mod redact;
+mod stable;
 mod words;
 
 pub use names::close_names;
 pub use order::natural_cmp;
 pub use quoted::{Lines, Quoted, render_quoted};
+pub use stable::stable_name;
 pub use words::{
     human_duration, json_type, one_line, plural, sanitize, strip_ansi, truncate, truncate_middle,
 };

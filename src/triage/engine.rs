@@ -6,48 +6,37 @@ use super::evidence::{evidence, evidence_of, with_values};
 use super::facts::{Facts, Promise, Source};
 use super::fingerprint;
 use super::load::{self, RuleError};
-use super::reading::{Level, is_syntax, level, without_values};
+use super::reading::{CLASS, Level, is_syntax, level, without_repeated, without_values};
 use super::rule::{AdviceText, Rule, RuleSide, Strength};
+use super::sieve::Sieve;
 use crate::model::{
     Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect, Template,
 };
 use crate::text::truncate;
-use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
-use std::ops::Range;
+use regex::bytes::{Regex, RegexBuilder};
+use std::cell::Cell;
 use std::sync::{LazyLock, OnceLock};
 
 /// The turn of the built-in rules.
 const BUILTIN_TURN: u8 = 1;
-/// Patterns in one set of the engine, about. Larger sets need fewer passes
-/// over a text, and build larger states for each of its letters: with all
-/// patterns in one set, the first passes cost fifty times the later ones.
-const SET: usize = 32;
-
 /// Classifies failures by its rules.
 ///
 /// Building one costs the reading of the rule files; [`Engine::builtin`] does
-/// so once, when the first failure is diagnosed. Patterns are compiled in
-/// sets, each when the first text comes that its rules may read.
+/// so once, when the first failure is diagnosed. Patterns are compiled one by
+/// one, each when the first text comes that may match it.
 pub struct Engine {
     pub(super) rules: Vec<Ranked>,
-    pub(super) sets: Vec<PatternSet>,
     /// One for each pattern of the rules, in their order.
     pub(super) patterns: Vec<Pattern>,
+    sieve: OnceLock<Option<Sieve>>,
 }
 
 pub(super) struct Ranked {
     pub(super) rule: Rule,
     /// 0 for rules asked before the built-in ones, 1, or 2 for those after.
     pub(super) turn: u8,
-}
-
-/// The patterns of a few neighbouring rules, matched in one pass.
-pub(super) struct PatternSet {
-    /// Whether they recognise assertions in reports.
+    /// Whether it recognises assertions in reports.
     pub(super) syntax: bool,
-    rules: Range<usize>,
-    patterns: Range<usize>,
-    compiled: OnceLock<Option<RegexSet>>,
 }
 
 pub(super) struct Pattern {
@@ -55,10 +44,7 @@ pub(super) struct Pattern {
     /// Whether a match keeps its rule from applying.
     pub(super) veto: bool,
     pub(super) text: String,
-    /// What the set holds of it; see [`loosened`].
-    loose: String,
-    /// Compiled by itself when it has to be confirmed or quoted.
-    single: OnceLock<Option<Regex>>,
+    compiled: OnceLock<Option<Regex>>,
 }
 
 /// What decides between two matches, the smaller one: turn, strength, rank of
@@ -74,24 +60,6 @@ struct Match<'a> {
     at: Option<(usize, usize)>,
 }
 
-/// The pattern with its bounded gaps (`.{0,40}`) unbounded. It matches all that
-/// the pattern matches and more, and the automaton of the set stays small: a
-/// bounded gap costs a state for each of its lengths. Hits of such patterns
-/// are confirmed one by one.
-fn loosened(pattern: &str) -> String {
-    static GAP: LazyLock<Regex> = LazyLock::new(|| {
-        #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-        Regex::new(r"\{([01]),\d+\}").expect("the pattern of gaps compiles")
-    });
-    let loose = GAP.replace_all(
-        pattern.as_bytes(),
-        |gap: &regex::bytes::Captures<'_>| {
-            if &gap[1] == b"0" { "*" } else { "+" }
-        },
-    );
-    String::from_utf8_lossy(&loose).into_owned()
-}
-
 pub(super) fn builder(pattern: &str) -> RegexBuilder {
     let mut builder = RegexBuilder::new(pattern);
     builder.unicode(false).multi_line(true);
@@ -100,17 +68,14 @@ pub(super) fn builder(pattern: &str) -> RegexBuilder {
 
 impl Pattern {
     pub(super) fn regex(&self) -> Option<&Regex> {
-        self.single
+        self.compiled
             .get_or_init(|| builder(&self.text).build().ok())
             .as_ref()
     }
 
-    /// Whether a hit of the set is one of the pattern itself.
-    fn confirmed(&self, text: &str) -> bool {
-        self.loose == self.text
-            || self
-                .regex()
-                .is_some_and(|regex| regex.is_match(text.as_bytes()))
+    fn matches(&self, text: &str) -> bool {
+        self.regex()
+            .is_some_and(|regex| regex.is_match(text.as_bytes()))
     }
 }
 
@@ -135,7 +100,11 @@ impl Engine {
     pub fn with_rules(before: Vec<Rule>, after: Vec<Rule>) -> Result<Self, RuleError> {
         let mut rules: Vec<Ranked> = Vec::new();
         let mut add = |turn: u8, more: Vec<Rule>| {
-            rules.extend(more.into_iter().map(|rule| Ranked { rule, turn }));
+            rules.extend(more.into_iter().map(|rule| Ranked {
+                syntax: is_syntax(&rule),
+                rule,
+                turn,
+            }));
         };
         add(0, before);
         for (domain, yaml) in load::BUILTIN {
@@ -147,8 +116,7 @@ impl Engine {
 
     fn new(rules: Vec<Ranked>) -> Result<Self, RuleError> {
         let mut patterns: Vec<Pattern> = Vec::new();
-        let mut sets: Vec<PatternSet> = Vec::new();
-        for (index, Ranked { rule, turn }) in rules.iter().enumerate() {
+        for (index, Ranked { rule, turn, .. }) in rules.iter().enumerate() {
             let invalid = |problem: String| RuleError::Invalid {
                 rule: rule.id.clone(),
                 problem,
@@ -156,7 +124,6 @@ impl Engine {
             if rules[..index].iter().any(|other| other.rule.id == rule.id) {
                 return Err(invalid("this id occurs twice".into()));
             }
-            let first = patterns.len();
             for (list, veto) in [(&rule.patterns, false), (&rule.unless, true)] {
                 for text in list {
                     // The built-in ones are compiled by the tests.
@@ -167,63 +134,40 @@ impl Engine {
                         rule: index,
                         veto,
                         text: text.clone(),
-                        loose: loosened(text),
-                        single: OnceLock::new(),
+                        compiled: OnceLock::new(),
                     });
                 }
-            }
-            match sets.last_mut() {
-                Some(set) if set.patterns.len() < SET && set.syntax == is_syntax(rule) => {
-                    set.patterns.end = patterns.len();
-                    set.rules.end = index + 1;
-                }
-                Some(_) | None => sets.push(PatternSet {
-                    syntax: is_syntax(rule),
-                    rules: index..index + 1,
-                    patterns: first..patterns.len(),
-                    compiled: OnceLock::new(),
-                }),
             }
         }
         let engine = Self {
             rules,
-            sets,
             patterns,
+            sieve: OnceLock::new(),
         };
-        engine.compile_own()?;
+        engine.check_own()?;
         Ok(engine)
     }
 
-    /// Compiles the sets with patterns of users at once: what is too large
-    /// must be said, not left out.
-    fn compile_own(&self) -> Result<(), RuleError> {
-        for set in &self.sets {
-            let own = self.rules[set.rules.clone()]
-                .iter()
-                .find(|ranked| ranked.turn != BUILTIN_TURN);
-            if let Some(own) = own
-                && self.compiled(set).is_none()
-            {
-                return Err(RuleError::Invalid {
-                    rule: own.rule.id.clone(),
-                    problem: "its patterns, or those of its neighbours, are too large together"
-                        .into(),
-                });
-            }
+    /// What is too large must be said, not left out. The sieve of the built-in
+    /// rules is known to compile.
+    fn check_own(&self) -> Result<(), RuleError> {
+        let own = self
+            .rules
+            .iter()
+            .find(|ranked| ranked.turn != BUILTIN_TURN && !ranked.rule.patterns.is_empty());
+        match own {
+            Some(own) if self.sieve().is_none() => Err(RuleError::Invalid {
+                rule: own.rule.id.clone(),
+                problem: "its patterns, or those of its neighbours, are too large together".into(),
+            }),
+            Some(_) | None => Ok(()),
         }
-        Ok(())
     }
 
-    fn compiled<'a>(&self, set: &'a PatternSet) -> Option<&'a RegexSet> {
-        let compile = || {
-            let patterns = &self.patterns[set.patterns.clone()];
-            RegexSetBuilder::new(patterns.iter().map(|pattern| &pattern.loose))
-                .unicode(false)
-                .multi_line(true)
-                .build()
-                .ok()
-        };
-        set.compiled.get_or_init(compile).as_ref()
+    fn sieve(&self) -> Option<&Sieve> {
+        self.sieve
+            .get_or_init(|| Sieve::new(self.patterns.iter().map(|pattern| &pattern.text[..])))
+            .as_ref()
     }
 
     /// All rules, in the order in which they are asked.
@@ -259,7 +203,7 @@ impl Engine {
         };
         let evidence = match rule.error_category {
             Some(ErrorCategory::Assertion) if facts.source == Source::Report => {
-                evidence.map(|said| with_values(said, failure))
+                evidence.map(|said| with_values(said, &facts))
             }
             Some(_) | None => evidence,
         };
@@ -309,14 +253,10 @@ impl Engine {
     /// The strongest rule that holds. Texts of an assertion get a copy
     /// without the values that it compares.
     fn strongest<'a>(&'a self, facts: &Facts<'_>, texts: &mut Vec<Text<'_>>) -> Option<Match<'a>> {
-        let applying: Vec<bool> = self
-            .rules
-            .iter()
-            .map(|ranked| applies(&ranked.rule, facts))
-            .collect();
+        let applying = Applying::new(self, facts);
         let mut best: Option<Match<'a>> = None;
         for (index, Ranked { rule, .. }) in self.rules.iter().enumerate() {
-            if rule.patterns.is_empty() && applying[index] {
+            if rule.patterns.is_empty() && applying.is(index) {
                 let key = self.key(index, None);
                 keep(
                     &mut best,
@@ -328,20 +268,31 @@ impl Engine {
                 );
             }
         }
+        without_repeated(texts);
         // What an assertion compares is no evidence, so first of all it is
         // settled whether this is one.
         let mut first = 0;
+        let mut read: Vec<Vec<usize>> = Vec::new();
         if facts.source == Source::Report {
             let mut assertion = None;
             for (index, text) in texts.iter().enumerate() {
-                for set in self.sets.iter().filter(|set| set.syntax) {
-                    self.read(set, &applying, text, index, &mut assertion);
-                }
+                let candidates = self.candidates(text);
+                let syntax = |rule: usize| self.rules[rule].syntax && applying.is(rule);
+                self.read(&candidates, syntax, text, index, &mut assertion);
+                read.push(candidates);
             }
             if let Some(assertion) = assertion {
                 keep(&mut best, assertion);
                 first = texts.len();
                 let masked: Vec<Text<'_>> = texts.iter().map(without_values).collect();
+                for (index, text) in masked.iter().enumerate() {
+                    let candidates = if text.text == texts[index].text {
+                        std::mem::take(&mut read[index])
+                    } else {
+                        self.candidates(text)
+                    };
+                    read.push(candidates);
+                }
                 texts.extend(masked);
             }
         }
@@ -355,81 +306,96 @@ impl Engine {
             {
                 break;
             }
-            for set in self
-                .sets
-                .iter()
-                .filter(|set| !set.syntax || facts.source == Source::Live)
-            {
-                self.read(set, &applying, text, index, &mut best);
-            }
+            let live;
+            let candidates = match read.get(index) {
+                Some(candidates) => candidates,
+                None => {
+                    live = self.candidates(text);
+                    &live
+                }
+            };
+            let readers = |rule: usize| {
+                (!self.rules[rule].syntax || facts.source == Source::Live) && applying.is(rule)
+            };
+            self.read(candidates, readers, text, index, &mut best);
         }
         best
     }
 
-    /// Keeps the strongest of the rules in `set` that match a text.
+    /// Keeps the strongest of the rules that match a text, among those that
+    /// are `readers`.
     fn read<'a>(
         &'a self,
-        set: &PatternSet,
-        applying: &[bool],
+        candidates: &[usize],
+        readers: impl Fn(usize) -> bool,
         text: &Text<'_>,
         index: usize,
         best: &mut Option<Match<'a>>,
     ) {
-        let readers =
-            |rule: usize| applying[rule] && self.rules[rule].rule.fields.contains(&text.field);
-        let hits = self.hits(set, &text.text, readers);
-        for hit in &hits {
-            let Pattern { rule, veto, .. } = self.patterns[*hit];
-            let vetoed = || {
-                hits.iter()
-                    .any(|other| self.patterns[*other].veto && self.patterns[*other].rule == rule)
+        let rule_of = |pattern: &usize| self.patterns[*pattern].rule;
+        let mut rules: Vec<(Key, &[usize])> = candidates
+            .chunk_by(|one, other| rule_of(one) == rule_of(other))
+            .filter_map(|patterns| {
+                let rule = rule_of(patterns.first()?);
+                let key = self.key(rule, Some(text));
+                let stronger = best.as_ref().is_none_or(|best| key < best.key);
+                let reads = || self.rules[rule].rule.fields.contains(&text.field) && readers(rule);
+                (stronger && reads()).then_some((key, patterns))
+            })
+            .collect();
+        rules.sort_unstable_by_key(|(key, _)| *key);
+        for (key, patterns) in rules {
+            let matching = |veto: bool| {
+                patterns.iter().copied().find(|pattern| {
+                    let pattern = &self.patterns[*pattern];
+                    pattern.veto == veto && pattern.matches(&text.text)
+                })
             };
-            if veto || vetoed() {
-                continue;
+            if let Some(hit) = matching(false)
+                && matching(true).is_none()
+            {
+                *best = Some(Match {
+                    key,
+                    rule: &self.rules[rule_of(&hit)].rule,
+                    at: Some((index, hit)),
+                });
+                // All others are weaker.
+                break;
             }
-            keep(
-                best,
-                Match {
-                    key: self.key(rule, Some(text)),
-                    rule: &self.rules[rule].rule,
-                    at: Some((index, *hit)),
-                },
-            );
         }
     }
 
-    /// The patterns of `set`, of rules that are `readers`, that a text matches.
-    pub(super) fn hits(
-        &self,
-        set: &PatternSet,
-        text: &str,
-        readers: impl Fn(usize) -> bool,
-    ) -> Vec<usize> {
-        if !set.rules.clone().any(&readers) {
-            return Vec::new();
-        }
-        let Some(compiled) = self.compiled(set) else {
-            return Vec::new();
+    /// The patterns that a text may match, in their order.
+    fn candidates(&self, text: &Text<'_>) -> Vec<usize> {
+        let reads = |pattern: usize| {
+            let rule = &self.rules[self.patterns[pattern].rule].rule;
+            rule.fields.contains(&text.field)
         };
-        compiled
-            .matches(text.as_bytes())
-            .into_iter()
-            .map(|hit| set.patterns.start + hit)
-            .filter(|hit| readers(self.patterns[*hit].rule))
-            .filter(|hit| self.patterns[*hit].confirmed(text))
-            .collect()
+        self.sieve()
+            .map(|sieve| sieve.candidates(&text.text, reads))
+            .unwrap_or_default()
+    }
+
+    /// The patterns, of rules that are `readers`, that a text matches.
+    pub(super) fn hits(&self, text: &Text<'_>, readers: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut hits = self.candidates(text);
+        hits.retain(|hit| {
+            let pattern = &self.patterns[*hit];
+            readers(pattern.rule) && pattern.matches(&text.text)
+        });
+        hits
     }
 
     /// How strong a match of a rule is: of its patterns in a text, or of its
     /// typed conditions alone.
     pub(super) fn key(&self, index: usize, text: Option<&Text<'_>>) -> Key {
-        let Ranked { rule, turn } = &self.rules[index];
+        let Ranked { rule, turn, .. } = &self.rules[index];
         let rank = match rule.strength {
             Strength::Signature | Strength::Hint => text.map_or(0, |text| text.rank),
             Strength::Fact | Strength::Fallback => 0,
         };
         // A name of a class says less to a reader than a line.
-        let class = text.is_some_and(|text| text.name == "type");
+        let class = text.is_some_and(|text| text.name == CLASS);
         let level = level(rule, text.is_some_and(|text| text.reserve));
         (*turn, level, rank, -rule.priority, index, class)
     }
@@ -490,6 +456,32 @@ fn next_line(text: &str, at: usize) -> Option<&str> {
         .lines()
         .map(str::trim)
         .find(|line| !line.is_empty())
+}
+
+/// Which rules may speak of a failure, each asked when it matters.
+struct Applying<'a> {
+    engine: &'a Engine,
+    facts: &'a Facts<'a>,
+    known: Vec<Cell<Option<bool>>>,
+}
+
+impl<'a> Applying<'a> {
+    fn new(engine: &'a Engine, facts: &'a Facts<'a>) -> Self {
+        Self {
+            engine,
+            facts,
+            known: vec![Cell::new(None); engine.rules.len()],
+        }
+    }
+
+    fn is(&self, rule: usize) -> bool {
+        let known = &self.known[rule];
+        known.get().unwrap_or_else(|| {
+            let applies = applies(&self.engine.rules[rule].rule, self.facts);
+            known.set(Some(applies));
+            applies
+        })
+    }
 }
 
 fn keep<'a>(best: &mut Option<Match<'a>>, candidate: Match<'a>) {

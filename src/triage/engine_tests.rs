@@ -20,7 +20,72 @@ fn every_pattern_compiles() {
     let engine = Engine::builtin();
     for pattern in &engine.patterns {
         assert!(pattern.regex().is_some(), "{}", pattern.text);
-        assert!(super::builder(&pattern.loose).build().is_ok());
+    }
+    assert!(engine.sieve().is_some());
+}
+
+/// All that the rules' own examples say, in no order.
+fn texts_of_examples() -> Vec<String> {
+    let mut texts = Vec::new();
+    for rule in Engine::builtin().rules() {
+        for example in rule.examples.iter().chain(&rule.lookalikes) {
+            match example {
+                crate::triage::Example::Text(text) => texts.push(text.clone()),
+                crate::triage::Example::Failure(failure) => {
+                    let facts = crate::triage::facts::Facts::of(failure);
+                    let read = crate::triage::clues::texts(&facts);
+                    texts.extend(read.into_iter().map(|text| text.text.into_owned()));
+                }
+            }
+        }
+    }
+    texts
+}
+
+/// The patterns that match `text` and are no candidates for it.
+fn missed(engine: &Engine, text: &str) -> Vec<String> {
+    let candidates = engine.sieve().unwrap().candidates(text, |_| true);
+    let missed = |index: &usize| {
+        candidates.binary_search(index).is_err() && engine.patterns[*index].matches(text)
+    };
+    (0..engine.patterns.len())
+        .filter(missed)
+        .map(|index| engine.patterns[index].text.clone())
+        .collect()
+}
+
+#[test]
+fn whatever_matches_a_text_is_a_candidate_for_it() {
+    let engine = Engine::builtin();
+    // All at once, so that each pattern is tried with all literals around.
+    let all = texts_of_examples();
+    for texts in all.chunks(64) {
+        let text = texts.join("\n");
+        assert_eq!(missed(engine, &text), [""; 0]);
+        assert_eq!(missed(engine, &text.to_ascii_uppercase()), [""; 0]);
+    }
+    // A candidate is worth something only if it is rare.
+    let few = all
+        .iter()
+        .filter(|text| engine.sieve().unwrap().candidates(text, |_| true).len() < 100)
+        .count();
+    assert!(few * 10 > all.len() * 9, "{few} of {}", all.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn pieces_of_examples_make_no_pattern_miss_its_text(
+        pieces in prop::collection::vec((any::<prop::sample::Index>(), 0usize..80, 1usize..80), 1..12),
+    ) {
+        static ALL: std::sync::LazyLock<Vec<String>> = std::sync::LazyLock::new(texts_of_examples);
+        let engine = Engine::builtin();
+        let mut text = String::new();
+        for (which, from, length) in pieces {
+            text.extend(which.get(&ALL).chars().skip(from).take(length));
+        }
+        prop_assert_eq!(missed(engine, &text), [""; 0]);
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::clues;
 use super::facts::{Facts, Promise, issue_kind};
-use super::statement::statement;
 use crate::model::{Evidence, Failure, PlanIssue};
 use crate::text::one_line;
 
@@ -100,9 +99,8 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
 
 /// Of a report's assertion, all that it says: the line that a rule knows often
 /// names the comparison only, and the values stand below it.
-pub(super) fn with_values(known: Evidence, failure: &Failure) -> Evidence {
-    let whole = statement(failure).text;
-    let whole = one_line(whole.trim(), EVIDENCE);
+pub(super) fn with_values(known: Evidence, facts: &Facts<'_>) -> Evidence {
+    let whole = one_line(facts.statement().text.trim(), EVIDENCE);
     if whole.len() > known.text.len() && whole.contains(&known.text) {
         Evidence {
             text: whole,

@@ -6,7 +6,7 @@
 
 use super::advice::Values;
 use super::clues::{self, Text};
-use super::engine::{Engine, Key, Pattern, PatternSet, Ranked, applies, says_enough};
+use super::engine::{Engine, Key, Pattern, Ranked, applies, says_enough};
 use super::facts::{Facts, Source, When};
 use super::reading::{is_syntax, without_values};
 use super::rule::{Example, Rule};
@@ -62,7 +62,7 @@ impl Engine {
         }
         if facts.source == Source::Report {
             for text in &texts {
-                self.look(text, &applying, &mut findings, |set| set.syntax);
+                self.look(text, &applying, &mut findings, |rule| rule.syntax);
             }
             let assertion = |rule: &usize| is_syntax(&self.rules[*rule].rule);
             if findings.held.keys().any(assertion) {
@@ -82,8 +82,8 @@ impl Engine {
                 text: one_line(text.text.trim(), SHOWN),
             });
             if !enough {
-                self.look(text, &applying, &mut findings, |set| {
-                    !set.syntax || facts.source == Source::Live
+                self.look(text, &applying, &mut findings, |rule| {
+                    !rule.syntax || facts.source == Source::Live
                 });
             }
         }
@@ -126,15 +126,12 @@ impl Engine {
         text: &Text<'_>,
         applying: &[bool],
         findings: &mut Findings,
-        asked: impl Fn(&PatternSet) -> bool,
+        asked: impl Fn(&Ranked) -> bool,
     ) {
-        let reads = |rule: usize| self.rules[rule].rule.fields.contains(&text.field);
-        let hits: Vec<usize> = self
-            .sets
-            .iter()
-            .filter(|set| asked(set))
-            .flat_map(|set| self.hits(set, &text.text, reads))
-            .collect();
+        let hits = self.hits(text, |rule| {
+            let ranked = &self.rules[rule];
+            asked(ranked) && ranked.rule.fields.contains(&text.field)
+        });
         for hit in &hits {
             let Pattern {
                 rule,
@@ -187,7 +184,7 @@ impl Engine {
         matched: Option<Matched>,
         behind: Option<String>,
     ) -> MatchInfo {
-        let Ranked { rule, turn } = &self.rules[index];
+        let Ranked { rule, turn, .. } = &self.rules[index];
         MatchInfo {
             rule: rule.id.clone(),
             asked: asked(*turn),
@@ -208,7 +205,7 @@ impl Engine {
     pub fn describe(&self) -> Vec<RuleInfo> {
         self.rules
             .iter()
-            .map(|Ranked { rule, turn }| info(rule, asked(*turn)))
+            .map(|Ranked { rule, turn, .. }| info(rule, asked(*turn)))
             .collect()
     }
 }

@@ -2,8 +2,10 @@
 
 use super::clues::{self, Origin, origin};
 use super::live;
+use super::statement::{Statement, statement};
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
 
 /// Where a failure was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +98,11 @@ pub(super) struct When {
     plain_to_tls_port: Option<bool>,
     /// The command is a shell script around the server.
     shell_script: Option<bool>,
+    /// An address of the plan or the call is this machine or a bare number, so
+    /// that no name has to be resolved.
+    numeric_host: Option<bool>,
+    /// The path of the URL is the one of event streams, `/sse`.
+    sse_path: Option<bool>,
     /// The tool's name says that it lists folders.
     lists: Option<bool>,
     /// An argument of the call looks like a path.
@@ -146,6 +153,8 @@ impl When {
             login_redirect,
             plain_to_tls_port,
             shell_script,
+            numeric_host,
+            sse_path,
             lists,
             path_in_arguments,
             dialect,
@@ -190,6 +199,8 @@ impl When {
                 login_redirect,
                 plain_to_tls_port,
                 shell_script,
+                numeric_host,
+                sse_path,
                 lists,
                 path_in_arguments,
             ]
@@ -279,6 +290,8 @@ impl When {
             && same(self.login_redirect, facts.login_redirect)
             && same(self.plain_to_tls_port, facts.plain_to_tls_port)
             && same(self.shell_script, facts.shell_script)
+            && same(self.numeric_host, facts.numeric_host)
+            && same(self.sse_path, facts.sse_path)
             && same(self.lists, facts.lists)
             && self
                 .path_in_arguments
@@ -321,9 +334,12 @@ pub(super) struct Facts<'a> {
     login_redirect: bool,
     plain_to_tls_port: bool,
     shell_script: bool,
+    numeric_host: bool,
+    sse_path: bool,
     lists: bool,
     path_in_arguments: Option<bool>,
     raised_in: Origin,
+    statement: OnceCell<Statement>,
 }
 
 impl<'a> Facts<'a> {
@@ -388,6 +404,8 @@ impl<'a> Facts<'a> {
             login_redirect: live::login_redirect(failure),
             plain_to_tls_port: live::plain_to_tls_port(failure),
             shell_script: live::shell_script(&failure.argv),
+            numeric_host: live::numeric_host(failure),
+            sse_path: live::sse_path(failure),
             lists: tool_name(failure).is_some_and(says_list),
             path_in_arguments: live::path_in_arguments(failure),
             raised_in: if failure.phase.is_some() {
@@ -395,7 +413,13 @@ impl<'a> Facts<'a> {
             } else {
                 origin(failure)
             },
+            statement: OnceCell::new(),
         }
+    }
+
+    /// What a report says went wrong.
+    pub(super) fn statement(&self) -> &Statement {
+        self.statement.get_or_init(|| statement(self.failure))
     }
 }
 

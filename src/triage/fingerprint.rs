@@ -2,11 +2,11 @@
 //! in this step or test.
 
 use super::facts::{Facts, Promise, Source};
-use super::statement::statement;
 use super::template::{template, without_stamps};
 use crate::model::{AssertionTarget, Evidence, Failure, Template};
-use crate::text::truncate;
+use crate::text::{stable_name, truncate};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 
 /// Version of the algorithm, the first part of every fingerprint; raised when
 /// the same failure would get another value.
@@ -62,14 +62,19 @@ pub(super) fn of_facts(
         }
         (Some(_) | None, Some(_) | None) => match facts.source {
             Source::Live => push_evidence(&mut parts, evidence),
-            Source::Report => push_statement(&mut parts, f, evidence),
+            Source::Report => push_statement(&mut parts, facts, evidence),
         },
     }
     let texts: Vec<&str> = parts.parts().map(|(_, text)| text).collect();
     let identity = identity(f);
     Fingerprints {
         cause: hash(texts.iter().copied()),
-        test: hash(texts.iter().copied().chain(identity)),
+        test: hash(
+            texts
+                .iter()
+                .copied()
+                .chain(identity.iter().map(AsRef::as_ref)),
+        ),
         template: parts,
     }
 }
@@ -83,9 +88,9 @@ fn push_evidence(parts: &mut Template, evidence: Option<&Evidence>) {
 /// What the report says, whichever line of it the rule quotes; the quote
 /// itself only where it comes from the logs, since then the report said
 /// nothing that would tell one cause from another.
-fn push_statement(parts: &mut Template, f: &Failure, evidence: Option<&Evidence>) {
-    let statement = statement(f);
-    if let Some(class) = &f.type_
+fn push_statement(parts: &mut Template, facts: &Facts<'_>, evidence: Option<&Evidence>) {
+    let statement = facts.statement();
+    if let Some(class) = &facts.failure.type_
         && !statement.innermost
     {
         parts.push("class", template(class));
@@ -121,8 +126,17 @@ fn canonical(value: &serde_json::Value) -> String {
 }
 
 /// What tells one step or test from another, wherever and whenever it runs.
-fn identity(f: &Failure) -> [&str; 5] {
-    [&f.server, &f.step, &f.suite, &f.classname, &f.name].map(|part| part.as_deref().unwrap_or(""))
+fn identity(f: &Failure) -> [Cow<'_, str>; 5] {
+    let [server, step, suite, classname, name] =
+        [&f.server, &f.step, &f.suite, &f.classname, &f.name]
+            .map(|part| part.as_deref().unwrap_or(""));
+    [
+        Cow::Borrowed(server),
+        Cow::Borrowed(step),
+        stable_name(suite),
+        stable_name(classname),
+        Cow::Borrowed(name),
+    ]
 }
 
 fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> String {
@@ -135,7 +149,9 @@ fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let digest = sha.finalize();
     let mut text = format!("{VERSION}:");
     for byte in digest.iter().take(8) {
-        text.push_str(&format!("{byte:02x}"));
+        for digit in [byte >> 4, byte & 15] {
+            text.extend(char::from_digit(u32::from(digit), 16));
+        }
     }
     text
 }

@@ -390,3 +390,19 @@ fn a_rule_that_quotes_another_line_does_not_change_a_fingerprint() {
         fingerprints(&failure, "connection_refused", Some(&logged)).cause
     );
 }
+
+#[test]
+fn a_test_is_the_same_in_a_suite_that_is_named_after_its_run() {
+    let of = |suite: &str| {
+        let failure = Failure {
+            suite: Some(suite.into()),
+            classname: Some("shop.CartTest".into()),
+            name: Some("total".into()),
+            message: Some("expected 1".into()),
+            ..Failure::default()
+        };
+        fingerprints(&failure, "assertion_mismatch", None).test
+    };
+    assert_eq!(of("TestCart-20261121214921"), of("TestCart-20261122080000"));
+    assert_ne!(of("suite-1"), of("suite-2"));
+}

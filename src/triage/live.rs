@@ -3,6 +3,7 @@
 
 use crate::model::Failure;
 use serde_json::Value;
+use std::net::Ipv4Addr;
 
 /// Bytes at the end of stderr that are searched for what was raised.
 const TAIL: usize = 64 * 1024;
@@ -86,18 +87,45 @@ pub(super) fn packaged(failure: &Failure) -> bool {
 /// Whether a host is named, by the plan, that can't exist outside: RFC 2606
 /// and RFC 6762 reserve these endings, and `.internal` is private.
 pub(super) fn reserved_host(failure: &Failure) -> bool {
+    any_given(failure, &names_reserved_host)
+}
+
+/// Whether a URL of the plan or the call names this machine or a bare address,
+/// so that no name has to be resolved.
+pub(super) fn numeric_host(failure: &Failure) -> bool {
+    any_given(failure, &|text| {
+        text.split_once("://").is_some_and(|(_, rest)| {
+            let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+            let host = authority.rsplit('@').next().unwrap_or(authority);
+            let name = host.split(':').next().unwrap_or(host);
+            name == "localhost" || host.starts_with('[') || name.parse::<Ipv4Addr>().is_ok()
+        })
+    })
+}
+
+/// Whether the path of the URL is the one where the old HTTP transport opens
+/// its event stream.
+pub(super) fn sse_path(failure: &Failure) -> bool {
+    failure.url.as_deref().is_some_and(|url| {
+        let path = url.split(['?', '#']).next().unwrap_or(url);
+        path.trim_end_matches('/').ends_with("/sse")
+    })
+}
+
+/// Whether the test holds for a text of the command, the URL or the call.
+fn any_given(failure: &Failure, test: &dyn Fn(&str) -> bool) -> bool {
     let given = failure
         .argv
         .iter()
         .map(String::as_str)
         .chain(failure.url.as_deref())
-        .any(names_reserved_host);
+        .any(test);
     given
         || failure
             .request
             .as_ref()
             .and_then(|request| request.params.as_ref())
-            .is_some_and(|params| any_text(params, &names_reserved_host))
+            .is_some_and(|params| any_text(params, test))
 }
 
 fn names_reserved_host(text: &str) -> bool {
@@ -321,5 +349,28 @@ mod tests {
         assert_eq!(with(json!({"query": "a"})), Some(false));
         assert_eq!(with(json!({})), Some(false));
         assert_eq!(path_in_arguments(&Failure::default()), None);
+    }
+
+    #[test]
+    fn addresses_that_need_no_name_are_told_from_hosts() {
+        let called = |url: &str| Failure {
+            argv: vec!["bridge".into(), url.into()],
+            ..Failure::default()
+        };
+        assert!(numeric_host(&called("http://127.0.0.1:9/mcp")));
+        assert!(numeric_host(&called("redis://u:p@localhost:6379/0")));
+        assert!(numeric_host(&called("http://[::1]:9")));
+        assert!(!numeric_host(&called("https://127.acme.com/")));
+        assert!(!numeric_host(&called("127.0.0.1")));
+    }
+
+    #[test]
+    fn the_path_of_event_streams_is_known() {
+        let at = |url: &str| Failure {
+            url: Some(url.into()),
+            ..Failure::default()
+        };
+        assert!(sse_path(&at("http://h:1/api/sse/?k=1")));
+        assert!(!sse_path(&at("http://h:1/essence")));
     }
 }

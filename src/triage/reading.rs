@@ -6,6 +6,9 @@ use super::rule::{Field, Rule, Strength};
 use crate::model::ErrorCategory;
 use serde::Serialize;
 
+/// The text that is the name of a class, by the name of its field.
+pub(super) const CLASS: &str = "type";
+
 /// How much a match counts, by its rule and by its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -58,4 +61,25 @@ pub(super) fn without_values<'a>(text: &Text<'a>) -> Text<'a> {
         rank: text.rank,
         reserve: text.reserve,
     }
+}
+
+/// Leaves out texts that say again what one before them said: a head, a line
+/// and the whole of a message are often the same. They come from the most
+/// telling, so whatever a rule finds in the second one counts no more than in
+/// the first, unless that was the name of a class.
+pub(super) fn without_repeated(texts: &mut Vec<Text<'_>>) {
+    let is_class = |text: &Text<'_>| text.name == CLASS;
+    let mut kept = 0;
+    for index in 0..texts.len() {
+        let repeated = texts[..kept].iter().any(|before| {
+            before.field == texts[index].field
+                && is_class(before) == is_class(&texts[index])
+                && before.text == texts[index].text
+        });
+        if !repeated {
+            texts.swap(kept, index);
+            kept += 1;
+        }
+    }
+    texts.truncate(kept);
 }

@@ -494,3 +494,36 @@ steps: [{{ id: work, tool: work, expect: {{ text: {{ starts_with: \"42\" }} }} }
     ));
     run.ends(1, "code_failure");
 }
+
+/// A tool whose output schema lies on another machine.
+const REMOTE_SCHEMA: &str = "
+name: remote-schema
+tools:
+  - name: answer
+    inputSchema: { type: object }
+    outputSchema: { $ref: \"https://schemas.invalid/answer.json\" }
+    response: { text: \"42\", structured: { answer: 42 } }
+";
+
+#[test]
+fn a_schema_that_nobody_may_fetch_blames_nobody_and_is_said() {
+    let project = Project::with(
+        "
+version: 1
+servers: { s: { command: jelly, args: [mock, --script, mock.yaml] } }
+steps:
+  - { id: one, tool: answer, expect: { text: { equals: \"42\" } } }
+  - { id: two, tool: answer }
+",
+    );
+    project.write("mock.yaml", REMOTE_SCHEMA);
+    let run = project.run(&[]);
+    run.ends(0, "passed");
+    let said = "was not held against its output schema: it refers to \
+                `https://schemas.invalid/answer.json`";
+    let told = format!("{}{}", run.stdout, run.stderr);
+    assert_eq!(told.matches(said).count(), 1, "{told}");
+    let notes = &run.last().server("s")["notes"];
+    assert!(notes[0].as_str().unwrap().contains(said), "{notes}");
+    assert_eq!(notes.as_array().unwrap().len(), 1);
+}

@@ -3,15 +3,21 @@
 
 use crate::model::TriageReport;
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
+
+/// Bytes that are handed on at a time.
+const BUFFER: usize = 16 << 10;
 
 /// What `--format json` prints.
 ///
 /// # Errors
 /// What `out` says.
 pub fn json(report: &TriageReport, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, report)?;
-    writeln!(out)
+    // The serialiser writes by the letter, which is dear through a pointer.
+    let mut out = BufWriter::with_capacity(BUFFER, out);
+    serde_json::to_writer_pretty(&mut out, report)?;
+    writeln!(out)?;
+    out.flush()
 }
 
 /// What `--format jsonl` prints: one failure a line.

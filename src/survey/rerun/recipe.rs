@@ -96,21 +96,27 @@ impl Recipe {
     }
 
     fn line(&self, names: &[String]) -> String {
-        let mut words: Vec<String> = Vec::new();
-        words.extend(self.raw.map(str::to_owned));
-        words.extend(self.before.iter().map(|word| quote(word)));
+        let raw = self.raw.map(str::to_owned);
+        let words = self.words(names);
+        let quoted = words.iter().map(|word| quote(word));
+        raw.into_iter().chain(quoted).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What the program is to be given, behind what is `raw`.
+    pub(super) fn words(&self, names: &[String]) -> Vec<String> {
+        let mut words = self.before.clone();
         match &self.join {
-            Join::Words => words.extend(names.iter().map(|name| quote(name))),
+            Join::Words => words.extend(names.iter().cloned()),
             Join::Prefixed(prefix) => {
-                words.extend(names.iter().map(|name| quote(&format!("{prefix}{name}"))));
+                words.extend(names.iter().map(|name| format!("{prefix}{name}")));
             }
             Join::OneWord(begin, between, end) => {
-                words.push(quote(&format!("{begin}{}{end}", names.join(between))));
+                words.push(format!("{begin}{}{end}", names.join(between)));
             }
             Join::Nothing => {}
         }
-        words.extend(self.after.iter().map(|word| quote(word)));
-        words.join(" ")
+        words.extend(self.after.iter().cloned());
+        words
     }
 }
 

@@ -1,15 +1,18 @@
-use super::framework::target;
+use super::framework::{Target, target};
+use super::shell::is_sayable;
 use crate::model::{FailureStatus, Failures, TriagedFailure};
+use proptest::prelude::*;
+use std::process::Command;
 
 /// The command that runs one test again.
-fn command(
-    dialect: &str,
-    report: &str,
-    suite: &str,
-    class: &str,
-    name: &str,
-    file: &str,
-) -> String {
+fn command(dialect: &str, [report, suite, class, name, file]: [&str; 5]) -> String {
+    match target_of(dialect, [report, suite, class, name, file]) {
+        Some(target) => target.recipe.lines(&[target.name]).join("\n"),
+        None => String::new(),
+    }
+}
+
+fn target_of(dialect: &str, [report, suite, class, name, file]: [&str; 5]) -> Option<Target> {
     let mut failures = Failures::default();
     failures.push(TriagedFailure {
         report: report.into(),
@@ -29,16 +32,12 @@ fn command(
         .unwrap(),
         history: None,
     });
-    let view = failures.get(0).unwrap();
-    match target(dialect, &view) {
-        Some(target) => target.recipe.lines(&[target.name]).join("\n"),
-        None => String::new(),
-    }
+    target(dialect, &failures.get(0).unwrap())
 }
 
 #[test]
 fn every_framework_selects_a_test_in_its_own_way() {
-    for (dialect, [report, suite, class, name, file], wanted) in [
+    for (dialect, told, wanted) in [
         (
             "pytest",
             ["", "pytest", "tests.test_a.TestB", "test_c[x y]", ""],
@@ -248,10 +247,93 @@ fn every_framework_selects_a_test_in_its_own_way() {
         ),
         ("newman", ["", "", "", "status 200", ""], ""),
     ] {
-        assert_eq!(
-            command(dialect, report, suite, class, name, file),
-            wanted,
-            "{dialect} {name}"
-        );
+        assert_eq!(command(dialect, told), wanted, "{dialect} {told:?}");
+    }
+}
+
+/// One of each family that has a way of its own to name a test.
+const DIALECTS: [&str; 26] = [
+    "pytest",
+    "nose2",
+    "robot",
+    "playwright",
+    "cypress",
+    "vitest",
+    "jest-junit",
+    "mocha-xunit",
+    "jasmine",
+    "node-test",
+    "bun",
+    "ginkgo",
+    "gotestsum",
+    "nextest",
+    "libtest",
+    "gradle",
+    "surefire",
+    "phpunit",
+    "rspec",
+    "minitest",
+    "ctest",
+    "gtest",
+    "catch2",
+    "trx",
+    "bazel",
+    "bats",
+];
+
+/// The words that a real shell hands to the program.
+fn read_back(line: &str) -> Vec<String> {
+    let script = format!("TEST_BINARY=program; printf '%s\\0' {line}");
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{script}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.split_terminator('\0').map(str::to_owned).collect()
+}
+
+#[track_caller]
+fn comes_back(dialect: &str, told: [&str; 5]) {
+    let Some(target) = target_of(dialect, told).filter(|target| is_sayable(&target.name)) else {
+        return;
+    };
+    let names = [target.name.clone()];
+    let mut meant = target.recipe.words(&names);
+    if target.recipe.raw.is_some() {
+        meant.insert(0, "program".to_owned());
+    }
+    let [line] = target.recipe.lines(&names).try_into().unwrap();
+    assert_eq!(read_back(&line), meant, "{dialect} {told:?}");
+}
+
+#[test]
+fn no_framework_s_command_runs_what_a_name_says() {
+    for hostile in [
+        "$(touch /nowhere/x)",
+        "`id`; echo 'a' \"b\" $HOME",
+        "shop.Cart$Inner",
+        "it's [1] {a, b} | c & d > e",
+        "-rf ~ #x !! *",
+    ] {
+        for dialect in DIALECTS {
+            let report = format!("a/target/surefire-reports/{hostile}.xml");
+            for class in [hostile, "shop.CartTest", "a.bats", "spec.cart_spec"] {
+                comes_back(dialect, [&report, hostile, class, hostile, hostile]);
+                comes_back(
+                    dialect,
+                    [&report, hostile, class, &format!("Test{hostile}"), "a.py"],
+                );
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn every_framework_s_command_says_what_is_meant(
+        dialect in prop::sample::select(&DIALECTS[..]),
+        told in [r"[^\x00]{0,12}", r"[^\x00]{0,24}", r"[$.A-Za-z]{1,12}", r"[^\x00\n]{1,24}", "[^\x00]{1,12}"],
+    ) {
+        let [report, suite, class, name, file] = &told;
+        comes_back(dialect, [report, suite, class, name, file]);
     }
 }

@@ -39,15 +39,15 @@ pub(super) fn place(line: &str) -> Option<&str> {
     // RSpec and Perl mark their lines as comments.
     let line = line.strip_prefix("# ").unwrap_or(line);
     let line = line.strip_prefix("from ").unwrap_or(line);
-    if let Some((path, _)) = line.split_once(".rb:")
-        && !path.contains(' ')
-        && (line.contains(":in ") || line.ends_with(|c: char| c.is_ascii_digit()))
-    {
-        return Some(&line[..path.len() + 3]);
-    }
     if line.starts_with('#') && line.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
+        let ruby = ruby(line);
         let rest = line.trim_start_matches(|c: char| c == '#' || c.is_ascii_digit());
-        return Some(rest.trim());
+        return ruby.or(Some(rest.trim()));
+    }
+    // All others have a number behind a colon.
+    memchr::memchr(b':', line.as_bytes())?;
+    if let Some(path) = ruby(line) {
+        return Some(path);
     }
     if line.contains(".go:") && line.contains(" +0x") {
         return line.split(':').next();
@@ -56,6 +56,12 @@ pub(super) fn place(line: &str) -> Option<&str> {
         return Some("");
     }
     bare(line)
+}
+
+fn ruby(line: &str) -> Option<&str> {
+    let (path, _) = line.split_once(".rb:")?;
+    (!path.contains(' ') && (line.contains(":in ") || line.ends_with(|c: char| c.is_ascii_digit())))
+        .then(|| &line[..path.len() + 3])
 }
 
 /// `at` is an English word too.
@@ -85,21 +91,100 @@ fn called_at(rest: &str) -> Option<&str> {
 
 /// A path with a line number and nothing else that says anything.
 fn bare(line: &str) -> Option<&str> {
-    static BARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?x)^(?:\([^)]*\)\ )?
-            (?P<path>[\w./\\~@<>\[\]-]*\.(?:py|php|exs?|erl|swift|m|kt|kts|scala|dart|lua|pl|t|pm|cc|cpp|cxx|h|hpp|c|rs|go|ts|tsx|js|mjs|cjs|jsx|vue|cs|fs|vb|java|groovy)):\d+
-            (?::\d+)?:?\s*(?:in\ \S.*|\(\w+\)|[A-Z]\w*(?:Error|Exception|Failed|Failure)?|\S+/\d+)?$",
-        )
-        .ok()
-    });
+    static BARE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(PATH_AND_LINE).ok());
+    if line.is_ascii() {
+        return plain(line);
+    }
     let found = BARE.as_ref()?.captures(line)?;
     found.name("path").map(|path| path.as_str())
 }
 
+const PATH_AND_LINE: &str = r"(?x)^(?:\([^)]*\)\ )?
+    (?P<path>[\w./\\~@<>\[\]-]*\.(?:py|php|exs?|erl|swift|m|kt|kts|scala|dart|lua|pl|t|pm|cc|cpp|cxx|h|hpp|c|rs|go|ts|tsx|js|mjs|cjs|jsx|vue|cs|fs|vb|java|groovy)):\d+
+    (?::\d+)?:?\s*(?:in\ \S.*|\(\w+\)|[A-Z]\w*(?:Error|Exception|Failed|Failure)?|\S+/\d+)?$";
+
+/// Endings of [`PATH_AND_LINE`].
+const SOURCES: [&str; 35] = [
+    "py", "php", "ex", "exs", "erl", "swift", "m", "kt", "kts", "scala", "dart", "lua", "pl", "t",
+    "pm", "cc", "cpp", "cxx", "h", "hpp", "c", "rs", "go", "ts", "tsx", "js", "mjs", "cjs", "jsx",
+    "vue", "cs", "fs", "vb", "java", "groovy",
+];
+
+/// What [`PATH_AND_LINE`] finds in a line of ASCII, by hand: it is asked of
+/// every line of every failure.
+fn plain(line: &str) -> Option<&str> {
+    // An application's name in brackets, as Elixir writes it.
+    let begin = line
+        .strip_prefix('(')
+        .and_then(|inside| inside.split_once(')'))
+        .and_then(|(_, rest)| rest.strip_prefix(' '))
+        .unwrap_or(line);
+    let (path, after) = begin.split_once(':')?;
+    let (_, source) = path.rsplit_once('.')?;
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_path = SOURCES.contains(&source)
+        && path
+            .bytes()
+            .all(|byte| word(byte) || b"./\\~@<>[]-".contains(&byte));
+    if !is_path || !after.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    // `lib/shop.ex:3: Shop.total/1`; digits and colons may belong to either.
+    let ends_in_number = |text: &str| {
+        text.rsplit_once('/').is_some_and(|(name, number)| {
+            !name.is_empty()
+                && !number.is_empty()
+                && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    };
+    let is_space = |c: char| matches!(c, '\t'..='\r' | ' ');
+    if !after.contains(is_space) && ends_in_number(&after[1..]) {
+        return Some(path);
+    }
+    let digits = |text: &'_ str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let mut rest = &after[digits(after)..];
+    if let Some(column) = rest.strip_prefix(':')
+        && digits(column) > 0
+    {
+        rest = &column[digits(column)..];
+    }
+    let told = rest
+        .strip_prefix(':')
+        .unwrap_or(rest)
+        .trim_start_matches(is_space);
+    let tells_nothing = told.is_empty()
+        || told.strip_prefix("in ").is_some_and(|within| {
+            !within.is_empty() && !within.starts_with(is_space) && !within.contains('\n')
+        })
+        || told
+            .strip_prefix('(')
+            .and_then(|inside| inside.strip_suffix(')'))
+            .is_some_and(|inside| !inside.is_empty() && inside.bytes().all(word))
+        || told.starts_with(|c: char| c.is_ascii_uppercase()) && told.bytes().all(word)
+        || !told.contains(is_space) && ends_in_number(told);
+    tells_nothing.then_some(path)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::place;
+    use super::{PATH_AND_LINE, place, plain};
+    use proptest::prelude::*;
+    use regex::Regex;
+    use std::sync::LazyLock;
+
+    static BARE: LazyLock<Regex> = LazyLock::new(|| Regex::new(PATH_AND_LINE).unwrap());
+
+    proptest! {
+        #[test]
+        fn by_hand_the_same_places_are_found_as_by_the_expression(
+            line in r"(\([a-z)]{0,3}\) ?)?[a-z./ ]{0,3}[.]?(py|go|groovy|h|ts|java|x)?[:]?[0-9]{0,2}([:][0-9]{0,2})?[:]?[ \n]{0,2}(in ?[ a\n]{0,2}|\([a )]{0,2}\)|[A-Z][a-z ]{0,3}|[a:]{0,2}/?[0-9]{0,2})?"
+        ) {
+            let expected = BARE
+                .captures(&line)
+                .map(|found| found.name("path").unwrap().as_str());
+            prop_assert_eq!(plain(&line), expected);
+        }
+    }
 
     #[test]
     fn stacks_of_every_language_are_told_from_sentences() {

@@ -1,5 +1,6 @@
 //! The texts of a failure that a client of the server saw.
 
+use super::noise;
 use super::slice::{List, readable};
 use crate::model::Phase;
 use crate::triage::answer;
@@ -51,6 +52,7 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
     }
     let start = list.texts.len();
     if let Some(stderr) = &f.stderr {
+        let stderr = noise::without_warnings(stderr);
         list.with_roots(Field::Stderr, "stderr", stderr, 2);
     }
     if let Some(stdout) = &f.stdout {

@@ -3,9 +3,13 @@
 
 use super::{frames, heads};
 use crate::model::Failure;
+use memchr::memmem;
+use std::borrow::Cow;
 
 /// Shorter names are words of the language too.
 const NAME: usize = 6;
+/// Lines below a warning that may belong to it.
+const MESSAGE: usize = 2;
 
 /// The lines of `text` that say something.
 ///
@@ -37,11 +41,13 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
             in_traceback = false;
         }
         // tsc quotes the line with its number, and marks what is wrong below.
-        let marked = lines.peek().is_some_and(|(_, next)| {
-            next.contains('~') && next.bytes().all(|b| matches!(b, b'~' | b' '))
-        });
+        let mut is_marked = || {
+            lines.peek().is_some_and(|(_, next)| {
+                next.contains('~') && next.bytes().all(|b| matches!(b, b'~' | b' '))
+            })
+        };
         if is_source(bare)
-            || (marked && bare.starts_with(|c: char| c.is_ascii_digit()))
+            || (bare.starts_with(|c: char| c.is_ascii_digit()) && is_marked())
             || is_progress(bare)
             || frames::place(line).is_some()
             || (index == 0 && is_title(bare, f))
@@ -70,10 +76,59 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
     kept
 }
 
+/// What a server wrote, without the warnings of Python about its libraries:
+/// `path.py:10: DeprecationWarning: …`, and below it the line of source. They
+/// are there whether it fails or not.
+pub(super) fn without_warnings(text: &str) -> Cow<'_, str> {
+    if !text.contains("Warning: ") {
+        return text.into();
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut lines = text.split_inclusive('\n').peekable();
+    let mut more = 0;
+    while let Some(line) = lines.next() {
+        if is_warning(line) {
+            more = MESSAGE;
+            continue;
+        }
+        if more > 0 {
+            more -= 1;
+            if line.starts_with("  ") {
+                more = 0;
+                continue;
+            }
+            // A message may go on in sentences before the source comes.
+            if !line.contains(':') && lines.peek().is_some_and(|next| next.starts_with("  ")) {
+                continue;
+            }
+            more = 0;
+        }
+        kept.push_str(line);
+    }
+    kept.into()
+}
+
+fn is_warning(line: &str) -> bool {
+    let mut parts = line.splitn(4, ':');
+    let (Some(path), Some(number), Some(class), Some(_)) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return false;
+    };
+    path.ends_with(".py")
+        && !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit())
+        && class.trim().ends_with("Warning")
+        && !class.trim().contains(' ')
+}
+
 /// What pytest itself says in its report of a failure: the lines marked with
 /// `E`. The others quote source code, of libraries too, which is full of words
 /// that mean something elsewhere.
 fn pytest_says(text: &str) -> Option<String> {
+    if !text.starts_with("E  ") && memmem::find(text.as_bytes(), b"\nE  ").is_none() {
+        return None;
+    }
     let mut said = String::new();
     let mut apart = false;
     for line in text.lines() {
@@ -97,6 +152,11 @@ fn pytest_says(text: &str) -> Option<String> {
 
 /// What was printed, and dumps of pages, stand at the end.
 fn starts_appendix(line: &str) -> bool {
+    // Nearly every line is told by its first letter.
+    line.starts_with(['s', 'C', 'I', 'H', 'A', 'T', '-', 'a']) && names_appendix(line)
+}
+
+fn names_appendix(line: &str) -> bool {
     line.starts_with("stack backtrace:")
         || line.starts_with("stack traceback:")
         || line.starts_with("CallStack (from")
@@ -116,10 +176,10 @@ fn is_source(line: &str) -> bool {
         return true;
     }
     !line.is_empty()
-        && line.contains(['^', '~'])
         && line
             .bytes()
             .all(|b| matches!(b, b'^' | b'~' | b' ' | b'|' | b'-'))
+        && line.contains(['^', '~'])
 }
 
 /// Lines of `go test -v` that only say which test runs.
@@ -133,12 +193,12 @@ fn is_progress(line: &str) -> bool {
         "--- PASS: ",
         "--- SKIP: ",
     ];
-    MARKS.iter().any(|mark| line.starts_with(mark))
+    line.starts_with(['=', '-']) && MARKS.iter().any(|mark| line.starts_with(mark))
 }
 
 /// How many exceptions a group of Python holds.
 fn members(text: &str) -> usize {
-    if !text.contains("Exception Group Traceback") {
+    if memmem::find(text.as_bytes(), b"Exception Group Traceback").is_none() {
         return 0;
     }
     text.lines()
@@ -152,7 +212,10 @@ fn is_title(line: &str, f: &Failure) -> bool {
         name.as_deref()
             .is_some_and(|name| !name.is_empty() && line.contains(name))
     };
-    line.contains(" › ") || line.contains(" > ") && named(&f.name) || {
+    line.contains(" › ")
+        // A sentence that quotes the name is none.
+        || line.contains(" > ") && !line.contains('`') && named(&f.name)
+        || {
         // `ShopTest::testTotal`, `testProv with data set #0`
         let first = line.split(' ').next().unwrap_or_default();
         first.contains("::")
@@ -163,19 +226,19 @@ fn is_title(line: &str, f: &Failure) -> bool {
 }
 
 /// The line without the name of the test where reports put it.
-fn without_name(line: &str, index: usize, f: &Failure) -> String {
+fn without_name<'l>(line: &'l str, index: usize, f: &Failure) -> Cow<'l, str> {
     if index > 2 && !line.contains("panicked at") && !line.contains("@test") {
-        return line.to_owned();
+        return Cow::Borrowed(line);
     }
-    let mut line = line.to_owned();
+    let mut line = Cow::Borrowed(line);
     for name in [&f.name, &f.classname].into_iter().flatten() {
         if is_name(name) && line.trim() != name && line.contains(name.as_str()) {
-            line = line.replace(name.as_str(), "…");
+            line = Cow::Owned(line.replace(name.as_str(), "…"));
         }
     }
     // `thread 'NAME' (123) panicked at src/lib.rs:1:2:`
     if let Some((_, rest)) = line.split_once(" panicked at ") {
-        line = format!("thread '…' panicked at {rest}");
+        line = Cow::Owned(format!("thread '…' panicked at {rest}"));
     }
     line
 }
@@ -200,7 +263,7 @@ fn without_number(line: &str) -> &str {
 }
 
 /// bats quotes the command that failed.
-fn without_command(line: &str) -> std::borrow::Cow<'_, str> {
+fn without_command(line: &str) -> Cow<'_, str> {
     let bare = line.trim_start();
     match bare
         .strip_prefix('`')
@@ -213,7 +276,7 @@ fn without_command(line: &str) -> std::borrow::Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::statements;
+    use super::{statements, without_warnings};
     use crate::model::Failure;
 
     fn said(text: &str) -> String {
@@ -265,5 +328,20 @@ mod tests {
             ),
             "thread '…' panicked at src/lib.rs:1:2:\nboom"
         );
+    }
+
+    #[test]
+    fn warnings_of_python_are_no_story_of_the_failure() {
+        assert_eq!(
+            without_warnings(
+                "/a/jwt.py:10: JoseDeprecationWarning: use jose2.\nGone in 2.0.\n  import jose\nshop: set SHOP_URL\n"
+            ),
+            "shop: set SHOP_URL\n"
+        );
+        assert_eq!(
+            without_warnings("/a.py:1: UserWarning: x\nError: boom\n  at a\n"),
+            "Error: boom\n  at a\n"
+        );
+        assert_eq!(without_warnings("Warning: no disk\n"), "Warning: no disk\n");
     }
 }

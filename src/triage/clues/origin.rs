@@ -2,6 +2,8 @@
 
 use super::frames::place;
 use crate::model::Failure;
+use aho_corasick::AhoCorasick;
+use std::sync::LazyLock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -20,25 +22,22 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
         return Origin::Unknown;
     };
     let text = super::slice::readable(text);
-    let mut own: Vec<&str> = Vec::new();
-    let mut frames = 0;
+    let mut places: Vec<&str> = Vec::new();
     let mut outermost_first = false;
     for line in text.lines().take(400) {
-        if line.trim_start().starts_with("File \"") || is_pytest_place(line) {
-            outermost_first = true;
-        }
-        let Some(place) = place(line) else {
-            continue;
-        };
-        frames += 1;
-        if !place.is_empty() && !is_library(place) && !is_foreign(place, f.classname.as_deref()) {
-            own.push(place);
-        }
+        let place = place(line);
+        outermost_first |=
+            line.trim_start().starts_with("File \"") || place.is_some() && line.contains(".py:");
+        places.extend(place);
     }
+    let frames = places.len();
+    let is_own = |place: &&&str| {
+        !place.is_empty() && !is_library(place) && !is_foreign(place, f.classname.as_deref())
+    };
     let innermost = if outermost_first {
-        own.last()
+        places.iter().rfind(is_own)
     } else {
-        own.first()
+        places.iter().find(is_own)
     };
     match innermost {
         None => Origin::Unknown,
@@ -47,10 +46,6 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
         Some(place) if place.contains(".java:") && frames < 3 => Origin::Unknown,
         Some(_) => Origin::Test,
     }
-}
-
-fn is_pytest_place(line: &str) -> bool {
-    line.contains(".py:") && place(line).is_some()
 }
 
 /// Whether a line of a JVM's stack belongs to other people than the test: the
@@ -65,13 +60,14 @@ fn is_foreign(place: &str, test: Option<&str>) -> bool {
         .iter()
         .any(|ending| file.contains(ending));
     let called = called.rsplit('/').next().unwrap_or(called);
-    let owner =
-        |name: &str| -> Vec<String> { name.split('.').take(OWNER).map(str::to_owned).collect() };
+    fn owner(name: &str) -> impl Iterator<Item = &str> {
+        name.split('.').take(OWNER)
+    }
     let packaged =
         |name: &str| name.split('.').count() > OWNER && !name.contains([' ', '/', ':', '\\']);
     of_jvm
         && packaged(called)
-        && test.is_some_and(|test| packaged(test) && owner(test) != owner(called))
+        && test.is_some_and(|test| packaged(test) && !owner(test).eq(owner(called)))
 }
 
 fn is_library(place: &str) -> bool {
@@ -164,8 +160,9 @@ fn is_library(place: &str) -> bool {
         "java.base",
         "worker.org.",
     ];
-    PARTS.iter().any(|part| place.contains(part))
-        || PACKAGES.iter().any(|package| place.starts_with(package))
+    static ANY_PART: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(PARTS).ok());
+    PACKAGES.iter().any(|package| place.starts_with(package))
+        || ANY_PART.as_ref().is_some_and(|part| part.is_match(place))
 }
 
 fn is_test(place: &str) -> bool {

@@ -9,7 +9,9 @@ use super::wrapped::unwrapped;
 use crate::model::Failure;
 use crate::triage::facts::is_dialect;
 use crate::triage::rule::Field;
+use aho_corasick::AhoCorasick;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// From the most telling: the innermost cause, the message, the whole text,
 /// what was printed.
@@ -19,7 +21,7 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     let mut compares_nothing = false;
     let mut empty = true;
     for (name, said, rank) in [("message", message, 1), ("text", text, 2)] {
-        let Some(said) = said.filter(|said| !said.trim().is_empty() && !is_bare_class(said.trim()))
+        let Some(said) = said.filter(|said| !said.trim().is_empty() && !says_nothing(said.trim()))
         else {
             continue;
         };
@@ -130,12 +132,13 @@ fn in_hook(f: &Failure) -> bool {
         "in `setup'",
         "#setup'",
     ];
+    static ANY_CALL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(CALLS).ok());
     let text = f.text.as_deref().unwrap_or_default();
     let whole = match (&f.name, &f.classname) {
         (Some(name), Some(class)) => name == class && name.contains('.'),
         (Some(_), None) | (None, Some(_) | None) => false,
     };
-    whole || CALLS.iter().any(|call| text.contains(call))
+    whole || ANY_CALL.as_ref().is_some_and(|call| call.is_match(text))
 }
 
 /// A class that says nothing without a message.
@@ -145,6 +148,32 @@ fn is_bare_class(type_: &str) -> bool {
         last,
         "Exception" | "RuntimeException" | "Error" | "RuntimeError" | "Throwable"
     )
+}
+
+/// Whether all that is said is a class that says nothing, or a placeholder
+/// behind one, as in `Error: undefined`.
+fn says_nothing(said: &str) -> bool {
+    const PLACEHOLDERS: [&str; 12] = [
+        "undefined",
+        "null",
+        "none",
+        "nil",
+        "failed",
+        "fail",
+        "failure",
+        "error",
+        "false",
+        "true",
+        "unknown",
+        "[object object]",
+    ];
+    is_bare_class(said)
+        || said.split_once(": ").is_some_and(|(class, rest)| {
+            let rest = rest.trim_end_matches(['.', '!']).to_ascii_lowercase();
+            is_bare_class(class)
+                && (PLACEHOLDERS.contains(&rest.as_str())
+                    || rest.bytes().all(|b| b.is_ascii_digit()))
+        })
 }
 
 /// What one field says: its heads, the lines that name a cause, all of it.

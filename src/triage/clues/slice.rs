@@ -54,8 +54,17 @@ impl<'a> List<'a> {
     }
 
     /// The text, and before it those of its lines that name a cause.
-    pub(super) fn with_roots(&mut self, field: Field, name: &'static str, text: &'a str, rank: u8) {
-        let text = readable(text);
+    pub(super) fn with_roots(
+        &mut self,
+        field: Field,
+        name: &'static str,
+        text: impl Into<Cow<'a, str>>,
+        rank: u8,
+    ) {
+        let text = match text.into() {
+            Cow::Borrowed(text) => readable(text),
+            Cow::Owned(text) => Cow::Owned(readable(&text).into_owned()),
+        };
         for root in root_lines(&text) {
             self.whole(field, name, Cow::Owned(root), 0);
         }

@@ -27,7 +27,7 @@ fn said_by_command(said: &str) -> Option<String> {
         )
         .ok()
     });
-    if said.len() >= WHOLE {
+    if said.len() >= WHOLE || !said.contains("Received unexpected error:") {
         return None;
     }
     let found = REFUSED.as_ref()?.captures(said)?;

@@ -1,0 +1,105 @@
+//! Which patterns a text may match at all, found in one pass over it.
+//!
+//! There are some thousand patterns, and nearly none of them matches a given
+//! text. Most need a literal that is not there, so one pass looks for the
+//! literals of all of them at once; only the patterns whose literals it finds
+//! are matched. The few that need no literal are matched in sets.
+
+use super::literals::literals;
+use super::windows::Windows;
+use regex::bytes::{RegexSet, RegexSetBuilder};
+use regex::{Captures, Regex};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Patterns in one set. Larger sets need fewer passes over a text, and build
+/// larger states for each of its letters.
+const SET: usize = 32;
+
+/// The literals of all patterns, and sets of the patterns without one.
+pub(super) struct Sieve {
+    literals: Windows,
+    /// By literal, the patterns that need it.
+    owners: Vec<Vec<usize>>,
+    sets: Vec<Set>,
+}
+
+struct Set {
+    patterns: Vec<usize>,
+    compiled: RegexSet,
+}
+
+impl Sieve {
+    /// The sieve of these patterns; `None` where they are too large together.
+    pub(super) fn new<'p>(patterns: impl Iterator<Item = &'p str>) -> Option<Self> {
+        let mut owners: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
+        let mut without: Vec<(usize, String)> = Vec::new();
+        for (index, pattern) in patterns.enumerate() {
+            match literals(pattern) {
+                Some(literals) => {
+                    for literal in literals {
+                        owners.entry(literal).or_default().push(index);
+                    }
+                }
+                None => without.push((index, loosened(pattern))),
+            }
+        }
+        let sets = without
+            .chunks(SET)
+            .map(|chunk| {
+                Some(Set {
+                    patterns: chunk.iter().map(|(index, _)| *index).collect(),
+                    compiled: RegexSetBuilder::new(chunk.iter().map(|(_, loose)| loose))
+                        .unicode(false)
+                        .multi_line(true)
+                        .build()
+                        .ok()?,
+                })
+            })
+            .collect::<Option<_>>()?;
+        Some(Self {
+            literals: Windows::new(owners.keys().map(Vec::as_slice)),
+            owners: owners.into_values().collect(),
+            sets,
+        })
+    }
+
+    /// The patterns that `text` may match, in their order; no other one
+    /// matches it. Of those that no literal rules out, only `wanted` ones are
+    /// looked for.
+    pub(super) fn candidates(&self, text: &str, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut found = vec![false; self.owners.len()];
+        let mut candidates = Vec::new();
+        self.literals.find(text.as_bytes(), |literal| {
+            if !std::mem::replace(&mut found[literal], true) {
+                candidates.extend_from_slice(&self.owners[literal]);
+            }
+        });
+        for set in &self.sets {
+            if set.patterns.iter().any(|pattern| wanted(*pattern)) {
+                let hits = set.compiled.matches(text.as_bytes()).into_iter();
+                candidates.extend(hits.map(|hit| set.patterns[hit]));
+            }
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        candidates
+    }
+}
+
+/// The pattern with its bounded gaps (`.{0,40}`) unbounded. It matches all that
+/// the pattern matches and more, and the automaton of the set stays small: a
+/// bounded gap costs a state for each of its lengths.
+fn loosened(pattern: &str) -> String {
+    static GAP: LazyLock<Regex> = LazyLock::new(|| {
+        #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
+        Regex::new(r"\{([01]),[0-9]+\}").expect("the pattern of gaps compiles")
+    });
+    GAP.replace_all(
+        pattern,
+        |gap: &Captures<'_>| {
+            if &gap[1] == "0" { "*" } else { "+" }
+        },
+    )
+    .into_owned()
+}
