@@ -151,39 +151,48 @@ fn print_of_server(server: &Server) -> u64 {
     print.maybe(server.era, |print, era| {
         print.text(&era.to_string());
     });
-    print.maybe(server.command(), |print, command| {
-        let Command {
-            command,
-            args,
-            env,
-            cwd,
-        } = command;
-        print.text(&command.raw);
-        print.number(args.len() as u64);
-        for arg in args {
-            print.text(&arg.raw);
-        }
-        print.number(env.len() as u64);
-        for (name, value) in env {
-            print.text(name).text(&value.raw);
-        }
-        print.maybe(cwd.as_ref(), |print, cwd| {
-            print.text(&cwd.raw);
-        });
-    });
     match &server.transport {
-        Transport::Stdio(_) => {
+        Transport::Stdio(command) => {
             print.text("stdio");
+            add_command(command, &mut print);
         }
-        Transport::Http { url, headers, .. } => {
+        Transport::Http {
+            url,
+            headers,
+            command,
+        } => {
             print.text("http").text(&url.raw);
             print.number(headers.len() as u64);
             for (name, value) in headers {
                 print.text(name).text(&value.raw);
             }
+            if let Some(command) = command {
+                add_command(command, &mut print);
+            }
         }
     }
     print.finish()
+}
+
+fn add_command(command: &Command, print: &mut Print) {
+    let Command {
+        command,
+        args,
+        env,
+        cwd,
+    } = command;
+    print.text(&command.raw);
+    print.number(args.len() as u64);
+    for arg in args {
+        print.text(&arg.raw);
+    }
+    print.number(env.len() as u64);
+    for (name, value) in env {
+        print.text(name).text(&value.raw);
+    }
+    print.maybe(cwd.as_ref(), |print, cwd| {
+        print.text(&cwd.raw);
+    });
 }
 
 #[cfg(test)]

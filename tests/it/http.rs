@@ -489,3 +489,30 @@ fn a_session_that_expires_in_mid_run_is_told_and_the_step_gets_a_new_one() {
     );
     assert_eq!(failure["http"]["status"], 404);
 }
+
+#[test]
+fn a_retry_waits_as_long_as_the_server_asks_and_never_past_the_deadline() {
+    let calls = AtomicUsize::new(0);
+    let server = Http::serve(move |request, out| {
+        legacy(request, out, |request, out| {
+            if calls.fetch_add(1, Ordering::SeqCst) == 0 {
+                respond(out, 429, &["retry-after: 1"], "slow down");
+            } else {
+                done(request, out);
+            }
+        });
+    });
+    let waited = run(&plan(&server.entry(""), WORK));
+    waited.ends(0, "passed_after_retry");
+    assert_eq!(waited.iteration(1)["action"]["backoff_ms"], 1000);
+
+    let server = Http::serve(|request, out| {
+        legacy(request, out, |_, out| {
+            respond(out, 429, &["retry-after: 3600"], "slow down");
+        });
+    });
+    let run = run(&plan(&server.entry(""), WORK));
+    run.ends(3, "needs_user_help");
+    assert_eq!(run.iterations().len(), 1);
+    assert!(run.elapsed < std::time::Duration::from_secs(20));
+}

@@ -8,9 +8,11 @@ use crate::text::redact::Redactor;
 use crate::text::truncate;
 use crate::wire::HttpEnd;
 use indexmap::IndexMap;
+use jiff::Timestamp;
 use reqwest::StatusCode;
-use reqwest::header::HeaderMap;
+use reqwest::header::{DATE, HeaderMap};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::error::Error;
 use std::io;
 
@@ -42,7 +44,10 @@ pub(super) fn of_head(status: StatusCode, headers: &HeaderMap, redactor: &Redact
     let told = TELLING.iter().filter_map(|name| {
         let value = headers.get(*name)?;
         let value = String::from_utf8_lossy(value.as_bytes());
-        let value = redactor.redact(&value);
+        let value = match *name {
+            "retry-after" => Cow::Owned(in_seconds(&value, headers)),
+            _ => redactor.redact(&value),
+        };
         let value = truncate(&value, HEADER_BYTES).into_owned();
         Some(((*name).to_owned(), Value::String(value)))
     });
@@ -51,6 +56,22 @@ pub(super) fn of_head(status: StatusCode, headers: &HeaderMap, redactor: &Redact
         headers: told.collect::<IndexMap<_, _>>(),
         ..HttpFacts::default()
     }
+}
+
+/// A pause as seconds, where it is given as a date: told from the clock of the
+/// server, if it shows it.
+fn in_seconds(pause: &str, headers: &HeaderMap) -> String {
+    let date = |text: &str| jiff::fmt::rfc2822::parse(text.trim()).ok();
+    let Some(until) = date(pause) else {
+        return truncate(pause, HEADER_BYTES).into_owned();
+    };
+    let now = headers
+        .get(DATE)
+        .and_then(|now| now.to_str().ok())
+        .and_then(date)
+        .map_or_else(Timestamp::now, |now| now.timestamp());
+    let seconds = until.timestamp().duration_since(now).as_secs().max(0);
+    seconds.to_string()
 }
 
 /// The head of a body, as it may be shown.
@@ -214,7 +235,7 @@ fn in_full(error: &reqwest::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{body, of_head, refused};
+    use super::{body, in_seconds, of_head, refused};
     use crate::text::redact::Redactor;
     use reqwest::StatusCode;
     use reqwest::header::{HeaderMap, HeaderValue};
@@ -237,6 +258,17 @@ mod tests {
             facts.headers["www-authenticate"],
             "Bearer error=\"[secret KEY]\""
         );
+    }
+
+    #[test]
+    fn a_pause_until_a_date_is_told_in_seconds_of_the_servers_clock() {
+        let mut headers = HeaderMap::new();
+        let now = HeaderValue::from_static("Sun, 06 Nov 1994 08:49:07 GMT");
+        headers.insert("date", now);
+        let until = "Sun, 06 Nov 1994 08:49:37 GMT";
+        assert_eq!(in_seconds(until, &headers), "30");
+        assert_eq!(in_seconds("Sun, 06 Nov 1994 08:00:00 GMT", &headers), "0");
+        assert_eq!(in_seconds("120", &headers), "120");
     }
 
     #[test]
