@@ -318,7 +318,10 @@ impl Machine<'_> {
         let repeats = case.configuration
             && case.classname.is_empty()
             && self.summary.failed + self.summary.errors > 0;
-        let fine = matches!(outcome, CaseOutcome::Passed | CaseOutcome::Skipped);
+        let fine = matches!(
+            outcome,
+            CaseOutcome::Passed | CaseOutcome::Skipped | CaseOutcome::Flaky
+        );
         if case.of_suite && (fine || repeats) {
             return;
         }
@@ -363,9 +366,12 @@ impl Machine<'_> {
             }
             return;
         }
+        // What failed of a suite is no test that could pass in the end, even
+        // if one is named as the suite.
+        let of_test = !case.of_suite;
         let held = self.take_held(index, outcome);
         let dialect = self.dialect_name();
-        let attempt = named && !matches!(outcome, CaseOutcome::Flaky);
+        let attempt = named && of_test && !matches!(outcome, CaseOutcome::Flaky);
         if attempt && writes_attempts(dialect) {
             let ordinal = held.ordinal;
             self.attempts
