@@ -1,5 +1,6 @@
 //! The texts of a failure in a test report.
 
+use super::compared::without_compared;
 use super::heads::{self, Head};
 use super::masked::quoted;
 use super::noise::statements;
@@ -18,8 +19,9 @@ use std::sync::LazyLock;
 /// From the most telling: the innermost cause, the message, the whole text,
 /// what was printed.
 pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
-    let message = f.message.as_deref().map(|m| statements(&readable(m), f));
-    let text = f.text.as_deref().map(|t| statements(&readable(t), f));
+    let says = |text: &String| statements(&without_compared(&readable(text)), f);
+    let message = f.message.as_ref().map(says);
+    let text = f.text.as_ref().map(says);
     // Where it came from tells something, too.
     let unplaced = origin(f) == Origin::Unknown;
     let is_nothing = |said: &str| is_bare_class(said) || unplaced && says_nothing(said);
