@@ -422,11 +422,12 @@ impl Call<'_> {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(error),
                 Err(error) => {
-                    bad += 1;
                     complain(&format!("error: failed to read {}: {error}", source.name));
+                    part.summary.problem = Some(format!("it can't be read: {error}"));
                 }
             }
-            part.summary.problem = match (bad, part.summary.tests) {
+            let unsaid = match (bad, part.summary.tests) {
+                _ if part.summary.problem.is_some() => None,
                 (0, 0) => {
                     let place = match source.input {
                         Input::Stdin => "stdin",
@@ -443,6 +444,7 @@ impl Call<'_> {
                 (1, _) => Some("1 line of it holds no failure".to_owned()),
                 (n, _) => Some(format!("{n} lines of it hold no failure")),
             };
+            part.summary.problem = part.summary.problem.or(unsaid);
             unread |= part.summary.problem.is_some();
             parts.push(part);
         }

@@ -124,7 +124,8 @@ pub struct FixedTest {
 /// itself, and no other.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetryPlan {
-    /// As the framework selects them, else as the report names them.
+    /// Each test once, by its name in the report with file or class before it.
+    /// What a command runs besides these, `notes` tells.
     pub tests: Vec<String>,
     /// One shell command a line, for a POSIX shell.
     pub commands: Vec<String>,

@@ -377,7 +377,7 @@ fn a_failed_hook_runs_what_it_stands_around() {
         ),
         (
             "bats",
-            ["", "a.bats", "a.bats", "setup_file", ""],
+            ["", "a.bats", "a.bats", "", ""],
             "bats a.bats",
             "all of a.bats",
         ),
