@@ -230,7 +230,7 @@ fn sentence(text: &str, from: usize) -> Found {
         "to equal ",
         "to contain ",
     ];
-    const SAYS: [&'static str; 30] = [
+    const SAYS: [&str; 30] = [
         " to ",
         " not to ",
         " does not ",
@@ -362,9 +362,7 @@ fn labelled(text: &str, from: usize) -> Found {
         .collect();
     let (first, kind) = labels.first()?.clone();
     let others = || labels.iter().filter(|(_, other)| *other != kind);
-    let Some((next, _)) = others().next() else {
-        return None;
-    };
+    let (next, _) = others().next()?;
     let (last, _) = others().next_back()?;
     let open = |label: &Range<usize>| {
         let value = &text[label.end..];
