@@ -443,6 +443,12 @@ fn lines_of_tap_are_read() {
     assert!(summary.problem.unwrap().contains("no database"));
     let (summary, _) = read_all("1..3\nok 1\n");
     assert!(summary.problem.unwrap().contains("3 tests were planned"));
+    let (summary, _) = read_all("1..1\nok 1\nok 2\n");
+    let problem = summary.problem.unwrap();
+    assert!(
+        problem.contains("1 test was planned, and 2 written"),
+        "{problem}"
+    );
 }
 
 #[test]

@@ -149,8 +149,8 @@ pub(super) fn robot(test: &FailureView<'_>) -> Option<Target> {
     };
     let recipe = Recipe::new(&["robot"], Join::Prefixed("--test=".into())).after(".");
     let also = match suite {
-        "" => format!("tests called {} of other suites", test.name),
-        suite => format!("tests called {} of other suites called {suite}", test.name),
+        "" => "tests of the same names in other suites".to_owned(),
+        suite => format!("tests of the same names in other suites called {suite}"),
     };
     Some(Target::new(id, recipe, pattern).also(also))
 }

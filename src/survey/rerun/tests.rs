@@ -438,7 +438,7 @@ fn no_command_takes_a_test_whose_name_only_begins_the_same() {
             "robot",
             ["", "", "Shop.Cart", "X", ""],
             "robot '--test=*.Cart.X' .",
-            "tests called X of other suites called Cart",
+            "tests of the same names in other suites called Cart",
         ),
         (
             "catch2",
