@@ -5,7 +5,7 @@
 
 use super::attributes::set;
 use super::case::CaseSink;
-use super::counts::Claims;
+use super::counts::{Claims, Unshown};
 use super::dialect::Dialect;
 use super::elements::Node;
 use super::form::{self, Form};
@@ -15,6 +15,7 @@ use super::kept::Kept;
 use super::limits::Limits;
 use super::open::{OpenCase, OpenSuite, OpenWrong};
 use crate::model::ReportSummary;
+use crate::text::one_line;
 use quick_xml::events::BytesStart;
 
 /// Between the names of suites.
@@ -22,6 +23,9 @@ pub(super) const BETWEEN: &str = " > ";
 
 /// Warnings of one report.
 const WARNINGS: usize = 16;
+
+/// Bytes of a warning or a problem, which may quote the report.
+const SAID: usize = 400;
 
 /// An open element.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +61,16 @@ pub(super) struct Machine<'s> {
     pub(super) identity: Identity,
     pub(super) attempts: Attempts,
     pub(super) next_ordinal: u64,
+    /// Suite elements that began.
+    pub(super) suites_begun: u64,
+    /// Elements of something that went wrong, attempts included.
+    pub(super) wrong_seen: u64,
+    /// How much went wrong by the account of the roots, or of what is in them.
+    pub(super) wrong_claimed: i64,
+    /// Suites that claim that something went wrong, and show nothing.
+    pub(super) unshown: Vec<Unshown>,
+    /// Names of the first suites without a case.
+    pub(super) hollow: Vec<String>,
     /// What the roots claim.
     pub(super) claims: Claims,
     /// Of all suites that are not inside another one.
@@ -94,6 +108,11 @@ impl<'s> Machine<'s> {
             identity: Identity::default(),
             attempts: Attempts::new(limits.identities),
             next_ordinal: 0,
+            suites_begun: 0,
+            wrong_seen: 0,
+            wrong_claimed: 0,
+            unshown: Vec::new(),
+            hollow: Vec::new(),
             claims: Claims::default(),
             suite_seconds: 0.0,
             root: None,
@@ -117,15 +136,17 @@ impl<'s> Machine<'s> {
     /// Says once what was noticed.
     pub(super) fn warn(&mut self, warning: &str) {
         let warnings = &mut self.summary.warnings;
-        if warnings.len() < WARNINGS && !warnings.iter().any(|known| known == warning) {
-            warnings.push(warning.to_owned());
+        let warning = one_line(warning, SAID);
+        if warnings.len() < WARNINGS && !warnings.contains(&warning) {
+            warnings.push(warning);
         }
     }
 
     /// Says why the report can't be trusted to be whole; the first reason
     /// stays.
     pub(super) fn broken(&mut self, reason: impl FnOnce() -> String) {
-        self.summary.problem.get_or_insert_with(reason);
+        let said = || one_line(&reason(), SAID);
+        self.summary.problem.get_or_insert_with(said);
     }
 
     /// An element begins; so many bytes of its attributes are missing.
@@ -152,8 +173,8 @@ impl<'s> Machine<'s> {
             Node::Case | Node::CaseOfRun => node = self.start_case(named, start),
             Node::Wrong(wrong) => node = self.start_wrong(wrong, around, start, missing),
             Node::Skipped => {
-                if let (Some(Node::Case), Some(case)) = (around, self.case()) {
-                    case.skipped = true;
+                if around == Some(Node::Case) && self.open_cases > 0 {
+                    self.skip_case(start);
                 } else {
                     node = Node::Other;
                 }
@@ -292,6 +313,7 @@ impl<'s> Machine<'s> {
         while !self.stack.is_empty() {
             self.end();
         }
+        self.fail_unshown();
         let dialect = self.dialect_name();
         let sink = &mut *self.sink;
         self.hold

@@ -4,13 +4,15 @@ use super::compared::without_compared;
 use super::heads::{self, Head};
 use super::masked::quoted;
 use super::noise::statements;
+use super::nothing::says_nothing;
+use super::origin::{Origin, origin};
 use super::roots::root_lines;
 use super::slice::{List, readable};
 use super::wrapped::unwrapped;
 use crate::model::Failure;
 use crate::triage::facts::is_dialect;
 use crate::triage::rule::Field;
-use aho_corasick::AhoCorasick;
+use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -20,11 +22,16 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     let says = |text: &String| statements(&without_compared(&readable(text)), f);
     let message = f.message.as_ref().map(says);
     let text = f.text.as_ref().map(says);
+    // Where it came from tells something, too.
+    let unplaced = origin(f) == Origin::Unknown;
+    let is_nothing = |said: &str| is_bare_class(said) || unplaced && says_nothing(said);
     let mut compares_nothing = false;
     let mut empty = true;
+    // Mostly the text is the message with a stack. Then it says nothing that
+    // was not said.
+    let text = text.filter(|text| message.as_ref() != Some(text));
     for (name, said, rank) in [("message", message, 1), ("text", text, 2)] {
-        let Some(said) = said.filter(|said| !said.trim().is_empty() && !says_nothing(said.trim()))
-        else {
+        let Some(said) = said.filter(|said| !is_nothing(said.trim())) else {
             continue;
         };
         empty = false;
@@ -101,7 +108,8 @@ fn is_assertion_class(type_: &str) -> bool {
 /// Whether a hook round the tests failed: the stack leads through the runner's
 /// call of one, or the case stands for its whole class.
 fn in_hook(f: &Failure) -> bool {
-    const CALLS: [&str; 31] = [
+    const CALLS: [&str; 32] = [
+        "_callCircusHook",
         "global-setup.",
         "globalSetup.",
         "global-teardown.",
@@ -134,13 +142,15 @@ fn in_hook(f: &Failure) -> bool {
         "in `setup'",
         "#setup'",
     ];
-    static ANY_CALL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(CALLS).ok());
+    static FINDERS: LazyLock<Vec<Finder<'_>>> =
+        LazyLock::new(|| CALLS.iter().map(Finder::new).collect());
     let text = f.text.as_deref().unwrap_or_default();
     let whole = match (&f.name, &f.classname) {
         (Some(name), Some(class)) => name == class && name.contains('.'),
         (Some(_), None) | (None, Some(_) | None) => false,
     };
-    whole || ANY_CALL.as_ref().is_some_and(|call| call.is_match(text))
+    let calls = |finder: &Finder<'_>| finder.find(text.as_bytes()).is_some();
+    whole || FINDERS.iter().any(calls)
 }
 
 /// A class that says nothing without a message.
@@ -148,34 +158,15 @@ fn is_bare_class(type_: &str) -> bool {
     let last = type_.rsplit(['.', ':', '\\']).next().unwrap_or(type_);
     matches!(
         last,
-        "Exception" | "RuntimeException" | "Error" | "RuntimeError" | "Throwable"
+        "Exception"
+            | "RuntimeException"
+            | "Error"
+            | "RuntimeError"
+            | "StandardError"
+            | "Throwable"
+            | "TestFailure"
+            | "TestError"
     )
-}
-
-/// Whether all that is said is a class that says nothing, or a placeholder
-/// behind one, as in `Error: undefined`.
-fn says_nothing(said: &str) -> bool {
-    const PLACEHOLDERS: [&str; 12] = [
-        "undefined",
-        "null",
-        "none",
-        "nil",
-        "failed",
-        "fail",
-        "failure",
-        "error",
-        "false",
-        "true",
-        "unknown",
-        "[object object]",
-    ];
-    is_bare_class(said)
-        || said.split_once(": ").is_some_and(|(class, rest)| {
-            let rest = rest.trim_end_matches(['.', '!']).to_ascii_lowercase();
-            is_bare_class(class)
-                && (PLACEHOLDERS.contains(&rest.as_str())
-                    || rest.bytes().all(|b| b.is_ascii_digit()))
-        })
 }
 
 /// What one field says: its heads, the lines that name a cause, all of it.
