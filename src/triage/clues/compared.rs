@@ -114,8 +114,11 @@ fn bracketed(text: &str, from: usize) -> Found {
         }
         let second = middle.map_or(0, |(at, between)| at + between.len());
         let end = second + end_of_value(&values[second..], Some(*close))?;
-        let lengths = [middle.map_or(0, |(at, _)| at), end - second];
-        if !misleads(&values[..end], lengths) {
+        let first = &values[..middle.map_or(0, |(at, _)| at)];
+        let exception = ["Exception", "Error"]
+            .iter()
+            .any(|ending| first.ends_with(ending) && !first.contains([' ', '\n']));
+        if exception || !misleads(first) && !misleads(&values[second..end]) {
             return None;
         }
         let between = middle.map_or("", |(_, between)| between);
@@ -127,9 +130,10 @@ fn bracketed(text: &str, from: usize) -> Found {
     })
 }
 
-/// Whether values may be taken for statements.
-fn misleads(values: &str, lengths: [usize; 2]) -> bool {
-    values.contains('\n') || lengths.into_iter().any(|length| length > SHORT)
+/// Whether a value may be taken for a statement. A single word, as the name of
+/// a class, is none.
+fn misleads(value: &str) -> bool {
+    value.contains('\n') || value.len() > SHORT && value.contains(' ')
 }
 
 /// Where a value ends that `close` closes: there, where its line ends, the
@@ -304,7 +308,7 @@ fn sentence(text: &str, from: usize) -> Found {
     let (near_end, near_kept) = second(near);
     let (far_end, far_kept) = second(far);
     let end = near_end.max(far_end);
-    if !misleads(&text[first..end], [near.0 - first, end - near.0]) {
+    if !misleads(&text[first..near.0]) && !misleads(&text[near.0..end]) {
         return None;
     }
     let mut instead = format!("{MASK}{quote}{}{near_kept}", near.1);
@@ -334,7 +338,7 @@ fn assigned(text: &str, from: usize) -> Found {
             .map(str::len)
             .sum();
         let told = &rest[value..at + message];
-        if !told.contains(", want ") || !misleads(told.trim_end(), [0, 0]) {
+        if !told.contains(", want ") || !told.trim_end().contains('\n') {
             continue;
         }
         let end = rest[..at + message].trim_end().len();
