@@ -103,7 +103,11 @@ fn push_statement(parts: &mut Template, facts: &Facts<'_>, evidence: Option<&Evi
         parts.get("root_cause"),
         Some("assertion_mismatch" | "code_exception" | "unknown")
     );
-    if of_program && is_bare(&statement.text, facts.failure.type_.as_deref()) {
+    let said = match (&facts.failure.type_, evidence) {
+        (None, Some(evidence)) if statement.text.is_empty() => &evidence.text,
+        (Some(_), _) | (None, Some(_) | None) => &statement.text,
+    };
+    if of_program && is_bare(said, facts.failure.type_.as_deref()) {
         match clues::product_frame(facts.failure) {
             Some(frame) => parts.push("frame", template(&frame)),
             None => parts.push("test", identity(facts.failure).join("\n")),

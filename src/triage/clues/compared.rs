@@ -304,17 +304,17 @@ fn sentence(text: &str, from: usize) -> Found {
             .map_or(line, |end| value + end);
         (start + end, format!("{}{MASK}", &rest[..value]))
     };
-    let (near, far) = (*said.first()?, *said.last()?);
-    let (near_end, near_kept) = second(near);
-    let (far_end, far_kept) = second(far);
-    let end = near_end.max(far_end);
+    // Of what both may hold, the words of an assertion are the likelier.
+    const SURE: [&str; 4] = [" does not ", " did not ", " to ", "== "];
+    let sure = |says: &str| SURE.iter().any(|sure| says.ends_with(sure));
+    let near = *said.first()?;
+    let far = *said.last()?;
+    let told = *said.iter().find(|(_, says)| sure(says)).unwrap_or(&near);
+    let end = second(near).0.max(second(far).0).max(second(told).0);
     if !misleads(&text[first..near.0]) && !misleads(&text[near.0..end]) {
         return None;
     }
-    let mut instead = format!("{MASK}{quote}{}{near_kept}", near.1);
-    if far.0 != near.0 {
-        instead.push_str(&format!("{quote}{}{far_kept}", far.1));
-    }
+    let instead = format!("{MASK}{quote}{}{}", told.1, second(told).1);
     Some((first..end, instead))
 }
 
@@ -467,9 +467,10 @@ fn end_of_open(value: &str, below: bool) -> usize {
         return value[..first].trim_end().len();
     }
     let mut end = first;
+    let margin = indent(follows);
     for line in lines {
         let ends = if below {
-            ends_block(line.trim_start())
+            ends_block(line.trim_start()) && indent(line) < margin
         } else {
             ends_message(line)
         };
