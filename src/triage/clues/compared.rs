@@ -6,7 +6,7 @@
 //! rules read statuses and booleans.
 
 use super::masked::{MASK, NO_ELEMENT};
-use regex::Regex;
+use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -18,34 +18,32 @@ const HEAD: usize = 400;
 /// Replacements in one text.
 const MOST: usize = 8;
 
+/// One of these is in every comparison that is known here.
+const MARKS: [&str; 16] = [
+    "xpect",
+    "ssert",
+    "Condition not satisfied",
+    " !== ",
+    " != ",
+    " == ",
+    "got:",
+    "want",
+    "left:",
+    "ctual",
+    "@@ ",
+    "not equal",
+    "not contain",
+    "+++ ",
+    "+new results",
+    "Diff",
+];
+
 /// `text` without the values that its assertion compares.
 pub(super) fn without_compared(text: &str) -> Cow<'_, str> {
-    static COMPARES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let marks = [
-            "xpect",
-            "assert ",
-            "asserting",
-            "Assertion",
-            "Condition not satisfied",
-            " !== ",
-            " != ",
-            " == ",
-            "got:",
-            "want",
-            "left:",
-            "lhs:",
-            "ctual",
-            "@@ ",
-            "not equal",
-            "not contain",
-            "+++ ",
-            "+new results",
-            "Diff",
-        ];
-        let marks: Vec<String> = marks.into_iter().map(regex::escape).collect();
-        Regex::new(&marks.join("|")).ok()
-    });
-    if !COMPARES.as_ref().is_some_and(|mark| mark.is_match(text)) {
+    static COMPARES: LazyLock<Vec<Finder<'_>>> =
+        LazyLock::new(|| MARKS.iter().map(Finder::new).collect());
+    let compares = |mark: &Finder<'_>| mark.find(text.as_bytes()).is_some();
+    if !COMPARES.iter().any(compares) {
         return Cow::Borrowed(text);
     }
     let mut text = Cow::Borrowed(text);
@@ -116,8 +114,11 @@ fn bracketed(text: &str, from: usize) -> Found {
         }
         let second = middle.map_or(0, |(at, between)| at + between.len());
         let end = second + end_of_value(&values[second..], Some(*close))?;
-        let lengths = [middle.map_or(0, |(at, _)| at), end - second];
-        if !misleads(&values[..end], lengths) {
+        let first = &values[..middle.map_or(0, |(at, _)| at)];
+        let exception = ["Exception", "Error"]
+            .iter()
+            .any(|ending| first.ends_with(ending) && !first.contains([' ', '\n']));
+        if exception || !misleads(first) && !misleads(&values[second..end]) {
             return None;
         }
         let between = middle.map_or("", |(_, between)| between);
@@ -129,9 +130,10 @@ fn bracketed(text: &str, from: usize) -> Found {
     })
 }
 
-/// Whether values may be taken for statements.
-fn misleads(values: &str, lengths: [usize; 2]) -> bool {
-    values.contains('\n') || lengths.into_iter().any(|length| length > SHORT)
+/// Whether a value may be taken for a statement. A single word, as the name of
+/// a class, is none.
+fn misleads(value: &str) -> bool {
+    value.contains('\n') || value.len() > SHORT && value.contains(' ')
 }
 
 /// Where a value ends that `close` closes: there, where its line ends, the
@@ -302,17 +304,17 @@ fn sentence(text: &str, from: usize) -> Found {
             .map_or(line, |end| value + end);
         (start + end, format!("{}{MASK}", &rest[..value]))
     };
-    let (near, far) = (*said.first()?, *said.last()?);
-    let (near_end, near_kept) = second(near);
-    let (far_end, far_kept) = second(far);
-    let end = near_end.max(far_end);
-    if !misleads(&text[first..end], [near.0 - first, end - near.0]) {
+    // Of what both may hold, the words of an assertion are the likelier.
+    const SURE: [&str; 4] = [" does not ", " did not ", " to ", "== "];
+    let sure = |says: &str| SURE.iter().any(|sure| says.ends_with(sure));
+    let near = *said.first()?;
+    let far = *said.last()?;
+    let told = *said.iter().find(|(_, says)| sure(says)).unwrap_or(&near);
+    let end = second(near).0.max(second(far).0).max(second(told).0);
+    if !misleads(&text[first..near.0]) && !misleads(&text[near.0..end]) {
         return None;
     }
-    let mut instead = format!("{MASK}{quote}{}{near_kept}", near.1);
-    if far.0 != near.0 {
-        instead.push_str(&format!("{quote}{}{far_kept}", far.1));
-    }
+    let instead = format!("{MASK}{quote}{}{}", told.1, second(told).1);
     Some((first..end, instead))
 }
 
@@ -336,7 +338,7 @@ fn assigned(text: &str, from: usize) -> Found {
             .map(str::len)
             .sum();
         let told = &rest[value..at + message];
-        if !told.contains(", want ") || !misleads(told.trim_end(), [0, 0]) {
+        if !told.contains(", want ") || !told.trim_end().contains('\n') {
             continue;
         }
         let end = rest[..at + message].trim_end().len();
@@ -354,6 +356,9 @@ enum Value {
 
 /// `Expected: …` and `Received: …`, each on lines of its own.
 fn labelled(text: &str, from: usize) -> Found {
+    if text.contains("Uncaught exception, not in assertion") {
+        return None;
+    }
     let labels: Vec<(Range<usize>, Value)> = lines(text, from)
         .filter_map(|line| {
             let (label, value) = label(&text[line.clone()])?;
@@ -400,16 +405,20 @@ fn labelled(text: &str, from: usize) -> Found {
         };
         match close {
             Some(_) => end_of_value(&text[start..], close).map_or(text.len(), |end| start + end),
-            None => start + end_of_open(&text[start..]),
+            None => start + end_of_open(&text[start..], text[label.end..].starts_with('\n')),
         }
     };
     let end = end_of(next).max(end_of(last));
     let values = [&text[first.end..next.start], &text[next.end..end]].map(str::trim);
     // A sentence without quotes is read as one line.
     let misleading = |value: &&str| {
-        value.contains('\n')
-            || value.len() > SHORT && unlabelled(value).starts_with(['"', '\'', '`', '<', '['])
+        let quoted = || unlabelled(value).starts_with(['"', '\'', '`', '<', '[']);
+        value.contains('\n') || value.len() > SHORT && value.contains(' ') && quoted()
     };
+    // An exception that should have come is known by its class.
+    if values.iter().any(|value| is_class(value)) {
+        return None;
+    }
     let no_element = next == last && values.iter().any(|value| value.starts_with(NO_ELEMENT));
     if no_element || !values.iter().any(misleading) {
         return None;
@@ -418,6 +427,15 @@ fn labelled(text: &str, from: usize) -> Found {
         first.end..end,
         format!("\"{MASK}\"\n{}\"{MASK}", &text[next.clone()]),
     ))
+}
+
+/// `<shop.TimeoutException>`
+fn is_class(value: &str) -> bool {
+    let name = value
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'))
+        .unwrap_or_default();
+    (name.ends_with("Exception") || name.ends_with("Error")) && !name.contains([' ', '\n', ':'])
 }
 
 /// The value without what tells its type.
@@ -438,8 +456,8 @@ fn unlabelled(value: &str) -> &str {
 }
 
 /// The end of a value that nothing opens: that of its line, or of the text
-/// where it goes on.
-fn end_of_open(value: &str) -> usize {
+/// where it goes on. What stands below its label is indented.
+fn end_of_open(value: &str, below: bool) -> usize {
     let mut lines = value.split_inclusive('\n');
     let first = lines.next().map_or(0, str::len);
     let follows = value[first..].lines().next().unwrap_or_default();
@@ -447,8 +465,14 @@ fn end_of_open(value: &str) -> usize {
         return value[..first].trim_end().len();
     }
     let mut end = first;
+    let margin = indent(follows);
     for line in lines {
-        if ends_message(line) || line.trim() == "--" {
+        let ends = if below {
+            ends_block(line.trim_start()) && indent(line) < margin
+        } else {
+            ends_message(line)
+        };
+        if ends || line.trim() == "--" {
             break;
         }
         end += line.len();
@@ -505,7 +529,7 @@ fn label(line: &str) -> Option<(usize, Value)> {
         && !between.contains(['"', '\'', '`', '<', '>', '['])
         // Those compare nothing.
         && !between.contains("error")
-        && !after.contains("No Exception to be thrown")
+        && !["No Exception to be thrown", "(thrown?"].iter().any(|none| after.contains(none))
         && (after.is_empty() || after.starts_with([' ', '\t']));
     let label = line.len() - after.trim_start().len();
     is_label.then_some((label, *value))
