@@ -6,6 +6,7 @@ use super::limits::Limits;
 use super::machine::{BETWEEN, Machine};
 use super::source::Source;
 use crate::model::Failure;
+use crate::text::plural;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Read};
@@ -189,7 +190,9 @@ pub(super) fn tap(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io::Res
     }
     match planned {
         Some(planned) if planned != seen => {
-            machine.broken(|| format!("{planned} tests were planned, and {seen} were written"));
+            let were = if planned == 1 { "was" } else { "were" };
+            let planned = plural(planned, "test");
+            machine.broken(|| format!("{planned} {were} planned, and {seen} written"));
         }
         Some(_) => {}
         None => machine.broken(|| "the plan (`1..N`) is missing: it was cut off".to_owned()),
@@ -280,13 +283,26 @@ pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io:
     // Tests that failed, by package; and how many began and did not end.
     let mut failed: BTreeMap<String, u64> = BTreeMap::new();
     let (mut strange, mut begun) = (0_u64, 0_i64);
+    // Lines that are no events: what the compiler said, mostly.
+    let mut said = String::new();
     let limits = machine.limits;
     while let Some(text) = line(source, 1 << 20, &mut buffer)? {
         if text.trim().is_empty() {
             continue;
         }
         let Ok(event) = serde_json::from_str::<Event>(text) else {
-            strange += 1;
+            if let Some(package) = not_built(text) {
+                *failed.entry(package.to_owned()).or_default() += 1;
+                package_failed(machine, package, &said);
+                said.clear();
+                strange = 0;
+            } else if text.trim() != "FAIL" {
+                strange += 1;
+                if said.len() < limits.text {
+                    said.push_str(&text[..text.floor_char_boundary(limits.text)]);
+                    said.push('\n');
+                }
+            }
             continue;
         };
         let outcome = match event.action.as_str() {
@@ -333,13 +349,29 @@ pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io:
     }
     if strange > 0 {
         machine.warn(&format!(
-            "{strange} of its lines are no events, and were passed over"
+            "{} of it, no events of a test, passed over",
+            plural(strange, "line")
         ));
     }
-    if begun > 0 {
-        machine.broken(|| format!("{begun} tests began and did not end: it was cut off"));
+    if let Ok(begun @ 1..) = u64::try_from(begun) {
+        machine.broken(|| {
+            format!(
+                "{} began and did not end: it was cut off",
+                plural(begun, "test")
+            )
+        });
     }
     Ok(())
+}
+
+/// The package of `FAIL<tab>package [build failed]`, which older versions
+/// write as a plain line.
+fn not_built(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("FAIL\t")?.trim_end();
+    let package = rest
+        .strip_suffix("[build failed]")
+        .or_else(|| rest.strip_suffix("[setup failed]"))?;
+    Some(package.trim())
 }
 
 /// A package that failed without a test: it does not compile, or its `init`

@@ -92,7 +92,21 @@ pub(super) fn recommendations(
 }
 
 fn broken_reports(reports: &[ReportSummary], said: &mut Vec<String>) {
-    let broken: Vec<&ReportSummary> = reports.iter().filter(|r| r.problem.is_some()).collect();
+    let foreign = |report: &&ReportSummary| {
+        let problem = report.problem.as_deref();
+        problem.is_some_and(|problem| problem.contains("no test report"))
+    };
+    if let Some(first) = reports.iter().find(foreign) {
+        said.push(format!(
+            "Name test reports alone: {} is none, and of what it holds nothing is in any number \
+             here.",
+            first.path
+        ));
+    }
+    let broken: Vec<&ReportSummary> = reports
+        .iter()
+        .filter(|report| report.problem.is_some() && !foreign(report))
+        .collect();
     if let Some(first) = broken.first() {
         let others = match broken.len() - 1 {
             0 => String::new(),

@@ -18,12 +18,11 @@ pub(super) fn health(
     failures: &Failures,
 ) -> Health {
     let mut health = Health::default();
-    let mut suites = 0;
     for report in reports.iter().filter(|report| report.same_as.is_none()) {
         health.tests += report.tests;
         health.passed += report.passed;
         health.failed += report.failed + report.errors + report.suite_errors;
-        suites += report.suite_errors;
+        health.suite_errors += report.suite_errors;
         health.skipped += report.skipped;
         health.flaky += report.flaky;
     }
@@ -47,7 +46,7 @@ pub(super) fn health(
             plural(health.failed, "failure"),
             cluster.title
         ),
-        None => counted(&health, suites, clusters, failures),
+        None => counted(&health, clusters, failures),
     };
     health.summary = match health.state {
         HealthState::Unreadable if health.tests == 0 => unreadable(&unread, reports.len()),
@@ -105,7 +104,8 @@ fn unreadable(unread: &[&ReportSummary], all: usize) -> String {
 }
 
 /// `1 of 3 tests`, and the suites that failed outside of their tests.
-fn who_failed(health: &Health, suites: u64) -> String {
+fn who_failed(health: &Health) -> String {
+    let suites = health.suite_errors;
     let tests = health.failed.saturating_sub(suites);
     let of = plural(health.executed, "test");
     match (tests, suites) {
@@ -139,11 +139,11 @@ fn none_failed(health: &Health) -> String {
     }
 }
 
-fn counted(health: &Health, suites: u64, clusters: &[Cluster], failures: &Failures) -> String {
+fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String {
     if health.failed == 0 {
         return none_failed(health);
     }
-    let who = who_failed(health, suites);
+    let who = who_failed(health);
     let causes: Vec<&Cluster> = clusters.iter().filter(|c| standing(c) > 0).collect();
     if let [only] = causes.as_slice() {
         return format!("{who}: {}.", only.title.trim_end_matches('.'));
@@ -158,7 +158,12 @@ fn counted(health: &Health, suites: u64, clusters: &[Cluster], failures: &Failur
     add(code, "because of the code under test");
     add(test, "because of the tests or what is around them");
     add(unclear, "undecided");
-    let head = format!("{who}, for {}", plural(causes.len(), "reason"));
+    let reasons = plural(causes.len(), "reason");
+    // One test can fail in several ways, or differently at each attempt.
+    let head = match health.failed {
+        1 => format!("{who}, and the report gives {reasons}"),
+        _ => format!("{who}, for {reasons}"),
+    };
     match parts.as_slice() {
         [] => format!("{head}."),
         // The number stands in front already.
@@ -255,11 +260,14 @@ mod tests {
             ([0, 1, 0, 0], 1, "1 suite failed outside of its tests"),
             ([0, 2, 0, 0], 2, "2 suites failed outside of their tests"),
         ] {
-            assert_eq!(who_failed(&health(counts), suites), said);
+            let mut health = health(counts);
+            health.suite_errors = suites;
+            assert_eq!(who_failed(&health), said);
         }
         let mut both = health([1, 2, 0, 0]);
         both.failed += 1;
         let said = "2 of 3 tests failed, and 1 suite besides";
-        assert_eq!(who_failed(&both, 1), said);
+        both.suite_errors = 1;
+        assert_eq!(who_failed(&both), said);
     }
 }

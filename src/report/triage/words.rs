@@ -7,7 +7,7 @@ use crate::text::plural;
 pub(super) fn totals(health: &Health) -> String {
     let parts: Vec<String> = [
         (health.passed, "passed"),
-        (health.failed, "failed"),
+        (health.failed.saturating_sub(health.suite_errors), "failed"),
         (health.flaky, "flaky"),
         (health.skipped, "skipped"),
     ]
@@ -15,12 +15,18 @@ pub(super) fn totals(health: &Health) -> String {
     .filter(|(n, _)| *n > 0)
     .map(|(n, word)| format!("{n} {word}"))
     .collect();
-    let tests = plural(health.tests, "test");
-    if parts.is_empty() {
-        tests
-    } else {
-        format!("{tests}: {}", parts.join(", "))
+    let mut said = plural(health.tests, "test");
+    if !parts.is_empty() {
+        said.push_str(&format!(": {}", parts.join(", ")));
     }
+    // No tests, and so in no sum of tests.
+    if health.suite_errors > 0 {
+        said.push_str(&format!(
+            "; {} failed",
+            plural(health.suite_errors, "suite")
+        ));
+    }
+    said
 }
 
 /// Whom a cause concerns.
