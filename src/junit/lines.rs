@@ -190,9 +190,11 @@ pub(super) fn tap(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io::Res
     }
     match planned {
         Some(planned) if planned != seen => {
-            let were = if planned == 1 { "was" } else { "were" };
-            let planned = plural(planned, "test");
-            machine.broken(|| format!("{planned} {were} planned, and {seen} written"));
+            machine.broken(|| {
+                let were = if planned == 1 { "was" } else { "were" };
+                let planned = plural(planned, "test");
+                format!("{planned} {were} planned, and {seen} written")
+            });
         }
         Some(_) => {}
         None => machine.broken(|| "the plan (`1..N`) is missing: it was cut off".to_owned()),
@@ -353,7 +355,7 @@ pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io:
             plural(strange, "line")
         ));
     }
-    if let Ok(begun @ 1..) = u64::try_from(begun) {
+    if begun > 0 {
         machine.broken(|| {
             format!(
                 "{} began and did not end: it was cut off",

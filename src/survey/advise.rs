@@ -92,21 +92,20 @@ pub(super) fn recommendations(
 }
 
 fn broken_reports(reports: &[ReportSummary], said: &mut Vec<String>) {
-    let foreign = |report: &&ReportSummary| {
-        let problem = report.problem.as_deref();
-        problem.is_some_and(|problem| problem.contains("no test report"))
-    };
-    if let Some(first) = reports.iter().find(foreign) {
+    let (others, broken): (Vec<&ReportSummary>, Vec<&ReportSummary>) = reports
+        .iter()
+        .filter(|report| report.problem.is_some())
+        .partition(|report| is_no_test_report(report));
+    if let Some(first) = others.first() {
+        let more = match others.len() - 1 {
+            0 => String::new(),
+            n => format!(" and {}", plural(n, "other file")),
+        };
         said.push(format!(
-            "Name test reports alone: {} is none, and of what it holds nothing is in any number \
-             here.",
+            "Leave out {}{more}: no test report, and nothing to triage.",
             first.path
         ));
     }
-    let broken: Vec<&ReportSummary> = reports
-        .iter()
-        .filter(|report| report.problem.is_some() && !foreign(report))
-        .collect();
     if let Some(first) = broken.first() {
         let others = match broken.len() - 1 {
             0 => String::new(),
@@ -118,6 +117,13 @@ fn broken_reports(reports: &[ReportSummary], said: &mut Vec<String>) {
             first.path
         ));
     }
+}
+
+/// Whether the reader knows the file for something else that is whole, as a
+/// coverage report; its words say then what to do.
+fn is_no_test_report(report: &ReportSummary) -> bool {
+    let problem = report.problem.as_deref().unwrap_or_default();
+    problem.contains("leave it out")
 }
 
 fn pick<'c>(clusters: &[&'c Cluster], wanted: impl Fn(&Cluster) -> bool) -> Vec<&'c Cluster> {

@@ -51,8 +51,8 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         let code = error.code.map_or(String::new(), |code| format!("{code}: "));
         return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
     }
-    if let Some(status) = facts.http_status.filter(|status| *status >= 400) {
-        return Some(evidence("http.status", &status.to_string()));
+    if let Some(status) = facts.http_status.filter(|status| *status >= 300) {
+        return Some(evidence("http.status", &format!("HTTP {status}")));
     }
     if let Some(result) = f.tool_result.as_ref().filter(|r| !r.text.trim().is_empty()) {
         return Some(evidence("tool_result.text", &result.text));
@@ -101,7 +101,9 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
 /// names the comparison only, and the values stand below it.
 pub(super) fn with_values(known: Evidence, facts: &Facts<'_>) -> Evidence {
     let whole = one_line(facts.statement().text.trim(), EVIDENCE);
-    if whole.len() > known.text.len() && whole.contains(&known.text) {
+    // Long values were taken out before the rules read.
+    let masked = known.text.contains(clues::MASK) && !whole.is_empty();
+    if masked || whole.len() > known.text.len() && whole.contains(&known.text) {
         Evidence {
             text: whole,
             ..known

@@ -137,10 +137,10 @@ pub(super) fn outage() -> TriageReport {
             tests: 12,
             executed: 11,
             passed: 4,
-            suite_errors: 0,
             failed: 6,
             skipped: 1,
             flaky: 1,
+            suite_errors: 0,
         },
         reports: vec![
             ReportSummary {

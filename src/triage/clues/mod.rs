@@ -1,11 +1,13 @@
 //! Which texts of a failure are read for a cause, and in which order: the
 //! line that names the root cause first, talk last.
 
+mod compared;
 mod frames;
 mod heads;
 mod live;
 mod masked;
 mod noise;
+mod nothing;
 mod origin;
 mod reported;
 mod roots;
@@ -13,7 +15,7 @@ mod slice;
 mod texts;
 mod wrapped;
 
-pub(super) use masked::masked;
+pub(super) use masked::{MASK, masked};
 pub(super) use origin::{Origin, origin};
 pub(super) use roots::{telling_line, trace_line};
 pub(super) use slice::Text;

@@ -48,7 +48,7 @@ fn totals_add_up_where_a_suite_failed() {
     assert!(
         ended
             .stdout
-            .contains("2 tests: 1 passed, 1 failed; 1 suite failed in 1 report"),
+            .contains("2 tests: 1 passed, 1 failed; 1 suite failed"),
         "{}",
         ended.stdout
     );
