@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Kept {
     ordinal: u64,
-    suite: String,
+    pub(super) suite: String,
     classname: String,
     name: String,
     file: Option<String>,
@@ -43,7 +43,7 @@ impl CaseSink for All {
     }
 }
 
-fn read_from(input: &mut dyn BufRead, limits: &Limits) -> (ReportSummary, Vec<Kept>) {
+pub(super) fn read_from(input: &mut dyn BufRead, limits: &Limits) -> (ReportSummary, Vec<Kept>) {
     let mut all = All::default();
     let summary = read(input, "report.xml", limits, &mut all);
     all.cases.sort_by_key(|case| case.ordinal);

@@ -172,8 +172,7 @@ pub struct ReportSummary {
     /// counted again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
-    /// What the elements say, before reruns are taken together.
-    #[serde(skip)]
+    /// What the elements say, before each case is given one outcome.
     pub elements: ElementCounts,
     /// Equal for reports that tell the same run: a digest over the cases with
     /// their outcomes and durations, whatever their order. Absent for reports
@@ -192,10 +191,13 @@ fn is_zero(count: &u64) -> bool {
 
 /// Cases of a report by the elements that they hold: one with a `<failure>`
 /// and an `<error>` counts for both.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ElementCounts {
+    #[serde(rename = "tests")]
     pub cases: u64,
     /// Cases with a `<failure>`.
+    #[serde(rename = "failures")]
     pub failed: u64,
     /// Cases with an `<error>`.
     pub errors: u64,
