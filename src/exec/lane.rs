@@ -81,6 +81,7 @@ impl Lane {
                 };
             }
         };
+        self.ask_declared_lists(&session, &mut report).await;
         let mut running = Running::new(session);
         for &index in &self.steps {
             self.board.turn(index).await;
@@ -90,6 +91,7 @@ impl Lane {
         }
         let tools = std::mem::take(&mut running.tools);
         self.stop(running, &mut report).await;
+        self.conclude_wire_check(&report);
         LaneEnd {
             report,
             tools: Some(tools),
@@ -102,6 +104,7 @@ impl Lane {
             startup_timeout: self.server.startup_timeout,
             request_timeout: self.server.request_timeout,
             shutdown_timeout: self.server.shutdown_timeout,
+            wire_check: self.checks_wire(),
             redactor: self.settings.redactor.clone(),
             recorder: self.settings.recorder.clone(),
             stderr_log: (self.settings.stderr_log)(&self.server.name),

@@ -6,6 +6,7 @@
 use super::lane::{Lane, shorten};
 use super::preflight::ToolBook;
 use super::step::Aftermath;
+use super::wire_check::note_wire_check;
 use crate::model::{Era, Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
 use crate::process::{How, Shutdown};
 use crate::text::{human_duration, plural};
@@ -166,6 +167,7 @@ impl Lane {
         report.exit = session.exit_watch().now();
         note_evidence(&session, report);
         session.shutdown(HASTY_GRACE).await;
+        note_wire_check(&session, report);
         if running.deaths >= MAX_DEATHS {
             running.down = true;
             report.notes.push(format!(
@@ -194,6 +196,7 @@ impl Lane {
             );
             running.restarts += 1;
             session.shutdown(HASTY_GRACE).await;
+            note_wire_check(&session, report);
         }
     }
 
@@ -252,6 +255,7 @@ impl Lane {
                 session.shutdown(grace).await
             }
         };
+        note_wire_check(&session, report);
         report.stderr_tail = shorten(&stderr.tail());
         if report.state == ServerState::Ready {
             report.exit.clone_from(&shutdown.exit);

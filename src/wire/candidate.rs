@@ -61,12 +61,15 @@ impl Candidate {
                 }));
             }
         };
-        let peer = Peer::new(
+        let mut peer = Peer::new(
             launch.server.clone(),
             launch.redactor.clone(),
             launch.recorder.clone(),
             launch.answers.clone(),
         );
+        if launch.wire_check {
+            peer.check_messages();
+        }
         let exit = process.exit_watch();
         let exit = async move { exit.wait().await };
         // Both pipes are there: nobody has taken them since the spawn.

@@ -6,15 +6,17 @@
 //!
 //! The layers, from below: `frame` cuts bytes into lines, `message` reads a
 //! line, `peer` knows what is pending (no input or output: another transport
-//! joins here), `connection` drives a peer with the pipes of a process, `era`
-//! holds what differs between versions, `startup` finds out the era and lists
-//! the tools, `session` is what a step uses.
+//! joins here) and lets `check` see every message where that is asked for,
+//! `connection` drives a peer with the pipes of a process, `era` holds what
+//! differs between versions, `startup` finds out the era and lists the tools,
+//! `session` is what a step uses.
 //!
-//! It carries and records, and never judges: it must not know of plans,
-//! expectations or diagnoses.
+//! It carries and records, and judges by nothing but the protocol's own
+//! specification: it must not know of plans, expectations or diagnoses.
 
 mod answers;
 mod candidate;
+mod check;
 mod connection;
 mod era;
 mod exchange;
@@ -33,6 +35,7 @@ mod transcript;
 mod fixture;
 
 pub use answers::Answers;
+pub use check::{Checker, RULES, Rule};
 pub use connection::{Connection, Ear, InFlight};
 pub use era::{Greeting, VERSIONS, Version};
 pub use exchange::{Answer, End, Life, Outgoing};

@@ -6,13 +6,14 @@
 //! with anything that carries messages.
 
 use super::answers::Answers;
+use super::check::Checker;
 use super::era::{Version, dress};
 use super::exchange::{Answer, End, Life, Outgoing};
 use super::frame::Frame;
 use super::message::{Body, Line, Message, Payload, read_line};
 use super::observed::Observed;
 use super::transcript::{Direction, Recorder};
-use crate::model::Era;
+use crate::model::{Era, WireCheck};
 use crate::text::redact::Redactor;
 use crate::text::truncate;
 use serde::Serialize;
@@ -80,6 +81,8 @@ pub struct Peer {
     queued: u64,
     written: u64,
     observed: Observed,
+    /// Where the server's messages are held against the specification.
+    checker: Option<Box<Checker>>,
     /// A `Content-Length` line came, and no blank line after it yet.
     in_header: bool,
     end: Option<End>,
@@ -106,6 +109,7 @@ impl Peer {
             queued: 0,
             written: 0,
             observed: Observed::default(),
+            checker: None,
             in_header: false,
             end: None,
         }
@@ -114,6 +118,21 @@ impl Peer {
     /// Tells the peer what both sides speak from now on.
     pub fn settle(&mut self, version: &'static Version) {
         self.version = Some(version);
+        if let Some(checker) = &mut self.checker {
+            checker.settle(version);
+        }
+    }
+
+    /// From here on every message is held against the specification; to be
+    /// called before the first one.
+    pub fn check_messages(&mut self) {
+        self.checker = Some(Box::new(Checker::new(self.redactor.clone())));
+    }
+
+    /// What that came to; none where messages are not checked.
+    #[must_use]
+    pub fn wire_check(&self) -> Option<&WireCheck> {
+        self.checker.as_deref().map(Checker::found)
     }
 
     #[must_use]
@@ -153,6 +172,9 @@ impl Peer {
             let token = request.progress.then_some(id);
             dress(&mut params, version, &self.answers, token);
         }
+        if let Some(checker) = &mut self.checker {
+            checker.asked(id, request.method, &params);
+        }
         self.queue(&Call::new(Some(id), request.method, &params));
         self.pending.push(Pending {
             id,
@@ -169,6 +191,9 @@ impl Peer {
 
     /// Queues a notification.
     pub fn notify(&mut self, method: &str, params: Value) {
+        if let Some(checker) = &mut self.checker {
+            checker.told(method);
+        }
         self.queue(&Call::new(None, method, &params));
     }
 
@@ -198,6 +223,9 @@ impl Peer {
     fn forget(&mut self, id: u64) -> Option<Pending> {
         let index = self.pending.iter().position(|p| p.id == id)?;
         self.given_up.insert(id);
+        if let Some(checker) = &mut self.checker {
+            checker.gave_up(id);
+        }
         Some(self.pending.swap_remove(index))
     }
 
@@ -253,6 +281,9 @@ impl Peer {
                 return self.break_suspect(&text);
             }
         };
+        if let Some(checker) = &mut self.checker {
+            checker.received(line);
+        }
         let read = read_line(line);
         if let (Some(recorder), false) = (&self.recorder, read == Line::Blank) {
             recorder.record(&self.server, Direction::Received, line, &self.redactor);

@@ -12,7 +12,7 @@ use super::listing::{ListKind, list_all, read_tools};
 use super::observed::Observed;
 use super::peer::Peer;
 use super::reply::{Reply, ReplyOutcome};
-use crate::model::{Era, ToolInfo};
+use crate::model::{Era, ToolInfo, WireCheck};
 use crate::process::{ExitWatch, Process, Shutdown, StderrHandle};
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -161,6 +161,13 @@ impl Session {
             let seen = peer.observed();
             (seen.noise, seen.noise_sample.clone())
         })
+    }
+
+    /// What came of holding its messages against the specification; none
+    /// where that was not asked for.
+    #[must_use]
+    pub fn wire_check(&self) -> Option<WireCheck> {
+        self.connection.look(|peer| peer.wire_check().cloned())
     }
 
     /// Breaches of the protocol so far, each once, redacted; fragments that
