@@ -90,7 +90,9 @@ impl Checker {
                 prefix,
                 place.text("with neither a result nor an error"),
             ),
-            (Some(Value::Object(result)), None) => self.result(revision, &asked, result, place),
+            (Some(value @ Value::Object(result)), None) => {
+                self.result(revision, &asked, (value, result), place);
+            }
             (Some(other), None) => {
                 let text = format!("with {} for a result", a(json_type(other)));
                 let pointer = format!("{prefix}/result");
@@ -147,23 +149,14 @@ impl Checker {
             subscription.over = true;
         }
         // A task goes on after it was promised, and so may its progress.
-        if let Some(token) = &asked.token {
-            if asked.as_task {
-                self.forgiven_tokens.insert(token.clone());
-            } else if self.ended_tokens.len() < REMEMBERED {
-                self.ended_tokens.insert(token.clone());
-            } else {
-                // Too many to tell late progress from progress of nothing.
-                self.forgiven_tokens.insert(token.clone());
-            }
-        }
+        self.retire(asked.token.clone(), !asked.as_task);
     }
 
     fn result(
         &mut self,
         revision: &'static Revision,
         asked: &Asked,
-        result: &Map<String, Value>,
+        (value, result): (&Value, &Map<String, Value>),
         place: Place<'_>,
     ) {
         let method = asked.method.as_str();
@@ -183,14 +176,10 @@ impl Checker {
                 &place.text(&text),
             );
         }
-        // Cloning is what it costs to look at an object as a value; results
-        // are checked by request only.
-        let value = Value::Object(result.clone());
-        let kind = match self.kind_of(revision, asked, result, place) {
-            Some(kind) => kind,
-            None => return,
+        let Some(kind) = self.kind_of(revision, asked, result, place) else {
+            return;
         };
-        self.fits(revision, kind, &value, place, "/result");
+        self.fits(revision, kind, value, place, "/result");
         if revision.has(Rule::ServerInfo)
             && value
                 .pointer("/_meta/io.modelcontextprotocol~1serverInfo")

@@ -39,10 +39,11 @@ pub struct Checker {
     pub(super) last_id: u64,
     /// Given up by jelly; what still comes of them is no breach.
     pub(super) forgiven: BTreeSet<u64>,
-    /// Tokens of requests that were given up.
-    pub(super) forgiven_tokens: HashSet<String>,
-    /// Tokens of requests that were answered.
-    pub(super) ended_tokens: HashSet<String>,
+    /// Tokens of requests that are done with; whether what still comes of
+    /// them is a breach.
+    pub(super) old_tokens: HashMap<String, bool>,
+    /// There were too many of them to tell late progress from any other.
+    pub(super) forgetful: bool,
     /// The capabilities that the server declares, as it sent them.
     pub(super) declared: Value,
     /// Those of the client, where it declares them once.
@@ -114,8 +115,8 @@ impl Checker {
             open: BTreeMap::new(),
             last_id: 0,
             forgiven: BTreeSet::new(),
-            forgiven_tokens: HashSet::new(),
-            ended_tokens: HashSet::new(),
+            old_tokens: HashMap::new(),
+            forgetful: false,
             declared: Value::Null,
             offered: Value::Null,
             initialized: false,
@@ -154,7 +155,7 @@ impl Checker {
         let token = in_meta("progressToken").map(Value::to_string);
         if let Some(token) = &token {
             // A plan may use one of its own twice.
-            self.ended_tokens.remove(token);
+            self.old_tokens.remove(token);
         }
         let asked = Asked {
             method: method.to_owned(),
@@ -180,11 +181,23 @@ impl Checker {
     pub fn gave_up(&mut self, id: u64) {
         if let Some(asked) = self.open.remove(&id) {
             self.forgiven.insert(id);
-            self.forgiven_tokens.extend(asked.token);
+            self.retire(asked.token, false);
             if let Some(subscription) = self.subscriptions.get_mut(&id.to_string()) {
                 subscription.over = true;
             }
         }
+    }
+
+    /// A token is no longer in use.
+    pub(super) fn retire(&mut self, token: Option<String>, ended: bool) {
+        let Some(token) = token else {
+            return;
+        };
+        if self.old_tokens.len() >= REMEMBERED {
+            self.forgetful = true;
+            self.old_tokens.clear();
+        }
+        self.old_tokens.insert(token, ended);
     }
 
     /// Both sides speak this version from now on, and did all along.

@@ -14,18 +14,6 @@ const MAX_FLAWS: usize = 200;
 /// Bytes of a word of the server that a flaw quotes.
 const QUOTED: usize = 60;
 
-/// Keys of `_meta` below a reserved prefix that the specification defines.
-const META_KEYS: &[&str] = &[
-    "io.modelcontextprotocol/protocolVersion",
-    "io.modelcontextprotocol/clientInfo",
-    "io.modelcontextprotocol/clientCapabilities",
-    "io.modelcontextprotocol/serverInfo",
-    "io.modelcontextprotocol/logLevel",
-    "io.modelcontextprotocol/subscriptionId",
-    "io.modelcontextprotocol/related-task",
-    "io.modelcontextprotocol/model-immediate-response",
-];
-
 /// One departure from a shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Flaw {
@@ -294,7 +282,7 @@ impl<'r> Fitting<'r> {
                     Rule::MetaKey,
                     format!("the key `{shown}` in `_meta`, {flaw}"),
                 )
-            } else if is_reserved(key) && !META_KEYS.contains(&key.as_str()) {
+            } else if is_reserved(key) {
                 let text = format!(
                     "the key `{shown}` in `_meta`, whose prefix the specification reserves"
                 );

@@ -1,6 +1,6 @@
 //! Rules for notifications.
 
-use super::checker::{Checker, Place, QUOTED};
+use super::checker::{Checker, Place, QUOTED, REMEMBERED};
 use super::revision::Revision;
 use super::rules::Rule;
 use crate::text::truncate;
@@ -79,20 +79,20 @@ impl Checker {
             .values_mut()
             .find(|asked| asked.token.as_ref() == Some(&token));
         let Some(asked) = asked else {
-            if self.forgiven_tokens.contains(&token) {
-                return;
-            }
-            let (rule, text) = if self.ended_tokens.contains(&token) {
-                (
+            let (rule, text) = match self.old_tokens.get(&token) {
+                Some(true) => (
                     Rule::ProgressAfterEnd,
                     "sends progress of a request that it has answered".to_owned(),
-                )
-            } else {
-                let shown = self.quote(&token);
-                (
-                    Rule::ProgressToken,
-                    format!("sends progress under the token {shown}, which no request gave"),
-                )
+                ),
+                Some(false) => return,
+                None if self.forgetful => return,
+                None => {
+                    let shown = self.quote(&token);
+                    (
+                        Rule::ProgressToken,
+                        format!("sends progress under the token {shown}, which no request gave"),
+                    )
+                }
             };
             return self.breach(rule, &pointer, text);
         };
@@ -119,7 +119,8 @@ impl Checker {
         let known = if revision.is_modern() {
             self.subscriptions.contains_key(&id)
         } else {
-            self.own_ids.contains(&id)
+            // Of too many, not all are remembered.
+            self.own_ids.contains(&id) || self.own_ids.len() >= REMEMBERED
         };
         if !known {
             let what = if revision.is_modern() {

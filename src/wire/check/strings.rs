@@ -75,11 +75,16 @@ fn is_label(label: &str) -> bool {
 }
 
 /// Whether a key of `_meta` stands below a prefix that is the specification's
-/// own (since 2025-11-25: its second label says so).
+/// own (since 2025-11-25: its second label says so). The one that it uses is
+/// let pass: official extensions have keys there that nobody here knows.
 pub(super) fn is_reserved(key: &str) -> bool {
-    key.split_once('/')
-        .and_then(|(prefix, _)| prefix.split('.').nth(1))
-        .is_some_and(|label| matches!(label, "modelcontextprotocol" | "mcp"))
+    key.split_once('/').is_some_and(|(prefix, _)| {
+        prefix != "io.modelcontextprotocol"
+            && matches!(
+                prefix.split('.').nth(1),
+                Some("modelcontextprotocol" | "mcp")
+            )
+    })
 }
 
 /// What a tool should be called (since 2025-11-25).
@@ -170,10 +175,20 @@ mod tests {
 
     #[test]
     fn the_second_label_makes_a_prefix_reserved() {
-        for reserved in ["io.modelcontextprotocol/x", "dev.mcp/x", "com.mcp.tools/x"] {
+        for reserved in [
+            "org.modelcontextprotocol.api/x",
+            "dev.mcp/x",
+            "com.mcp.tools/x",
+        ] {
             assert!(is_reserved(reserved), "{reserved}");
         }
-        for free in ["com.example.mcp/x", "mcp/x", "mcp", "x.y/mcp"] {
+        for free in [
+            "com.example.mcp/x",
+            "mcp/x",
+            "mcp",
+            "x.y/mcp",
+            "io.modelcontextprotocol/x",
+        ] {
             assert!(!is_reserved(free), "{free}");
         }
     }

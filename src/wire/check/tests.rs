@@ -4,6 +4,7 @@ use super::{Checker, RULES, Rule};
 use crate::model::WireLevel;
 use crate::text::redact::Redactor;
 use crate::wire::Version;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// A conversation that is checked.
@@ -813,5 +814,114 @@ fn the_page_of_the_wire_check_names_every_rule() {
     for rule in RULES {
         let name = format!("`{}`", rule.name());
         assert!(page.contains(&name), "docs/wire-check.md lacks {name}");
+    }
+}
+
+/// JSON as a hostile server may send it, made of the words of the protocol.
+fn anything() -> impl Strategy<Value = Value> {
+    let word = prop::sample::select(vec![
+        "jsonrpc",
+        "2.0",
+        "id",
+        "method",
+        "params",
+        "result",
+        "error",
+        "_meta",
+        "tools",
+        "name",
+        "inputSchema",
+        "type",
+        "object",
+        "content",
+        "text",
+        "image",
+        "data",
+        "resultType",
+        "input_required",
+        "inputRequests",
+        "elicitation/create",
+        "capabilities",
+        "listChanged",
+        "progressToken",
+        "progress",
+        "code",
+        "notifications/progress",
+        "notifications/cancelled",
+        "notifications/tools/list_changed",
+        "sampling/createMessage",
+        "requestId",
+        "$schema",
+        "mode",
+        "io.modelcontextprotocol/subscriptionId",
+        "contents",
+        "messages",
+        "nextCursor",
+        "a/b~c",
+        "",
+    ]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-3_i64..40).prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        word.clone().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((word.clone(), inner), 0..6).prop_map(|members| {
+                Value::Object(
+                    members
+                        .into_iter()
+                        .map(|(k, v)| (k.to_owned(), v))
+                        .collect(),
+                )
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_message_is_too_strange_to_be_checked(
+        version in prop::sample::select(VERSIONS.to_vec()),
+        method in prop::sample::select(vec![
+            "tools/list", "tools/call", "resources/read", "prompts/get", "initialize",
+            "server/discover", "completion/complete", "subscriptions/listen", "ping", "x",
+        ]),
+        values in prop::collection::vec(anything(), 1..6),
+        bytes in prop::collection::vec(any::<u8>(), 0..40),
+    ) {
+        let mut talk = Talk::new(version);
+        talk.asks(2, method, &values[0]);
+        for value in &values {
+            talk.says(value.clone());
+            talk.says(json!({"jsonrpc": "2.0", "id": 2, "result": value}));
+            talk.says(json!({"jsonrpc": "2.0", "id": 3, "error": value}));
+            talk.says(json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": value}));
+            talk.says(json!({"jsonrpc": "2.0", "id": value, "method": method, "params": value}));
+            talk.asks(3, method, value);
+        }
+        talk.0.received(&bytes);
+        for breach in &talk.0.found().breaches {
+            prop_assert!(breach.count > 0 && !breach.text.is_empty());
+            prop_assert!(breach.pointer.is_empty() || breach.pointer.starts_with('/'));
+            prop_assert!(breach.section.starts_with(version), "{}", breach.section);
+        }
+    }
+
+    /// A pointer that is told leads somewhere, or to what is missing there.
+    #[test]
+    fn a_pointer_leads_into_the_message(value in anything()) {
+        let message = json!({"jsonrpc": "2.0", "id": 2, "result": {"tools": [value]}});
+        let mut talk = Talk::new(LEGACY);
+        talk.asks(2, "tools/list", &Value::Null);
+        talk.says(message.clone());
+        for breach in &talk.0.found().breaches {
+            let parent = breach.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+            prop_assert!(message.pointer(parent).is_some(), "{}", breach.pointer);
+        }
     }
 }
