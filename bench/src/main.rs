@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         ["serve", "modern"] => server::serve(server::Era::Modern),
         ["die", at] => server::die(at),
         ["client", calls] => client::run(calls),
-        ["generate-report", path] => report::generate(Path::new(path)),
+        ["generate-report", path] => report::generate(Path::new(path), report::LARGE),
         ["bare-loop", path] => report::bare(path),
         ["triage", options @ ..] => match Options::parse(options) {
             Some(options) => report::measure(&options),

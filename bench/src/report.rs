@@ -10,15 +10,33 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::process::Command;
 
-const CASES: u64 = 1_000_000;
 const CASES_OF_A_SUITE: u64 = 1_000;
-/// One case in so many fails.
-const ONE_FAILS_OF: u64 = 50;
+
+/// What is generated.
+#[derive(Clone, Copy)]
+pub struct Size {
+    cases: u64,
+    /// One case in so many fails.
+    one_fails_of: u64,
+}
+
+/// A million cases, twenty thousand of them failed.
+pub const LARGE: Size = Size {
+    cases: 1_000_000,
+    one_fails_of: 50,
+};
+/// A thousand cases, all of them failed.
+const FAILED: Size = Size {
+    cases: 1_000,
+    one_fails_of: 1,
+};
 
 /// At most so many times the CPU time of the bare event loop, and so much
 /// memory, for all of triage.
 const TARGET_TIMES: f64 = 4.5;
 const TARGET_BYTES: u64 = 64 << 20;
+/// Well under a second for a thousand failures, by the clock.
+const TARGET_COLD: f64 = 0.5;
 
 /// Numbers that look like chance, and are the same each time.
 struct Numbers(u64);
@@ -32,27 +50,32 @@ impl Numbers {
     }
 }
 
-/// Writes a report of a million cases, twenty thousand of them failed.
-pub fn generate(path: &Path) -> io::Result<()> {
+/// Writes a report.
+pub fn generate(path: &Path, size: Size) -> io::Result<()> {
+    let Size {
+        cases,
+        one_fails_of,
+    } = size;
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
     let mut numbers = Numbers(0x2545_f491_4f6c_dd1d);
-    let failures = CASES / ONE_FAILS_OF;
+    let failures = cases / one_fails_of;
     writeln!(
         out,
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{CASES}\" \
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{cases}\" \
          failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"5210.250\">"
     )?;
-    for suite in 0..CASES / CASES_OF_A_SUITE {
+    for suite in 0..cases / CASES_OF_A_SUITE {
         writeln!(
             out,
             "  <testsuite name=\"com.example.shop.module{suite}.CheckoutServiceTest\" \
              tests=\"{CASES_OF_A_SUITE}\" failures=\"{}\" errors=\"0\" skipped=\"0\" \
              timestamp=\"2026-11-22T06:00:00\" hostname=\"runner-{}\" time=\"5.210\">",
-            CASES_OF_A_SUITE / ONE_FAILS_OF,
+            CASES_OF_A_SUITE / one_fails_of,
             suite % 16,
         )?;
         for case in 0..CASES_OF_A_SUITE {
-            write_case(&mut out, &mut numbers, suite, case)?;
+            let fails = case % one_fails_of == 7 % one_fails_of;
+            write_case(&mut out, &mut numbers, suite, case, fails)?;
         }
         writeln!(out, "  </testsuite>")?;
     }
@@ -65,6 +88,7 @@ fn write_case(
     numbers: &mut Numbers,
     suite: u64,
     case: u64,
+    fails: bool,
 ) -> io::Result<()> {
     write!(
         out,
@@ -75,7 +99,7 @@ fn write_case(
         10 + case,
         numbers.next(1000)
     )?;
-    if case % ONE_FAILS_OF == 7 {
+    if fails {
         writeln!(out, ">")?;
         failure(out, numbers)?;
         return writeln!(out, "    </testcase>");
@@ -178,9 +202,9 @@ pub fn bare(path: &str) -> io::Result<()> {
 pub fn measure(options: &Options) -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("junit.xml");
-    generate(&path)?;
+    generate(&path, LARGE)?;
     let size = std::fs::metadata(&path)?.len();
-    println!("report of {CASES} cases, {} MB", size / 1_000_000);
+    println!("report of {} cases, {} MB", LARGE.cases, size / 1_000_000);
     let itself = std::env::current_exe()?;
     let bare = runs(options.runs.min(5), || {
         let mut command = Command::new(&itself);
@@ -214,6 +238,21 @@ pub fn measure(options: &Options) -> io::Result<()> {
         triage.1 >> 20,
         TARGET_BYTES >> 20,
         met(triage.1 <= TARGET_BYTES)
+    );
+    let path = folder.path().join("failed.xml");
+    generate(&path, FAILED)?;
+    let mut walls = Vec::new();
+    for _ in 0..options.runs {
+        let mut command = Command::new(&options.jelly);
+        command.args(["triage", "--format", "json"]).arg(&path);
+        command.current_dir(folder.path());
+        walls.push(measure::run(&mut command)?.wall.as_secs_f64());
+    }
+    let cold = Spread::of(walls).median;
+    println!(
+        "{} failures from cold:      {cold:.2} s by the clock, at most {TARGET_COLD}: {}",
+        FAILED.cases,
+        met(cold <= TARGET_COLD)
     );
     Ok(())
 }

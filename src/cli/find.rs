@@ -28,8 +28,9 @@ const USUAL: [&str; 14] = [
 /// Bytes of a file that are looked at to see what it is.
 const SNIFFED: u64 = 4096;
 /// How the elements begin that hold test results.
-const ROOTS: [&str; 6] = [
+const ROOTS: [&str; 7] = [
     "<testsuite",
+    "<testrun",
     "<test-run",
     "<test-results",
     "<testng-results",
@@ -208,6 +209,9 @@ fn looks_like_report(path: &Path) -> bool {
     if name.ends_with(".trx") || name.ends_with(".tap") {
         return true;
     }
+    if name.ends_with(".json") {
+        return head_of(path).is_some_and(|head| is_json_report(&head));
+    }
     let Some(stem) = name
         .strip_suffix(".xml")
         .or_else(|| name.strip_suffix(".xml.gz"))
@@ -217,8 +221,28 @@ fn looks_like_report(path: &Path) -> bool {
     if stem.starts_with("test-") || stem.contains("junit") {
         return true;
     }
+    head_of(path).is_some_and(|head| ROOTS.iter().any(|root| head.contains(root)))
+}
+
+/// How a file begins; nothing where it can't be read.
+fn head_of(path: &Path) -> Option<String> {
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(SNIFFED).read_to_end(&mut head));
-    let head = String::from_utf8_lossy(&head);
-    read.is_ok() && ROOTS.iter().any(|root| head.contains(root))
+    let file = File::open(path).ok()?;
+    file.take(SNIFFED).read_to_end(&mut head).ok()?;
+    Some(String::from_utf8_lossy(&head).into_owned())
+}
+
+/// Whether JSON is of CTRF, or of `go test -json`. Folders are full of other
+/// JSON, so more is asked for than where a file was named.
+fn is_json_report(head: &str) -> bool {
+    let has = |word: &str| head.contains(word);
+    let ctrf = has("\"CTRF\"") || (has("\"results\"") && has("\"tool\"") && has("\"tests\""));
+    let first = head.trim_start().lines().next().unwrap_or_default();
+    let go = ["\"Action\":", "\"Package\":"]
+        .iter()
+        .all(|key| first.contains(key));
+    let go_build = ["\"Action\":", "\"ImportPath\":"]
+        .iter()
+        .all(|key| first.contains(key));
+    head.trim_start().starts_with('{') && (ctrf || go || go_build)
 }

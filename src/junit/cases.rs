@@ -288,7 +288,10 @@ impl Machine<'_> {
         let repeats = case.configuration
             && case.classname.is_empty()
             && self.summary.failed + self.summary.errors > 0;
-        let fine = matches!(outcome, CaseOutcome::Passed | CaseOutcome::Skipped);
+        let fine = matches!(
+            outcome,
+            CaseOutcome::Passed | CaseOutcome::Skipped | CaseOutcome::Flaky
+        );
         if case.of_suite && (fine || repeats) {
             return;
         }
@@ -331,8 +334,11 @@ impl Machine<'_> {
             }
             return;
         }
+        // What failed of a suite is no test that could pass in the end, even
+        // if one is named as the suite.
+        let of_test = !case.of_suite;
         let held = self.take_held(index, outcome);
-        if matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error) {
+        if of_test && matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error) {
             self.attempts.failed(key, held.ordinal, outcome);
         }
         let dialect = self.dialect_name();

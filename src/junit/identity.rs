@@ -22,14 +22,11 @@ impl Fold {
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
-        let mut chunks = bytes.chunks_exact(8);
-        for chunk in &mut chunks {
-            let mut word = [0; 8];
-            word.copy_from_slice(chunk);
-            self.word(u64::from_le_bytes(word));
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.word(u64::from_le_bytes(*word));
         }
         let mut word = [0; 8];
-        let rest = chunks.remainder();
         word[..rest.len()].copy_from_slice(rest);
         self.word(u64::from_le_bytes(word));
         self.word(bytes.len() as u64);

@@ -15,6 +15,7 @@ use super::kept::Kept;
 use super::limits::Limits;
 use super::open::{OpenCase, OpenSuite, OpenWrong};
 use crate::model::ReportSummary;
+use crate::text::one_line;
 use quick_xml::events::BytesStart;
 
 /// Between the names of suites.
@@ -22,6 +23,9 @@ pub(super) const BETWEEN: &str = " > ";
 
 /// Warnings of one report.
 const WARNINGS: usize = 16;
+
+/// Bytes of a warning or a problem, which may quote the report.
+const SAID: usize = 400;
 
 /// An open element.
 #[derive(Debug, Clone, Copy)]
@@ -117,15 +121,17 @@ impl<'s> Machine<'s> {
     /// Says once what was noticed.
     pub(super) fn warn(&mut self, warning: &str) {
         let warnings = &mut self.summary.warnings;
-        if warnings.len() < WARNINGS && !warnings.iter().any(|known| known == warning) {
-            warnings.push(warning.to_owned());
+        let warning = one_line(warning, SAID);
+        if warnings.len() < WARNINGS && !warnings.contains(&warning) {
+            warnings.push(warning);
         }
     }
 
     /// Says why the report can't be trusted to be whole; the first reason
     /// stays.
     pub(super) fn broken(&mut self, reason: impl FnOnce() -> String) {
-        self.summary.problem.get_or_insert_with(reason);
+        let said = || one_line(&reason(), SAID);
+        self.summary.problem.get_or_insert_with(said);
     }
 
     /// An element begins; so many bytes of its attributes are missing.

@@ -180,11 +180,12 @@ fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> Re
             }
         }
     }
-    let source = reader.into_inner();
+    let mut source = reader.into_inner();
     let (line, byte) = source.end();
     if let Some(stop) = stop {
         let line = source.line();
         machine.broken(|| format!("{stop} (line {line}; read up to byte {byte})"));
+        source.run_out();
     } else if let Some(open) = machine.innermost() {
         let open = open.to_owned();
         machine.broken(|| {

@@ -124,6 +124,15 @@ impl<'r> Source<'r> {
         )
     }
 
+    /// Reads what is left and keeps nothing of it: what is said of the bytes
+    /// is said of all of them, however far the parser came and whatever it
+    /// was handed at a time.
+    pub(super) fn run_out(&mut self) {
+        while let Ok(true) = self.load() {
+            self.drop_front(self.piece.len());
+        }
+    }
+
     pub(super) fn invalid_bytes(&self) -> u64 {
         self.text.invalid
     }

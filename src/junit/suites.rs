@@ -1,6 +1,6 @@
 //! Suites and the root around them, as their elements come and go.
 
-use super::attributes::{each, seconds, set};
+use super::attributes::{each, seconds};
 use super::elements::Node;
 use super::hold::Outputs;
 use super::identity::hash;
@@ -9,6 +9,7 @@ use super::machine::{BETWEEN, Machine};
 use super::open::OpenSuite;
 use crate::model::Failure;
 use quick_xml::events::BytesStart;
+use std::borrow::Cow;
 
 impl Machine<'_> {
     pub(super) fn start_suite(&mut self, node: Node, start: &BytesStart<'_>) {
@@ -36,6 +37,8 @@ impl Machine<'_> {
             match name {
                 // The name of the root is that of the run.
                 "name" if node == Node::Suite && !value.is_empty() && room > value.len() => {
+                    // Of several names the last one counts, as of a case.
+                    path.truncate(suite.path_before);
                     if !path.is_empty() {
                         path.push_str(BETWEEN);
                     }
@@ -85,14 +88,16 @@ impl Machine<'_> {
     }
 
     pub(super) fn start_property(&mut self, start: &BytesStart<'_>) {
-        let (mut key, mut text) = (String::new(), String::new());
+        let (mut key, mut text) = (Cow::Borrowed(""), Cow::Borrowed(""));
         let forbidden = each(start, |name, value| match name {
-            "name" => set(&mut key, &value, 256),
-            "value" => set(&mut text, &value, 256),
+            "name" => key = value,
+            "value" => text = value,
             _ => {}
         });
         self.forbidden |= forbidden;
-        self.dialect.property(&key, &text);
+        let short = |text: &str| text.floor_char_boundary(256);
+        self.dialect
+            .property(&key[..short(&key)], &text[..short(&text)]);
     }
 
     pub(super) fn end_suite(&mut self, node: Node) {

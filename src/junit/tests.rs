@@ -226,6 +226,75 @@ fn a_report_that_is_cut_off_says_where_and_hands_on_what_was_before() {
 }
 
 #[test]
+fn a_suite_that_recovered_is_no_failure() {
+    let (summary, cases) = read_all(&suite("<flakyError message='m'/><testcase name='a'/>"));
+    assert_eq!(
+        (summary.suite_errors, summary.flaky, cases.len()),
+        (0, 0, 1)
+    );
+    let (summary, _) = read_all(&suite("<rerunError message='m'/><testcase name='a'/>"));
+    assert_eq!(summary.suite_errors, 1);
+}
+
+#[test]
+fn a_test_that_is_named_as_its_failed_suite_makes_it_no_flaky_one() {
+    for inner in [
+        "<failure message='m'/><testcase name='s'/>",
+        "<testcase name='a'><failure/></testcase><failure message='m'/><testcase name='s'/>",
+    ] {
+        let (summary, _) = read_all(&suite(inner));
+        let failed = u64::from(inner.contains("'a'"));
+        assert_eq!(totals(&summary), [1, failed, 0, 0, 0, 1]);
+    }
+}
+
+#[test]
+fn a_suite_with_many_names_has_the_last_one() {
+    let names = "name='long' ".repeat(1_000);
+    let (_, cases) = read_all(&format!(
+        "<testsuite {names} name='s'><testcase name='a'><failure/></testcase></testsuite>"
+    ));
+    assert_eq!(cases[0].suite, "s");
+}
+
+#[test]
+fn what_is_said_of_the_bytes_does_not_depend_on_how_they_come() {
+    // The parser gives up at the declaration that is none.
+    let mut bytes = format!("<testsuite><!wrong>{}\u{1}", " ".repeat(10_000)).into_bytes();
+    bytes.extend([0xFF; 3]);
+    let whole = read_from(&mut bytes.as_slice(), &Limits::default()).0;
+    let mut pieces = BufReader::with_capacity(7, bytes.as_slice());
+    let cut = read_from(&mut pieces, &Limits::default()).0;
+    assert_eq!(whole, cut);
+    assert!(whole.warnings[0].starts_with("3 bytes that are not valid"));
+    assert!(whole.warnings[1].starts_with("control characters"));
+    assert!(
+        whole
+            .problem
+            .is_some_and(|problem| problem.contains("read up to byte"))
+    );
+}
+
+#[test]
+fn what_is_said_of_a_report_is_short_and_obeyed_by_no_terminal() {
+    let long = "x".repeat(10_000);
+    for bytes in [
+        "<testsuite></a\u{1b}[2J\u{7}\0\r\n>".to_owned(),
+        format!("1..1\nok 1\nBail out! \u{1b}]0;{long}"),
+        format!("<?xml version='1.0' encoding='\u{1b}[31m{long}'?><testsuite/>"),
+        format!("{{\"results\":{{\"tool\":{{\"\u{1b}[2J{long}"),
+    ] {
+        let (summary, _) = read_all(&bytes);
+        let said: Vec<&String> = summary.problem.iter().chain(&summary.warnings).collect();
+        assert!(!said.is_empty(), "{bytes}");
+        for said in said {
+            assert!(said.len() <= 400, "{said}");
+            assert!(!said.contains(char::is_control), "{said:?}");
+        }
+    }
+}
+
+#[test]
 fn an_element_that_is_not_closed_ends_with_the_one_around_it() {
     let (summary, cases) = read_all(&suite(
         "<testcase name='a'><failure>x</testcase>\n<testcase name='b'></wrong></testcase>",
@@ -528,7 +597,7 @@ fn piece() -> impl Strategy<Value = String> {
         Just("<testsuite name='s' errors='1'>".to_owned()),
         Just("</testsuite>".to_owned()),
         Just("<testcase name='n' classname='c'>".to_owned()),
-        "<testcase name='[a-c]'/>",
+        "<testcase name='[a-cs]'/>",
         Just("</testcase>".to_owned()),
         "<(failure|error|skipped|flakyError|rerunFailure|system-out)( message='[x&;<é]{0,200}')?/?>",
         "</(failure|error|skipped|flakyError|rerunFailure|system-out)>",
@@ -537,6 +606,16 @@ fn piece() -> impl Strategy<Value = String> {
         "<!--[ a-z>é]{0,300}-->",
         Just("&#0;&lt;".to_owned()),
         Just("<!DOCTYPE x [<!ENTITY y 'z'>]>".to_owned()),
+    ]
+}
+
+/// A case that any parser takes.
+fn whole_case() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "<testcase name='[a-c é]{0,5}'/>",
+        "<testcase name='[a-c]'><(failure|error|flakyError) message='[a-z ]{0,9}'/></testcase>",
+        "<testcase name=\"[a-c']\"><failure>[a-z ]{0,20}&lt;</failure><system-out><!\\[CDATA\\[[<a>]{0,9}\\]\\]></system-out></testcase>",
+        "<testcase name='[a-c]'><!--[a-z>]{0,9}--><skipped/></testcase>",
     ]
 }
 
@@ -571,6 +650,11 @@ proptest! {
         prop_assert_eq!(summary.tests, sum);
         prop_assert_eq!(summary.tests, summary.elements.cases);
         prop_assert_eq!(cases.len() as u64, summary.tests + summary.suite_errors);
+        let count = |outcome| cases.iter().filter(|case| case.outcome == outcome).count() as u64;
+        prop_assert_eq!(summary.flaky, count(CaseOutcome::Flaky));
+        prop_assert_eq!(summary.skipped, count(CaseOutcome::Skipped));
+        let failing = summary.failed + summary.errors + summary.suite_errors;
+        prop_assert_eq!(failing, count(CaseOutcome::Failed) + count(CaseOutcome::Error));
         for (ordinal, case) in cases.iter().enumerate() {
             prop_assert_eq!(case.ordinal, ordinal as u64);
             let fine = matches!(case.outcome, CaseOutcome::Passed | CaseOutcome::Skipped);
@@ -586,5 +670,20 @@ proptest! {
         for (cut, whole) in cut_cases.iter().zip(cases) {
             prop_assert_eq!(cut, whole);
         }
+    }
+
+    #[test]
+    fn a_report_that_was_cut_off_is_never_whole(
+        cases in prop::collection::vec((whole_case(), any::<bool>()), 1..8),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let inner: String = cases
+            .into_iter()
+            .map(|(case, alone)| if alone { case } else { suite(&case) })
+            .collect();
+        let xml = format!("<testsuites>{inner}</testsuites>");
+        prop_assert_eq!(read_all(&xml).0.problem, None);
+        let cut = xml.floor_char_boundary(cut.index(xml.len()));
+        prop_assert!(read_all(&xml[..cut]).0.problem.is_some(), "{}", &xml[..cut]);
     }
 }

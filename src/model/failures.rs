@@ -136,6 +136,12 @@ impl Failures {
         self.rows.get(index).map(|row| self.whole(row))
     }
 
+    /// The advice for the failure at `index`.
+    #[must_use]
+    pub fn advice(&self, index: usize) -> Option<Advice> {
+        self.rows.get(index).map(|row| self.advice_of(row))
+    }
+
     /// All of them as values of their own, in order.
     pub fn to_owned_iter(&self) -> impl Iterator<Item = TriagedFailure> {
         self.rows.iter().map(|row| self.whole(row))
@@ -208,6 +214,12 @@ impl Failures {
         self.rows.sort_by_key(|row| row.ordinal);
     }
 
+    /// Gives back the memory that was taken for more of them.
+    pub fn shrink_to_fit(&mut self) {
+        self.texts.shrink_to_fit();
+        self.rows.shrink_to_fit();
+    }
+
     /// Says of the failure at `index` that its test passed in the end: what
     /// was held against the code is no longer proven.
     pub fn turn_flaky(&mut self, index: usize) {
@@ -275,9 +287,21 @@ impl Failures {
         }
     }
 
+    fn advice_of(&self, row: &Row) -> Advice {
+        let fix = self.fixes.get_index(row.fix as usize);
+        Advice {
+            what: self.said(row.what).to_owned(),
+            why: self.said(row.why).to_owned(),
+            fix: fix
+                .into_iter()
+                .flatten()
+                .map(|line| self.said(*line).to_owned())
+                .collect(),
+        }
+    }
+
     fn whole(&self, row: &Row) -> TriagedFailure {
         let view = self.view_of(row);
-        let fix = self.fixes.get_index(row.fix as usize);
         let mut diagnosis = view.kind.clone();
         diagnosis.fingerprint = view.fingerprint.to_owned();
         diagnosis.test_fingerprint = view.test_fingerprint.to_owned();
@@ -285,15 +309,7 @@ impl Failures {
             field: field.to_owned(),
             text: text.to_owned(),
         });
-        diagnosis.advice = Advice {
-            what: view.what.to_owned(),
-            why: self.said(row.why).to_owned(),
-            fix: fix
-                .into_iter()
-                .flatten()
-                .map(|line| self.said(*line).to_owned())
-                .collect(),
-        };
+        diagnosis.advice = self.advice_of(row);
         TriagedFailure {
             report: view.report.to_owned(),
             suite: view.suite.to_owned(),

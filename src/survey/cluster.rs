@@ -6,7 +6,7 @@
 
 use super::subject::{Outage, THIS_MACHINE, host_of, outage, same, subject};
 use super::words;
-use crate::model::{Cluster, FailureStatus, FailureView, Failures};
+use crate::model::{Cluster, Evidence, FailureStatus, FailureView, Failures};
 use std::collections::{BTreeSet, HashMap};
 
 /// Victims that are asked what an outage is about. More of them would not
@@ -28,12 +28,13 @@ pub fn clusters(failures: &Failures) -> Vec<Cluster> {
     let followers = followers(&views);
     adopt(&mut groups, &followers);
     join_outages(&views, &mut groups);
+    groups.retain(|group| !group.victims.is_empty());
     let mut clusters: Vec<Cluster> = groups
         .into_iter()
-        .filter(|group| !group.victims.is_empty())
         .map(|group| cluster(&views, failures, group))
         .collect();
-    clusters.sort_by(|a, b| {
+    // No two of them have a victim in common, so none are equal.
+    clusters.sort_unstable_by(|a, b| {
         let flaky_only = |cluster: &Cluster| cluster.flaky == cluster.count;
         flaky_only(a)
             .cmp(&flaky_only(b))
@@ -152,13 +153,18 @@ fn victims_of_set_ups(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
 /// A case that stands for the set-up of others, as the frameworks name it. A
 /// name is no evidence of a cause; here it only tells what the case is.
 fn is_set_up(name: &str) -> bool {
-    let name = name.trim().to_ascii_lowercase();
+    let name = name.trim();
     let word = name
         .trim_start_matches(['(', '[', '"', '{', '@'])
         .split(['(', ')', ']', '"', ' ', ':'])
         .next()
         .unwrap_or_default()
+        .to_ascii_lowercase()
         .replace('_', "");
+    let is_hook = || {
+        let name = name.to_ascii_lowercase();
+        name.starts_with("\"before all\" hook") || name.contains(" \"before all\" hook")
+    };
     name.is_empty()
         || matches!(
             word.as_str(),
@@ -175,8 +181,7 @@ fn is_set_up(name: &str) -> bool {
                 | "beforesuite"
                 | "testmain"
         )
-        || name.starts_with("\"before all\" hook")
-        || name.contains(" \"before all\" hook")
+        || name.contains('"') && is_hook()
 }
 
 /// Moves followers from their own groups to those of their causes.
@@ -366,7 +371,6 @@ fn cluster(views: &[FailureView<'_>], failures: &Failures, mut group: Group) -> 
     } else {
         Vec::new()
     };
-    let whole = failures.to_owned(lead).map(|failure| failure.diagnosis);
     let consequences = group.followers.len();
     group.victims.append(&mut group.followers);
     let flaky = group
@@ -378,9 +382,10 @@ fn cluster(views: &[FailureView<'_>], failures: &Failures, mut group: Group) -> 
     let fingerprint = views[lead].fingerprint.to_owned();
     group.fingerprints.retain(|other| *other != fingerprint);
     group.fingerprints.sort_unstable();
-    let (evidence, advice) = whole
-        .map(|diagnosis| (diagnosis.evidence, diagnosis.advice))
-        .unwrap_or_default();
+    let evidence = views[lead].evidence.map(|(field, text)| Evidence {
+        field: field.to_owned(),
+        text: text.to_owned(),
+    });
     Cluster {
         also: group.fingerprints,
         count: group.victims.len() as u64,
@@ -396,7 +401,7 @@ fn cluster(views: &[FailureView<'_>], failures: &Failures, mut group: Group) -> 
         example: views[lead].title(),
         evidence,
         rule: kind.rule.clone(),
-        advice,
+        advice: failures.advice(lead).unwrap_or_default(),
         fingerprint,
         victims: group.victims,
     }

@@ -52,6 +52,7 @@ impl<'e> Collector<'e> {
     #[must_use]
     pub fn into_part(mut self, summary: ReportSummary) -> Part {
         self.failures.sort_by_case();
+        self.failures.shrink_to_fit();
         Part {
             summary,
             failures: self.failures,

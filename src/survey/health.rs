@@ -18,10 +18,12 @@ pub(super) fn health(
     failures: &Failures,
 ) -> Health {
     let mut health = Health::default();
+    let mut suites = 0;
     for report in reports.iter().filter(|report| report.same_as.is_none()) {
         health.tests += report.tests;
         health.passed += report.passed;
         health.failed += report.failed + report.errors + report.suite_errors;
+        suites += report.suite_errors;
         health.skipped += report.skipped;
         health.flaky += report.flaky;
     }
@@ -45,7 +47,7 @@ pub(super) fn health(
             plural(health.failed, "failure"),
             cluster.title
         ),
-        None => counted(&health, clusters, failures),
+        None => counted(&health, suites, clusters, failures),
     };
     health.summary = match health.state {
         HealthState::Unreadable if health.tests == 0 => unreadable(&unread, reports.len()),
@@ -102,31 +104,49 @@ fn unreadable(unread: &[&ReportSummary], all: usize) -> String {
     }
 }
 
-fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String {
-    if health.failed == 0 {
-        let passed = if health.skipped == 0 {
-            format!("All {} passed", plural(health.tests, "test"))
-        } else {
-            format!(
-                "No test failed: {} passed, {} skipped",
-                health.passed + health.flaky,
-                health.skipped
-            )
-        };
-        return match health.flaky {
-            0 => format!("{passed}."),
-            1 => format!("{passed}, one of them only when it was run again."),
-            n => format!("{passed}, {n} of them only when they were run again."),
-        };
+/// `1 of 3 tests`, and the suites that failed outside of their tests.
+fn who_failed(health: &Health, suites: u64) -> String {
+    let tests = health.failed.saturating_sub(suites);
+    let of = plural(health.executed, "test");
+    match (tests, suites) {
+        (_, 0) => format!("{tests} of {of} failed"),
+        (0, 1) => "1 suite failed outside of its tests".to_owned(),
+        (0, _) => format!("{} failed outside of their tests", plural(suites, "suite")),
+        (_, _) => format!(
+            "{tests} of {of} failed, and {} besides",
+            plural(suites, "suite")
+        ),
     }
+}
+
+fn none_failed(health: &Health) -> String {
+    let passed = health.passed + health.flaky;
+    let again = match (passed, health.flaky) {
+        (_, 0) => String::new(),
+        (1, _) => "only when it was run again".to_owned(),
+        (_, 1) => "one of them only when it was run again".to_owned(),
+        (_, n) => format!("{n} of them only when they were run again"),
+    };
+    match (health.skipped, passed, again.as_str()) {
+        (0, 1, "") => "The only test passed.".to_owned(),
+        (0, 1, again) => format!("The only test passed, and {again}."),
+        (0, _, "") => format!("All {} passed.", plural(passed, "test")),
+        (0, _, again) => format!("All {} passed, {again}.", plural(passed, "test")),
+        (skipped, _, "") => format!("No test failed: {passed} passed, {skipped} skipped."),
+        (skipped, _, again) => {
+            format!("No test failed: {passed} passed ({again}), {skipped} skipped.")
+        }
+    }
+}
+
+fn counted(health: &Health, suites: u64, clusters: &[Cluster], failures: &Failures) -> String {
+    if health.failed == 0 {
+        return none_failed(health);
+    }
+    let who = who_failed(health, suites);
     let causes: Vec<&Cluster> = clusters.iter().filter(|c| standing(c) > 0).collect();
     if let [only] = causes.as_slice() {
-        return format!(
-            "{} of {} failed: {}.",
-            health.failed,
-            plural(health.executed, "test"),
-            only.title.trim_end_matches('.')
-        );
+        return format!("{who}: {}.", only.title.trim_end_matches('.'));
     }
     let [code, test, unclear] = sides(failures);
     let mut parts = Vec::new();
@@ -138,12 +158,7 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
     add(code, "because of the code under test");
     add(test, "because of the tests or what is around them");
     add(unclear, "undecided");
-    let head = format!(
-        "{} of {} failed, for {}",
-        health.failed,
-        plural(health.executed, "test"),
-        plural(causes.len(), "reason")
-    );
+    let head = format!("{who}, for {}", plural(causes.len(), "reason"));
     match parts.as_slice() {
         [] => format!("{head}."),
         // The number stands in front already.
@@ -182,4 +197,69 @@ fn sides(failures: &Failures) -> [u64; 3] {
         counts[side] += 1;
     }
     counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{none_failed, who_failed};
+    use crate::model::Health;
+
+    fn health([passed, failed, flaky, skipped]: [u64; 4]) -> Health {
+        Health {
+            tests: passed + failed + flaky + skipped,
+            executed: passed + failed + flaky,
+            passed,
+            failed,
+            flaky,
+            skipped,
+            ..Health::default()
+        }
+    }
+
+    #[test]
+    fn one_is_told_in_the_singular() {
+        for (counts, said) in [
+            ([1, 0, 0, 0], "The only test passed."),
+            ([2, 0, 0, 0], "All 2 tests passed."),
+            (
+                [0, 0, 1, 0],
+                "The only test passed, and only when it was run again.",
+            ),
+            (
+                [1, 0, 1, 0],
+                "All 2 tests passed, one of them only when it was run again.",
+            ),
+            (
+                [1, 0, 2, 0],
+                "All 3 tests passed, 2 of them only when they were run again.",
+            ),
+            ([1, 0, 0, 1], "No test failed: 1 passed, 1 skipped."),
+            (
+                [0, 0, 1, 2],
+                "No test failed: 1 passed (only when it was run again), 2 skipped.",
+            ),
+            (
+                [2, 0, 1, 1],
+                "No test failed: 3 passed (one of them only when it was run again), 1 skipped.",
+            ),
+        ] {
+            assert_eq!(none_failed(&health(counts)), said);
+        }
+    }
+
+    #[test]
+    fn what_failed_outside_of_tests_is_no_test() {
+        for (counts, suites, said) in [
+            ([0, 1, 0, 0], 0, "1 of 1 test failed"),
+            ([2, 1, 0, 1], 0, "1 of 3 tests failed"),
+            ([0, 1, 0, 0], 1, "1 suite failed outside of its tests"),
+            ([0, 2, 0, 0], 2, "2 suites failed outside of their tests"),
+        ] {
+            assert_eq!(who_failed(&health(counts), suites), said);
+        }
+        let mut both = health([1, 2, 0, 0]);
+        both.failed += 1;
+        let said = "2 of 3 tests failed, and 1 suite besides";
+        assert_eq!(who_failed(&both, 1), said);
+    }
 }

@@ -65,8 +65,18 @@ pub fn one_line(text: &str, max: usize) -> String {
     if text.len() <= max && is_simple(text) {
         return text.to_owned();
     }
+    let line = if is_plain(text) {
+        folded(text.split_ascii_whitespace(), max)
+    } else {
+        folded(sanitize(text).split_whitespace(), max)
+    };
+    truncate(&line, max).into_owned()
+}
+
+/// The words with one space between them, up to the one that goes over `max`.
+fn folded<'w>(words: impl Iterator<Item = &'w str>, max: usize) -> String {
     let mut line = String::new();
-    for word in sanitize(text).split_whitespace() {
+    for word in words {
         if !line.is_empty() {
             line.push(' ');
         }
@@ -75,7 +85,13 @@ pub fn one_line(text: &str, max: usize) -> String {
             break;
         }
     }
-    truncate(&line, max).into_owned()
+    line
+}
+
+/// Whether this is ASCII with nothing to be taken out.
+fn is_plain(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
 
 /// Whether this is ASCII to be shown as it is: no control characters, and no

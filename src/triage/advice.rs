@@ -3,6 +3,7 @@
 use super::rule::AdviceText;
 use super::runner::is_foreign;
 use crate::model::{Advice, Failure, PlanIssue};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What any rule may name; the named groups of its own patterns come on top.
@@ -104,13 +105,13 @@ pub(super) fn validate(advice: &AdviceText, patterns: &[String]) -> Result<(), S
 }
 
 /// `text` with placeholders filled, or none when one can't be.
-fn fill(text: &str, values: &Values) -> Option<String> {
+fn fill<'v>(text: &str, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> Option<String> {
     let mut filled = String::with_capacity(text.len());
     for piece in pieces(text) {
         match piece {
             Piece::Plain(plain) => filled.push_str(plain),
-            Piece::Placeholder { name, otherwise } => match (values.get(name), otherwise) {
-                (Some(value), _) => filled.push_str(value),
+            Piece::Placeholder { name, otherwise } => match (value_of(name), otherwise) {
+                (Some(value), _) => filled.push_str(&value),
                 (None, Some(otherwise)) => filled.push_str(otherwise),
                 (None, None) => return None,
             },
@@ -123,8 +124,9 @@ fn fill(text: &str, values: &Values) -> Option<String> {
 /// other frameworks are left out.
 pub(super) fn render(advice: &AdviceText, values: &Values, dialect: &str) -> Advice {
     let AdviceText { what, why, fix } = advice;
-    let always =
-        |text: &String| fill(text, values).unwrap_or_else(|| text.replace("{evidence}", ""));
+    let said = |name: &str| values.get(name).map(|value| Cow::Borrowed(value.as_str()));
+    let typed = |name: &str| values.get(name).map(|value| pasteable(name, value));
+    let always = |text: &String| fill(text, said).unwrap_or_else(|| text.replace("{evidence}", ""));
     Advice {
         what: always(what),
         why: always(why),
@@ -132,28 +134,22 @@ pub(super) fn render(advice: &AdviceText, values: &Values, dialect: &str) -> Adv
             .iter()
             .filter_map(|line| match line.strip_prefix("$ ") {
                 Some(command) if is_foreign(command, dialect) => None,
-                Some(command) => fill(command, &pasteable(values)).map(|c| format!("$ {c}")),
-                None => fill(line, values),
+                Some(command) => fill(command, typed).map(|c| format!("$ {c}")),
+                None => fill(line, said),
             })
             .collect(),
     }
 }
 
-/// The values as words of a shell's command line. A server's own words may
-/// stand among them, so nothing that a shell would act on is left bare. The
-/// whole `command` is quoted word by word already.
-fn pasteable(values: &Values) -> Values {
-    values
-        .iter()
-        .map(|(name, value)| {
-            let value = if name == "command" {
-                value.clone()
-            } else {
-                quoted(&crate::text::one_line(value, 200))
-            };
-            (name.clone(), value)
-        })
-        .collect()
+/// A value as a word of a shell's command line. A server's own words may
+/// stand in it, so nothing that a shell would act on is left bare. The whole
+/// `command` is quoted word by word already.
+fn pasteable<'v>(name: &str, value: &'v str) -> Cow<'v, str> {
+    if name == "command" {
+        Cow::Borrowed(value)
+    } else {
+        Cow::Owned(quoted(&crate::text::one_line(value, 200)))
+    }
 }
 
 /// What the failure itself knows.
@@ -302,15 +298,15 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled_or_replaced_by_other_words() {
-        let values = Values::from([("name".to_owned(), "TOKEN".to_owned())]);
-        assert_eq!(fill("set {name}", &values).as_deref(), Some("set TOKEN"));
+        let values = |name: &str| (name == "name").then_some("TOKEN".into());
+        assert_eq!(fill("set {name}", values).as_deref(), Some("set TOKEN"));
         assert_eq!(
-            fill("in {path|the folder}", &values).as_deref(),
+            fill("in {path|the folder}", values).as_deref(),
             Some("in the folder")
         );
-        assert_eq!(fill("$ ls {path}", &values), None);
+        assert_eq!(fill("$ ls {path}", values), None);
         for plain in ["an open { brace", "write ${name} in the plan"] {
-            assert_eq!(fill(plain, &values).as_deref(), Some(plain));
+            assert_eq!(fill(plain, values).as_deref(), Some(plain));
         }
     }
 

@@ -5,6 +5,7 @@ use super::clues::{self, Text};
 use super::evidence::{evidence, evidence_of, with_values};
 use super::facts::{Facts, Promise, Source};
 use super::fingerprint;
+use super::literals::literals;
 use super::load::{self, RuleError};
 use super::reading::{CLASS, Level, is_syntax, level, without_repeated, without_values};
 use super::rule::{AdviceText, Rule, RuleSide, Strength};
@@ -107,8 +108,8 @@ impl Engine {
             }));
         };
         add(0, before);
-        for (domain, yaml) in load::BUILTIN {
-            add(BUILTIN_TURN, load::parse_rules(domain, yaml)?);
+        for (domain, json) in load::BUILTIN {
+            add(BUILTIN_TURN, load::builtin_rules(domain, json)?);
         }
         add(2, after);
         Self::new(rules)
@@ -166,7 +167,15 @@ impl Engine {
 
     fn sieve(&self) -> Option<&Sieve> {
         self.sieve
-            .get_or_init(|| Sieve::new(self.patterns.iter().map(|pattern| &pattern.text[..])))
+            .get_or_init(|| {
+                let mut known = load::builtin_literals();
+                let mut literals_of = |pattern: &str| match known.remove(pattern) {
+                    Some(literals) => literals,
+                    None => literals(pattern),
+                };
+                let patterns = self.patterns.iter().map(|pattern| &pattern.text[..]);
+                Sieve::new(patterns.map(|pattern| (pattern, literals_of(pattern))))
+            })
             .as_ref()
     }
 

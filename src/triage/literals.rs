@@ -43,7 +43,7 @@ impl Known {
 /// The literals, in lower case, of which any text that `pattern` matches
 /// contains one, whatever its case; `None` where the pattern has no such, as
 /// `\d+` has none.
-pub(super) fn literals(pattern: &str) -> Option<Vec<Vec<u8>>> {
+pub(super) fn literals(pattern: &str) -> Option<Vec<String>> {
     // As the patterns are compiled; see `builder` of the engine.
     let hir = ParserBuilder::new()
         .unicode(false)
@@ -52,10 +52,15 @@ pub(super) fn literals(pattern: &str) -> Option<Vec<Vec<u8>>> {
         .build()
         .parse(pattern)
         .ok()?;
-    let mut literals = known(&hir, DEPTH).literals()?;
-    for literal in &mut literals {
-        literal.truncate(LONGEST);
-    }
+    let mut literals: Vec<String> = known(&hir, DEPTH)
+        .literals()?
+        .into_iter()
+        .map(|literal| {
+            let cut = &literal[..literal.len().min(LONGEST)];
+            let text = cut.utf8_chunks().next()?.valid();
+            (text.len() >= SHORTEST).then(|| text.to_owned())
+        })
+        .collect::<Option<_>>()?;
     literals.sort_unstable();
     literals.dedup();
     Some(literals)
@@ -213,15 +218,6 @@ fn choice(branches: &[Hir], depth: usize) -> Known {
 mod tests {
     use super::literals;
 
-    fn of(pattern: &str) -> Option<Vec<String>> {
-        let literals = literals(pattern)?.into_iter();
-        Some(
-            literals
-                .map(|literal| String::from_utf8(literal).unwrap())
-                .collect(),
-        )
-    }
-
     #[test]
     fn the_literals_of_a_pattern_are_what_it_can_not_match_without() {
         for (pattern, expected) in [
@@ -241,13 +237,13 @@ mod tests {
             ("(?:foo|bar|quux).*z", &["bar", "foo", "quux"]),
         ] {
             assert_eq!(
-                of(pattern).as_deref(),
+                literals(pattern).as_deref(),
                 Some(&expected.iter().map(|e| (*e).to_owned()).collect::<Vec<_>>()[..]),
                 "{pattern}"
             );
         }
         for pattern in [r"\d+", "(?:abc)?", "abc|x", "a.b.c", "", "(?:abc){0,3}"] {
-            assert_eq!(of(pattern), None, "{pattern}");
+            assert_eq!(literals(pattern), None, "{pattern}");
         }
     }
 }

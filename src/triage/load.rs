@@ -11,45 +11,59 @@ use crate::text::close_names;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_yaml::{Error, Location, Spanned};
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use thiserror::Error;
 
-/// The rule files inside the binary, by domain.
+macro_rules! builtin {
+    ($domain:literal) => {
+        (
+            $domain,
+            include_str!(concat!(env!("OUT_DIR"), "/", $domain, ".json")),
+        )
+    };
+}
+
+/// The domains of the rules inside the binary, in the order in which they are
+/// asked, with their rules as the build script left them.
 pub(super) const BUILTIN: &[(&str, &str)] = &[
-    ("process", include_str!("rules/process.yaml")),
-    ("mcp", include_str!("rules/mcp.yaml")),
-    ("network", include_str!("rules/network.yaml")),
-    ("files", include_str!("rules/files.yaml")),
-    ("config", include_str!("rules/config.yaml")),
-    ("node", include_str!("rules/node.yaml")),
-    ("python", include_str!("rules/python.yaml")),
-    ("runtimes", include_str!("rules/runtimes.yaml")),
-    ("domain", include_str!("rules/domain.yaml")),
-    ("hint", include_str!("rules/hint.yaml")),
-    ("assertion", include_str!("rules/assertion.yaml")),
-    ("jvm", include_str!("rules/jvm.yaml")),
-    ("go", include_str!("rules/go.yaml")),
-    ("rust", include_str!("rules/rust.yaml")),
-    ("dotnet", include_str!("rules/dotnet.yaml")),
-    ("ruby", include_str!("rules/ruby.yaml")),
-    ("php", include_str!("rules/php.yaml")),
-    ("native", include_str!("rules/native.yaml")),
-    ("javascript", include_str!("rules/javascript.yaml")),
-    ("pytest", include_str!("rules/pytest.yaml")),
-    ("shell", include_str!("rules/shell.yaml")),
-    ("lint", include_str!("rules/lint.yaml")),
-    ("exception", include_str!("rules/exception.yaml")),
-    ("report", include_str!("rules/report.yaml")),
-    ("timeout", include_str!("rules/timeout.yaml")),
-    ("browser", include_str!("rules/browser.yaml")),
-    ("database", include_str!("rules/database.yaml")),
-    ("container", include_str!("rules/container.yaml")),
-    ("ci", include_str!("rules/ci.yaml")),
-    ("http", include_str!("rules/http.yaml")),
-    ("salesforce", include_str!("rules/salesforce.yaml")),
-    ("tools", include_str!("rules/tools.yaml")),
+    builtin!("process"),
+    builtin!("mcp"),
+    builtin!("network"),
+    builtin!("files"),
+    builtin!("config"),
+    builtin!("node"),
+    builtin!("python"),
+    builtin!("runtimes"),
+    builtin!("domain"),
+    builtin!("hint"),
+    builtin!("assertion"),
+    builtin!("jvm"),
+    builtin!("go"),
+    builtin!("rust"),
+    builtin!("dotnet"),
+    builtin!("ruby"),
+    builtin!("php"),
+    builtin!("native"),
+    builtin!("javascript"),
+    builtin!("pytest"),
+    builtin!("shell"),
+    builtin!("lint"),
+    builtin!("exception"),
+    builtin!("report"),
+    builtin!("timeout"),
+    builtin!("browser"),
+    builtin!("database"),
+    builtin!("container"),
+    builtin!("ci"),
+    builtin!("http"),
+    builtin!("salesforce"),
+    builtin!("tools"),
 ];
+
+/// The literals of the patterns of those rules; see [`super::literals`].
+const LITERALS: &str = include_str!(concat!(env!("OUT_DIR"), "/literals-of-patterns.json"));
 
 /// Why a built-in rule, or one that was made without a file, can't be used.
 #[derive(Debug, Error)]
@@ -79,6 +93,24 @@ pub fn parse_rules(domain: &str, yaml: &str) -> Result<Vec<Rule>, RuleError> {
             None => Ok(rule(spec)),
         })
         .collect()
+}
+
+/// The rules of one domain of the binary, which tests have checked.
+///
+/// # Errors
+/// When they can't be read.
+pub(super) fn builtin_rules(domain: &str, json: &str) -> Result<Vec<Rule>, RuleError> {
+    let specs: Vec<RuleSpec> = serde_json::from_str(json).map_err(|error| RuleError::Syntax {
+        domain: domain.to_owned(),
+        problem: error.to_string(),
+    })?;
+    Ok(specs.into_iter().map(rule).collect())
+}
+
+/// By pattern of the built-in rules, its literals.
+pub(super) fn builtin_literals() -> HashMap<String, Option<Vec<String>>> {
+    // Without them, they are worked out again.
+    serde_json::from_str(LITERALS).unwrap_or_default()
 }
 
 fn rule(spec: RuleSpec) -> Rule {
@@ -366,5 +398,43 @@ impl<'de> Deserialize<'de> for Size {
         }
 
         deserializer.deserialize_any(OneOrMore)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUILTIN, builtin_literals, builtin_rules, parse_rules};
+    use crate::triage::literals::literals;
+    use std::path::Path;
+
+    #[test]
+    fn the_rules_inside_the_binary_are_those_of_the_files() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/triage/rules");
+        for (domain, json) in BUILTIN {
+            let yaml = std::fs::read_to_string(folder.join(format!("{domain}.yaml"))).unwrap();
+            let written = parse_rules(domain, &yaml).unwrap();
+            let built = builtin_rules(domain, json).unwrap();
+            assert_eq!(built.len(), written.len(), "{domain}");
+            for (built, written) in built.iter().zip(&written) {
+                let (built, written) = (format!("{built:#?}"), format!("{written:#?}"));
+                let differs = built.lines().zip(written.lines()).find(|(b, w)| b != w);
+                assert_eq!(differs, None, "{domain}");
+                assert_eq!(built.len(), written.len(), "{domain}");
+            }
+        }
+        let files = std::fs::read_dir(folder).unwrap();
+        assert_eq!(files.count(), BUILTIN.len(), "every file is a domain");
+    }
+
+    #[test]
+    fn the_literals_inside_the_binary_are_those_of_the_patterns() {
+        let known = builtin_literals();
+        for (domain, json) in BUILTIN {
+            for rule in builtin_rules(domain, json).unwrap() {
+                for pattern in rule.patterns.iter().chain(&rule.unless) {
+                    assert_eq!(known[pattern], literals(pattern), "{pattern}");
+                }
+            }
+        }
     }
 }

@@ -5,11 +5,9 @@
 //! literals of all of them at once; only the patterns whose literals it finds
 //! are matched. The few that need no literal are matched in sets.
 
-use super::literals::literals;
 use super::windows::Windows;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex::{Captures, Regex};
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Patterns in one set. Larger sets need fewer passes over a text, and build
@@ -18,9 +16,8 @@ const SET: usize = 32;
 
 /// The literals of all patterns, and sets of the patterns without one.
 pub(super) struct Sieve {
+    /// Each literal with the pattern that needs it.
     literals: Windows,
-    /// By literal, the patterns that need it.
-    owners: Vec<Vec<usize>>,
     sets: Vec<Set>,
 }
 
@@ -30,17 +27,16 @@ struct Set {
 }
 
 impl Sieve {
-    /// The sieve of these patterns; `None` where they are too large together.
-    pub(super) fn new<'p>(patterns: impl Iterator<Item = &'p str>) -> Option<Self> {
-        let mut owners: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
+    /// The sieve of these patterns with their literals; `None` where they are
+    /// too large together.
+    pub(super) fn new<'p>(
+        patterns: impl Iterator<Item = (&'p str, Option<Vec<String>>)>,
+    ) -> Option<Self> {
+        let mut needed: Vec<(String, usize)> = Vec::new();
         let mut without: Vec<(usize, String)> = Vec::new();
-        for (index, pattern) in patterns.enumerate() {
-            match literals(pattern) {
-                Some(literals) => {
-                    for literal in literals {
-                        owners.entry(literal).or_default().push(index);
-                    }
-                }
+        for (index, (pattern, literals)) in patterns.enumerate() {
+            match literals {
+                Some(literals) => needed.extend(literals.into_iter().map(|l| (l, index))),
                 None => without.push((index, loosened(pattern))),
             }
         }
@@ -58,8 +54,7 @@ impl Sieve {
             })
             .collect::<Option<_>>()?;
         Some(Self {
-            literals: Windows::new(owners.keys().map(Vec::as_slice)),
-            owners: owners.into_values().collect(),
+            literals: Windows::new(needed.iter().map(|(l, pattern)| (l.as_str(), *pattern))),
             sets,
         })
     }
@@ -68,13 +63,9 @@ impl Sieve {
     /// matches it. Of those that no literal rules out, only `wanted` ones are
     /// looked for.
     pub(super) fn candidates(&self, text: &str, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
-        let mut found = vec![false; self.owners.len()];
         let mut candidates = Vec::new();
-        self.literals.find(text.as_bytes(), |literal| {
-            if !std::mem::replace(&mut found[literal], true) {
-                candidates.extend_from_slice(&self.owners[literal]);
-            }
-        });
+        self.literals
+            .find(text.as_bytes(), |pattern| candidates.push(pattern));
         for set in &self.sets {
             if set.patterns.iter().any(|pattern| wanted(*pattern)) {
                 let hits = set.compiled.matches(text.as_bytes()).into_iter();

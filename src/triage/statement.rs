@@ -374,7 +374,15 @@ fn ends_statement(line: &str) -> bool {
         "attachment #",
         "Error Context:",
     ];
-    STORIES.iter().any(|story| line.starts_with(story))
+    begins_with_any(line, STORIES)
+}
+
+/// Most lines are told from all words by their first letter.
+fn begins_with_any(line: &str, words: &[&str]) -> bool {
+    let first = line.as_bytes().first();
+    words
+        .iter()
+        .any(|word| first == word.as_bytes().first() && line.starts_with(word))
 }
 
 /// Which element was acted on, and what kept it; not how often it was tried.
@@ -497,8 +505,7 @@ fn is_noise(line: &str) -> bool {
         "fail",
         "message:",
     ];
-    TALK.iter().any(|talk| line.starts_with(talk))
-        || CONSTANT.iter().any(|word| line.eq_ignore_ascii_case(word))
+    begins_with_any(line, TALK) || CONSTANT.iter().any(|word| line.eq_ignore_ascii_case(word))
 }
 
 /// A line of a log without the place in the test's file that it starts with,

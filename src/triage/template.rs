@@ -60,7 +60,12 @@ static VOLATILE_PARTS: LazyLock<Regex> = LazyLock::new(|| {
 /// numbers, amounts, and the order of the keys of maps. Codes and names stay.
 pub(super) fn template(message: &str) -> String {
     // Writers of XML spell an escape character out.
-    let message = strip_ansi(&message.replace("#x1B", "\x1b")).into_owned();
+    let spelt_out = if message.contains("#x1B") {
+        Cow::Owned(message.replace("#x1B", "\x1b"))
+    } else {
+        Cow::Borrowed(message)
+    };
+    let message = strip_ansi(&spelt_out);
     let replaced = VOLATILE_PARTS.replace_all(message.as_bytes(), |found: &Captures<'_>| {
         let part = |name| {
             found

@@ -118,6 +118,33 @@ fn a_run_and_its_history_explain_a_fingerprint() {
     );
 }
 
+#[test]
+fn a_run_s_results_alone_tell_what_a_fingerprint_was_made_of() {
+    let plan = "version: 1\nservers: { s: { command: jelly, args: [mock] }, \
+                gone: { command: no-such-command-here } }\n\
+                steps:\n  - { id: sum, server: s, tool: add, args: { a: 1, b: 2 }, \
+                expect: { text: { equals: \"4\" } } }\n  - { id: a, server: gone, list: tools }\n";
+    let project = Project::with(plan);
+    let run = project.run(&[]);
+    let explained = |failure: &Value| {
+        let print = failure["diagnosis"]["fingerprint"].as_str().unwrap();
+        good(project.jelly(&["explain", print]).output())
+    };
+    let sum = explained(run.last().failure("sum"));
+    for part in ["expectation", "expected", "actual"] {
+        assert!(sum.contains(part), "{sum}");
+    }
+    let gone = explained(run.last().failure("gone"));
+    assert!(!gone.contains("not kept"), "{gone}");
+    // What was changed since gives another fingerprint: nothing is claimed.
+    let results = project.read("reports/latest/results.json");
+    let other = results.replace("\"actual\": \"3\"", "\"actual\": \"5\"");
+    assert_ne!(other, results);
+    project.write("reports/latest/results.json", other);
+    let sum = explained(run.last().failure("sum"));
+    assert!(sum.contains("not kept"), "{sum}");
+}
+
 /// Without the times, which differ from run to run.
 fn mask(text: &str) -> String {
     regex::Regex::new(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ")

@@ -252,6 +252,70 @@ fn without_arguments_the_usual_places_are_looked_at_and_told() {
 }
 
 #[test]
+fn in_a_folder_reports_of_every_format_are_found_and_nothing_else() {
+    let project = Project::empty();
+    let nunit = "<test-run><test-suite name='A'><test-case name='t' result='Passed'/></test-suite></test-run>";
+    let xunit = "<assemblies><assembly name='a.dll'><collection name='c'><test name='N.f' type='N' result='Pass'/></collection></assembly></assemblies>";
+    let testng = "<testng-results><suite name='S'><test name='T'><class name='a.B'><test-method name='t' status='PASS'/></class></test></suite></testng-results>";
+    let go = "{\"Time\":\"2026-01-01T00:00:00Z\",\"Action\":\"run\",\"Package\":\"p\",\"Test\":\"TestA\"}\n{\"Action\":\"pass\",\"Package\":\"p\",\"Test\":\"TestA\"}\n";
+    let reports = [
+        ("deep/er/cart.xml", report(PASS), "junit"),
+        ("TEST-empty.xml", String::new(), "junit"),
+        ("TestResult.xml", nunit.to_owned(), "nunit"),
+        ("unit/results.xml", xunit.to_owned(), "xunitnet"),
+        ("testng-results.xml", testng.to_owned(), "testng"),
+        (
+            "unit/host.TRX",
+            "<TestRun><Results><UnitTestResult testName='A.b' outcome='Passed'/></Results></TestRun>"
+                .to_owned(),
+            "trx",
+        ),
+        ("bats.tap", "1..1\nok 1 - a\n".to_owned(), "tap"),
+        ("go.json", go.to_owned(), "go-test"),
+        (
+            "ctrf/ctrf-report.json",
+            "{\"results\":{\"tool\":{\"name\":\"x\"},\"summary\":{},\"tests\":[{\"name\":\"by ctrf\",\"status\":\"passed\"}]}}"
+                .to_owned(),
+            "ctrf",
+        ),
+    ];
+    for (name, text, _) in &reports {
+        project.write(&format!("out/{name}"), text);
+    }
+    for (name, text) in [
+        ("package.json", "{\"name\":\"x\",\"scripts\":{}}"),
+        ("audit.json", "{\"Action\":\"login\",\"who\":\"me\"}"),
+        ("coverage.xml", "<coverage line-rate='1'/>"),
+        ("pom.xml", "<project/>"),
+        ("log.txt", "1..1\nok 1\n"),
+        ("node_modules/a/junit.xml", "<testsuite/>"),
+        (".hidden/junit.xml", "<testsuite/>"),
+    ] {
+        project.write(&format!("out/{name}"), text);
+    }
+    let (code, found) = json(&project, &["out", "--no-history"]);
+    let mut seen: Vec<(String, String)> = found["reports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|report| {
+            let text = |key: &str| report[key].as_str().unwrap().to_owned();
+            (text("path"), text("dialect"))
+        })
+        .collect();
+    let mut wanted: Vec<(String, String)> = reports
+        .iter()
+        .map(|(name, _, dialect)| (format!("out/{name}"), (*dialect).to_owned()))
+        .collect();
+    seen.sort();
+    wanted.sort();
+    assert_eq!(seen, wanted);
+    // The empty one is a report that was not written.
+    assert_eq!(code, Some(2));
+    assert_eq!(found["health"]["passed"], 8);
+}
+
+#[test]
 fn a_pattern_or_a_folder_that_leads_to_nothing_is_no_green() {
     let project = Project::empty();
     fs::create_dir(project.dir().join("empty")).unwrap();

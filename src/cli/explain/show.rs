@@ -65,7 +65,11 @@ pub fn show(known: &Known, paint: Paint) -> String {
     if template.is_empty() {
         text += &paint.block(
             "Template",
-            &["not kept where this was found; the history and JUnit reports have it".to_owned()],
+            &[
+                "not kept where this was found, and not to be made of what was; the history and \
+               test reports have it"
+                    .to_owned(),
+            ],
         );
     } else {
         text += &paint.block("Template", &template);

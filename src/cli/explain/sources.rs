@@ -10,9 +10,10 @@ use crate::cli::run::complain;
 use crate::cli::settings::World;
 use crate::history::{Past, PastCause, TestName};
 use crate::junit::{self, Case, CaseSink, Limits};
-use crate::model::{Diagnosis, ExitCode, RunReport, Template};
+use crate::model::{Diagnosis, ExitCode, Failure, FailureReport, RunReport, Template};
 use crate::survey::{Input, Source, open};
 use crate::text::redact::{Redactor, looks_secret};
+use crate::triage::fingerprints;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read};
@@ -179,7 +180,7 @@ impl Sources {
                     failure.server.as_deref().unwrap_or_default(),
                     failure.step.as_deref().unwrap_or("(start)"),
                 );
-                self.add(&failure.diagnosis, Template::default(), test, shown);
+                self.add(&failure.diagnosis, template_of(failure), test, shown);
             }
         }
         Ok(())
@@ -218,6 +219,29 @@ impl Sources {
             diagnosis.test_fingerprint.clone(),
             diagnosis.fingerprint.clone(),
         );
+    }
+}
+
+/// What the fingerprint of a live failure was made of. A report does not keep
+/// it, but mostly all that goes into it: where that gives the same fingerprint
+/// again, nothing is missing, and elsewhere nothing is claimed.
+fn template_of(failure: &FailureReport) -> Template {
+    let diagnosis = &failure.diagnosis;
+    let facts = Failure {
+        phase: Some(failure.phase),
+        server: failure.server.clone(),
+        step: failure.step.clone(),
+        message: Some(failure.message.clone()),
+        assertion: failure.assertion.clone(),
+        outcome: failure.outcome,
+        exit: failure.exit.clone(),
+        ..Failure::default()
+    };
+    let made = fingerprints(&facts, &diagnosis.root_cause, diagnosis.evidence.as_ref());
+    if made.cause == diagnosis.fingerprint {
+        made.template
+    } else {
+        Template::default()
     }
 }
 

@@ -267,15 +267,10 @@ fn rerun(paint: &Paint, report: &TriageReport, out: &mut String) {
     if retry.tests.is_empty() {
         return;
     }
-    let text = format!(
-        "{} may pass by themselves",
-        plural(retry.tests.len(), "test")
-    );
-    let text = text.replacen(
-        "1 test may pass by themselves",
-        "1 test may pass by itself",
-        1,
-    );
+    let text = match retry.tests.len() {
+        1 => "1 test may pass by itself".to_owned(),
+        n => format!("{n} tests may pass by themselves"),
+    };
     out.push('\n');
     out.push_str(&paint.hanging("RERUN  ", Tone::Strong, &text, 2));
     for command in retry.commands.iter().take(COMMANDS) {

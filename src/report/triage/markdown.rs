@@ -125,7 +125,12 @@ fn cause(report: &TriageReport, cluster: &Cluster, out: &mut String) {
         0 => String::new(),
         n => format!(" and {n} more"),
     };
-    out.push_str(&format!("\nTests: {}{more}\n", names.join(", ")));
+    let noun = if cluster.victims.len() == 1 {
+        "Test"
+    } else {
+        "Tests"
+    };
+    out.push_str(&format!("\n{noun}: {}{more}\n", names.join(", ")));
 }
 
 fn rerun(report: &TriageReport, out: &mut String) {

@@ -54,11 +54,11 @@ pub fn plan(failures: &Failures, reports: &[ReportSummary]) -> RetryPlan {
 
 /// The tests all of whose causes may pass by themselves, one view each.
 fn retryable(failures: &Failures) -> Vec<FailureView<'_>> {
-    let identity = |test: &FailureView<'_>| {
-        [test.report, test.suite, test.classname, test.name].map(str::to_owned)
-    };
+    fn identity<'t>(test: &FailureView<'t>) -> [&'t str; 4] {
+        [test.report, test.suite, test.classname, test.name]
+    }
     let stands = |test: &FailureView<'_>| test.status != FailureStatus::Flaky;
-    let hopeless: BTreeSet<[String; 4]> = failures
+    let hopeless: BTreeSet<[&str; 4]> = failures
         .iter()
         .filter(|test| stands(test) && test.kind.retryable != Some(true))
         .map(|test| identity(&test))

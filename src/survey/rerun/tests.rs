@@ -156,6 +156,18 @@ fn every_framework_selects_a_test_in_its_own_way() {
             ],
             "mvn test -pl api -am '-Dtest=shop.CartTest$Inner#total*' -Dsurefire.failIfNoSpecifiedTests=false",
         ),
+        // As Surefire 2.22 writes rows and nested classes of JUnit 5; it runs
+        // these and no others when asked so.
+        (
+            "surefire",
+            ["a.xml", "", "shop.CartTest", "rows{String}[2]", ""],
+            "mvn test '-Dtest=shop.CartTest#rows*' -Dsurefire.failIfNoSpecifiedTests=false",
+        ),
+        (
+            "surefire",
+            ["a.xml", "", "shop.CartTest$Inner$Deeper", "deep", ""],
+            "mvn test '-Dtest=shop.CartTest$Inner$Deeper#deep' -Dsurefire.failIfNoSpecifiedTests=false",
+        ),
         (
             "surefire",
             ["a.xml", "", "shop.CartIT", "", ""],

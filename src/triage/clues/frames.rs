@@ -1,6 +1,7 @@
 //! Lines of a stack: where a program was, and no statement about what went
 //! wrong.
 
+use memchr::{memchr, memchr_iter, memrchr_iter};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -10,15 +11,21 @@ use std::sync::LazyLock;
 /// where the line names none.
 pub(super) fn place(line: &str) -> Option<&str> {
     let line = line.trim();
-    if let Some(rest) = line.strip_prefix("at ") {
+    let first = *line.as_bytes().first()?;
+    if first == b'a'
+        && let Some(rest) = line.strip_prefix("at ")
+    {
         return called_at(rest);
     }
     // Vitest
-    if let Some(rest) = line.strip_prefix("❯ ") {
+    if !first.is_ascii()
+        && let Some(rest) = line.strip_prefix("❯ ")
+    {
         return Some(rest.rsplit(' ').next().unwrap_or(rest));
     }
     // Apex: `Class.OrderService.close: line 88, column 1`
-    if let Some(rest) = line.strip_prefix("Class.")
+    if first == b'C'
+        && let Some(rest) = line.strip_prefix("Class.")
         && let Some((class, _)) = rest.split_once(": line ")
     {
         return Some(class.split('.').next().unwrap_or(class));
@@ -30,10 +37,15 @@ pub(super) fn place(line: &str) -> Option<&str> {
     {
         return Some(path);
     }
-    if line.starts_with("... ") && (line.ends_with(" more") || line.ends_with(" omitted")) {
+    if first == b'.'
+        && line.starts_with("... ")
+        && (line.ends_with(" more") || line.ends_with(" omitted"))
+    {
         return Some("");
     }
-    if let Some(rest) = line.strip_prefix("File \"") {
+    if first == b'F'
+        && let Some(rest) = line.strip_prefix("File \"")
+    {
         return rest.split_once("\", line ").map(|(path, _)| path);
     }
     // RSpec and Perl mark their lines as comments.
@@ -45,11 +57,11 @@ pub(super) fn place(line: &str) -> Option<&str> {
         return ruby.or(Some(rest.trim()));
     }
     // All others have a number behind a colon.
-    memchr::memchr(b':', line.as_bytes())?;
+    memchr(b':', line.as_bytes())?;
     if let Some(path) = ruby(line) {
         return Some(path);
     }
-    if line.contains(".go:") && line.contains(" +0x") {
+    if before_colon(line, ".go").is_some() && line.contains(" +0x") {
         return line.split(':').next();
     }
     if line.starts_with("goroutine ") && line.ends_with(':') {
@@ -59,16 +71,31 @@ pub(super) fn place(line: &str) -> Option<&str> {
 }
 
 fn ruby(line: &str) -> Option<&str> {
-    let (path, _) = line.split_once(".rb:")?;
+    let path = before_colon(line, ".rb")?;
     (!path.contains(' ') && (line.contains(":in ") || line.ends_with(|c: char| c.is_ascii_digit())))
-        .then(|| &line[..path.len() + 3])
+        .then_some(path)
+}
+
+/// What stands before the first colon that comes right behind `ending`.
+pub(super) fn before_colon<'l>(line: &'l str, ending: &str) -> Option<&'l str> {
+    memchr_iter(b':', line.as_bytes())
+        .map(|colon| &line[..colon])
+        .find(|before| before.ends_with(ending))
+}
+
+fn has_behind_colon(line: &str, word: &str) -> bool {
+    memchr_iter(b':', line.as_bytes()).any(|colon| line[colon + 1..].starts_with(word))
 }
 
 /// `at` is an English word too.
-fn called_at(rest: &str) -> Option<&str> {
-    let rest = rest.trim_end_matches(" {").trim_end_matches(',');
+fn called_at(mut rest: &str) -> Option<&str> {
+    while let Some(before) = rest.strip_suffix(" {") {
+        rest = before;
+    }
+    let rest = rest.trim_end_matches(',');
+    let lined = has_behind_colon(rest, "line ");
     let called = rest.ends_with([')', '>'])
-        || rest.contains(":line ")
+        || lined
         || rest.contains(" in <")
         || rest
             .rsplit(':')
@@ -77,14 +104,17 @@ fn called_at(rest: &str) -> Option<&str> {
     if !called {
         return None;
     }
-    if let Some((_, place)) = rest.rsplit_once(" in ")
+    if lined
+        && let Some((_, place)) = rest.rsplit_once(" in ")
         && place.contains(":line ")
     {
         return Some(place);
     }
     // `fn (path:1:2)` of JavaScript; the JVM writes no space there.
-    match rest.rsplit_once(" (") {
-        Some((_, place)) => Some(place.trim_end_matches(')')),
+    let bytes = rest.as_bytes();
+    let mut open = memrchr_iter(b'(', bytes);
+    match open.find(|at| *at > 0 && bytes[at - 1] == b' ') {
+        Some(open) => Some(rest[open + 1..].trim_end_matches(')')),
         None => Some(rest),
     }
 }
@@ -100,7 +130,7 @@ fn bare(line: &str) -> Option<&str> {
 }
 
 const PATH_AND_LINE: &str = r"(?x)^(?:\([^)]*\)\ )?
-    (?P<path>[\w./\\~@<>\[\]-]*\.(?:py|php|exs?|erl|swift|m|kt|kts|scala|dart|lua|pl|t|pm|cc|cpp|cxx|h|hpp|c|rs|go|ts|tsx|js|mjs|cjs|jsx|vue|cs|fs|vb|java|groovy)):\d+
+    (?P<path>[\w./\\~@<>\[\]-]*\.(?:py|php|exs?|erl|swift|m|kt|kts|scala|dart|lua|pl|t|pm|cc|cpp|cxx|h|hpp|c|rs|go|ts|tsx|js|mjs|cjs|jsx|vue|cs|fs|vb|java|groovy|clj|cljs|jl|hs|nim|cr|zig|[Rr])):\d+
     (?::\d+)?:?\s*(?:in\ \S.*|\(\w+\)|[A-Z]\w*(?:Error|Exception|Failed|Failure)?|\S+/\d+)?$";
 
 /// Endings of [`PATH_AND_LINE`].

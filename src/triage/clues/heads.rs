@@ -69,8 +69,7 @@ fn head(line: &str, next: &str) -> Head {
 /// Cucumber writes the class behind the message: `execution expired
 /// (Timeout::Error)`.
 fn class_behind(line: &str) -> Option<Head> {
-    let (message, rest) = line.rsplit_once(" (")?;
-    let name = rest.strip_suffix(')')?;
+    let (message, name) = line.strip_suffix(')')?.rsplit_once(" (")?;
     let whole = class(name).is_some_and(|class| class.len() == name.len());
     (whole && !message.is_empty()).then(|| Head {
         class: Some(name.to_owned()),
@@ -135,8 +134,11 @@ fn cause<'a>(lines: &[&'a str], index: usize) -> Option<&'a str> {
         "Nested exception: ",
     ];
     let line = lines[index];
+    let first = line.as_bytes().first();
     for mark in MARKS {
-        if let Some(cause) = line.strip_prefix(mark) {
+        if first == mark.as_bytes().first()
+            && let Some(cause) = line.strip_prefix(mark)
+        {
             let cause = cause.trim_end_matches(" {");
             // `cause:` is a key of anything, too.
             return (mark.starts_with(['C', '[']) && mark != "Cause: " || class(cause).is_some())

@@ -3,8 +3,9 @@
 
 use super::{frames, heads};
 use crate::model::Failure;
-use memchr::memmem;
+use memchr::memmem::Finder;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// Shorter names are words of the language too.
 const NAME: usize = 6;
@@ -19,7 +20,7 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
     if let Some(said) = pytest_says(text) {
         return said;
     }
-    let mut kept = String::with_capacity(text.len().min(4096));
+    let mut kept = String::with_capacity(text.len().min(512));
     let mut in_traceback = false;
     let parts = members(text);
     let mut lines = text.lines().enumerate().peekable();
@@ -73,7 +74,26 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
         kept.push('\n');
     }
     kept.truncate(kept.trim_end().len());
-    kept
+    dedented(kept)
+}
+
+/// Without the indentation that all lines share, as Playwright gives to the
+/// whole of what it says.
+fn dedented(said: String) -> String {
+    let blank = |line: &str| line.trim().is_empty();
+    let shared = said
+        .lines()
+        .filter(|line| !blank(line))
+        .map(|line| line.bytes().take_while(|&b| b == b' ').count())
+        .min()
+        .unwrap_or_default();
+    if shared == 0 {
+        return said;
+    }
+    said.lines()
+        .map(|line| line.get(shared..).unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// What a server wrote, without the warnings of Python about its libraries:
@@ -126,7 +146,8 @@ fn is_warning(line: &str) -> bool {
 /// `E`. The others quote source code, of libraries too, which is full of words
 /// that mean something elsewhere.
 fn pytest_says(text: &str) -> Option<String> {
-    if !text.starts_with("E  ") && memmem::find(text.as_bytes(), b"\nE  ").is_none() {
+    static MARK: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\nE  "));
+    if !text.starts_with("E  ") && MARK.find(text.as_bytes()).is_none() {
         return None;
     }
     let mut said = String::new();
@@ -153,19 +174,18 @@ fn pytest_says(text: &str) -> Option<String> {
 /// What was printed, and dumps of pages, stand at the end.
 fn starts_appendix(line: &str) -> bool {
     // Nearly every line is told by its first letter.
-    line.starts_with(['s', 'C', 'I', 'H', 'A', 'T', '-', 'a']) && names_appendix(line)
-}
-
-fn names_appendix(line: &str) -> bool {
-    line.starts_with("stack backtrace:")
-        || line.starts_with("stack traceback:")
-        || line.starts_with("CallStack (from")
-        || line.starts_with("Ignored nodes:")
-        || line.starts_with("Here are the ")
-        || line.starts_with("Aria snapshot:")
-        || line.starts_with("The following output was logged:")
-        || (line.starts_with("---") && line.contains(" Captured "))
-        || (line.starts_with("attachment #") && line.contains(':'))
+    let starts = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
+    match line.as_bytes().first() {
+        Some(b's') => starts(&["stack backtrace:", "stack traceback:"]),
+        Some(b'C') => starts(&["CallStack (from"]),
+        Some(b'I') => starts(&["Ignored nodes:"]),
+        Some(b'H') => starts(&["Here are the "]),
+        Some(b'A') => starts(&["Aria snapshot:"]),
+        Some(b'T') => starts(&["The following output was logged:"]),
+        Some(b'-') => line.starts_with("---") && line.contains(" Captured "),
+        Some(b'a') => line.starts_with("attachment #") && line.contains(':'),
+        Some(_) | None => false,
+    }
 }
 
 /// A line of source that the report quotes, or the mark below it.
@@ -198,7 +218,8 @@ fn is_progress(line: &str) -> bool {
 
 /// How many exceptions a group of Python holds.
 fn members(text: &str) -> usize {
-    if memmem::find(text.as_bytes(), b"Exception Group Traceback").is_none() {
+    static MARK: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("Exception Group Traceback"));
+    if MARK.find(text.as_bytes()).is_none() {
         return 0;
     }
     text.lines()

@@ -1,8 +1,8 @@
 //! Where an exception was raised: in the test, or in what it tests.
 
-use super::frames::place;
+use super::frames::{before_colon, place};
 use crate::model::Failure;
-use aho_corasick::AhoCorasick;
+use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
@@ -26,8 +26,9 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
     let mut outermost_first = false;
     for line in text.lines().take(400) {
         let place = place(line);
-        outermost_first |=
-            line.trim_start().starts_with("File \"") || place.is_some() && line.contains(".py:");
+        outermost_first = outermost_first
+            || line.trim_start().starts_with("File \"")
+            || place.is_some() && before_colon(line, ".py").is_some();
         places.extend(place);
     }
     let frames = places.len();
@@ -160,9 +161,12 @@ fn is_library(place: &str) -> bool {
         "java.base",
         "worker.org.",
     ];
-    static ANY_PART: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(PARTS).ok());
-    PACKAGES.iter().any(|package| place.starts_with(package))
-        || ANY_PART.as_ref().is_some_and(|part| part.is_match(place))
+    static FINDERS: LazyLock<Vec<Finder<'_>>> =
+        LazyLock::new(|| PARTS.iter().map(Finder::new).collect());
+    let first = place.as_bytes().first();
+    let begins = |package: &&str| first == package.as_bytes().first() && place.starts_with(package);
+    let parts = |finder: &Finder<'_>| finder.find(place.as_bytes()).is_some();
+    PACKAGES.iter().any(begins) || FINDERS.iter().any(parts)
 }
 
 fn is_test(place: &str) -> bool {
@@ -178,7 +182,22 @@ fn is_test(place: &str) -> bool {
     let folder = parts.any(|part| {
         matches!(
             part.to_ascii_lowercase().as_str(),
-            "test" | "tests" | "__tests__" | "spec" | "specs" | "e2e" | "testing" | "t"
+            "test"
+                | "tests"
+                | "__tests__"
+                | "spec"
+                | "specs"
+                | "e2e"
+                | "testing"
+                | "t"
+                | "features"
+                | "step_definitions"
+                | "stepdefs"
+                | "steps"
+                | "cypress"
+                | "androidtest"
+                | "uitests"
+                | "acceptance"
         ) || part.ends_with(".Tests")
             || part.ends_with(".Test")
     });
@@ -189,6 +208,9 @@ fn is_test(place: &str) -> bool {
         || stem.ends_with("Spec")
         || stem.ends_with("Specs")
         || stem.ends_with("IT")
+        || stem.ends_with("Steps")
+        || stem.ends_with("StepDefs")
+        || stem.ends_with("StepDefinitions")
         || stem.starts_with("Test")
         || lower.starts_with("test_")
         || lower.starts_with("t_")

@@ -9,7 +9,7 @@ use super::wrapped::unwrapped;
 use crate::model::Failure;
 use crate::triage::facts::is_dialect;
 use crate::triage::rule::Field;
-use aho_corasick::AhoCorasick;
+use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -20,6 +20,9 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     let text = f.text.as_deref().map(|t| statements(&readable(t), f));
     let mut compares_nothing = false;
     let mut empty = true;
+    // Mostly the text is the message with a stack. Then it says nothing that
+    // was not said.
+    let text = text.filter(|text| message.as_ref() != Some(text));
     for (name, said, rank) in [("message", message, 1), ("text", text, 2)] {
         let Some(said) = said.filter(|said| !said.trim().is_empty() && !says_nothing(said.trim()))
         else {
@@ -99,7 +102,8 @@ fn is_assertion_class(type_: &str) -> bool {
 /// Whether a hook round the tests failed: the stack leads through the runner's
 /// call of one, or the case stands for its whole class.
 fn in_hook(f: &Failure) -> bool {
-    const CALLS: [&str; 31] = [
+    const CALLS: [&str; 32] = [
+        "_callCircusHook",
         "global-setup.",
         "globalSetup.",
         "global-teardown.",
@@ -132,13 +136,15 @@ fn in_hook(f: &Failure) -> bool {
         "in `setup'",
         "#setup'",
     ];
-    static ANY_CALL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(CALLS).ok());
+    static FINDERS: LazyLock<Vec<Finder<'_>>> =
+        LazyLock::new(|| CALLS.iter().map(Finder::new).collect());
     let text = f.text.as_deref().unwrap_or_default();
     let whole = match (&f.name, &f.classname) {
         (Some(name), Some(class)) => name == class && name.contains('.'),
         (Some(_), None) | (None, Some(_) | None) => false,
     };
-    whole || ANY_CALL.as_ref().is_some_and(|call| call.is_match(text))
+    let calls = |finder: &Finder<'_>| finder.find(text.as_bytes()).is_some();
+    whole || FINDERS.iter().any(calls)
 }
 
 /// A class that says nothing without a message.

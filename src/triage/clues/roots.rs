@@ -79,7 +79,7 @@ fn find_roots(text: &str) -> Vec<(Root, String)> {
             || line.starts_with("FATAL ERROR: ")
         {
             roots.push((Root::Trace, line.to_owned()));
-        } else if names_error(line) && is_frame(next) {
+        } else if is_frame(next) && names_error(line) {
             roots.push((Root::Trace, line.trim_end_matches(" {").to_owned()));
         } else if calls_itself_error(line) && error_lines < 3 {
             error_lines += 1;
@@ -110,6 +110,10 @@ fn is_frame(line: &str) -> bool {
 
 /// `TypeError: …`, `java.lang.IllegalStateException: …`, `Error [CODE]: …`.
 fn names_error(line: &str) -> bool {
+    line.contains('E') && names_any_error(line)
+}
+
+fn names_any_error(line: &str) -> bool {
     line.match_indices("Error")
         .chain(line.match_indices("Exception"))
         .any(|(at, word)| {
