@@ -4,11 +4,6 @@
 //! to read; so it is read here, once, and the program gets JSON. Beside it go
 //! the literals of all patterns, which take twice as long to work out.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "that is how a build script speaks to Cargo"
-)]
-
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::ffi::OsStr;

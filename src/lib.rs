@@ -16,7 +16,7 @@
 //! | 3 | [`triage`] | `Failure → Diagnosis`: rules as data, fingerprints |
 //! | 3 | [`history`] | what failed before, by fingerprint and by test |
 //! | 3 | [`repair`] | `(Plan, diagnoses, facts) → edits` |
-//! | 2 | [`wire`] | JSON-RPC frames, stdio transport, eras |
+//! | 2 | [`wire`] | JSON-RPC by pipes or HTTP, eras |
 //! | 2 | [`plan`] | YAML/JSON → validated plan with spans; edits |
 //! | 2 | [`junit`] | test reports of every dialect → cases with their failures |
 //! | 2 | [`mock`] | the scriptable, fault-injecting MCP server |

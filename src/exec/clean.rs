@@ -238,6 +238,9 @@ fn bound_failure(failure: &mut Failure) {
     for text in texts.into_iter().flatten() {
         bound_text(text);
     }
+    if let Some(http) = &mut failure.http {
+        http.body.iter_mut().for_each(bound_text);
+    }
     if let Some(error) = &mut failure.rpc_error {
         bound_text(&mut error.message);
         error.data.iter_mut().for_each(bound);

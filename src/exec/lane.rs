@@ -9,11 +9,12 @@ use super::preflight::ToolBook;
 use super::settings::ExecSettings;
 use super::step::{self, Aftermath, StepEnd};
 use crate::model::{
-    Because, Event, Failure, Phase, ServerReport, ServerState, StepReport, StepState, ToolInfo,
+    Because, Event, Failure, Outcome, Phase, ServerReport, ServerState, StepReport, StepState,
+    ToolInfo,
 };
 use crate::plan::{Request, Server, Step};
 use crate::text::truncate_middle;
-use crate::wire::{self, Launch, Session, StartFailure};
+use crate::wire::{self, Launch, Reach, Session, StartFailure};
 use serde_json::Value;
 use std::rc::Rc;
 use std::time::Duration;
@@ -56,8 +57,8 @@ impl Lane {
                 tools: None,
             };
         }
-        let launch = match &self.prepared.command {
-            Ok(command) => self.launch(command.clone()),
+        let launch = match &self.prepared.reach {
+            Ok(reach) => self.launch(reach.clone()),
             Err(failures) => {
                 report.state = ServerState::Failed;
                 for failure in failures {
@@ -98,7 +99,7 @@ impl Lane {
         }
     }
 
-    fn launch(&self, command: crate::process::CommandSpec) -> Launch {
+    fn launch(&self, reach: Reach) -> Launch {
         Launch {
             era: self.server.era,
             startup_timeout: self.server.startup_timeout,
@@ -108,7 +109,7 @@ impl Lane {
             redactor: self.settings.redactor.clone(),
             recorder: self.settings.recorder.clone(),
             stderr_log: (self.settings.stderr_log)(&self.server.name),
-            ..Launch::new(&self.server.name, command)
+            ..Launch::new(&self.server.name, reach)
         }
     }
 
@@ -133,7 +134,10 @@ impl Lane {
     ) -> Result<Session, Because> {
         self.emit(Event::ServerStarting {
             server: self.server.name.clone(),
-            argv: self.prepared.facts.argv.clone(),
+            argv: match &self.prepared.facts.argv[..] {
+                [] => self.prepared.facts.url.iter().cloned().collect(),
+                argv => argv.to_vec(),
+            },
         });
         let started = tokio::select! {
             started = async {
@@ -183,14 +187,19 @@ impl Lane {
 
     fn start_failure(&self, start: StartFailure) -> Failure {
         let mut failure = self.prepared.facts.failure(start.phase, start.message);
-        failure.outcome = Some(start.outcome);
+        // An exchange over HTTP has an end of its own kind.
+        let by_http = start.http.is_some() && start.outcome == Outcome::Ok;
+        failure.outcome = (!by_http).then_some(start.outcome);
         failure.spawn_error = start.spawn_error;
         failure.exit = start.exit;
-        failure.process_alive = Some(start.process_alive);
-        failure.stderr = Some(start.stderr);
+        let started = self.server.command().is_some();
+        failure.process_alive = started.then_some(start.process_alive);
+        failure.stderr = started.then_some(start.stderr);
+        failure.stdout = start.stdout;
         failure.stdout_noise = start.stdout_noise;
         failure.request = start.request;
         failure.rpc_error = start.rpc_error;
+        failure.http = start.http;
         failure.protocol_breach = start.protocol_breach;
         failure.timeout_s = start.timeout.map(|limit| limit.as_secs_f64());
         failure.showed_life = Some(start.showed_life);
@@ -280,9 +289,16 @@ impl Lane {
                     return self.end(index, step, end);
                 }
             };
-            if ran.aftermath == Aftermath::DiedBefore {
-                self.uninvited_exit(running, report).await;
-                continue;
+            match ran.aftermath {
+                Aftermath::DiedBefore => {
+                    self.uninvited_exit(running, report).await;
+                    continue;
+                }
+                Aftermath::SessionLost(end) => {
+                    self.session_lost(*end, step, running, report).await;
+                    continue;
+                }
+                Aftermath::Alive | Aftermath::Died | Aftermath::Unsure => {}
             }
             if let Some(note) = ran.unjudged.filter(|note| !report.notes.contains(note)) {
                 self.emit(Event::Warning {
@@ -321,8 +337,9 @@ impl Lane {
         failure.cwd = known.cwd;
         failure.env_delta = known.env_delta;
         failure.url = known.url;
-        failure.stderr = Some(stderr.to_owned());
+        failure.stderr = self.server.command().map(|_| stderr.to_owned());
         if let Some(session) = &running.session {
+            failure.stdout = session.stdout_tail();
             failure.stdout_noise = session.noise().1;
             let info = session.server_info();
             failure.server_info = (!info.is_null()).then(|| info.clone());

@@ -2,9 +2,10 @@
 //! for it: the part of preflight that needs no running server.
 
 use crate::model::{Failure, Phase, PlanIssue, SpawnError};
-use crate::plan::{Scope, Server, Template, Transport, Unresolved};
+use crate::plan::{Command, Scope, Server, Template, Transport, Unresolved};
 use crate::process::{self, CommandSpec};
-use crate::text::redact::{Redactor, show_argv};
+use crate::text::redact::{Redactor, looks_secret, show_argv};
+use crate::wire::{Endpoint, Reach};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -43,11 +44,11 @@ impl ServerFacts {
 /// What preflight made of a server.
 pub struct Prepared {
     pub facts: ServerFacts,
-    /// The command, or everything that is in its way.
-    pub command: Result<CommandSpec, Vec<Failure>>,
+    /// How to reach it, or everything that is in the way.
+    pub reach: Result<Reach, Vec<Failure>>,
 }
 
-/// Resolves a server's command, arguments, environment and folder, and looks
+/// Resolves a server's URL, command, arguments, environment and folder, and looks
 /// whether the command and the folder are there.
 pub fn prepare(
     server: &Server,
@@ -56,39 +57,15 @@ pub fn prepare(
     jelly: Option<&Path>,
     redactor: &Redactor,
 ) -> Prepared {
-    match &server.transport {
-        Transport::Stdio {
-            command,
-            args,
-            env,
-            cwd,
-        } => Preparation {
-            server: &server.name,
-            scope,
-            project,
-            jelly,
-            redactor,
-            missing: Vec::new(),
-        }
-        .stdio(command, args, env, cwd.as_ref()),
-        Transport::Http { url, .. } => {
-            let facts = ServerFacts {
-                name: server.name.clone(),
-                transport: "http",
-                url: Some(url.raw.clone()),
-                ..ServerFacts::default()
-            };
-            let failure = facts.failure(
-                Phase::Config,
-                "this version of jelly speaks MCP over stdio only; a server that is reached by \
-                 `url` can't be tested with it yet",
-            );
-            Prepared {
-                facts,
-                command: Err(vec![failure]),
-            }
-        }
+    Preparation {
+        server: &server.name,
+        scope,
+        project,
+        jelly,
+        redactor,
+        missing: Vec::new(),
     }
+    .run(server)
 }
 
 struct Preparation<'a> {
@@ -115,43 +92,34 @@ impl Preparation<'_> {
         }
     }
 
-    fn stdio(
-        mut self,
-        command: &Template,
-        args: &[Template],
-        env: &IndexMap<String, Template>,
-        cwd: Option<&Template>,
-    ) -> Prepared {
-        let (project, redactor) = (self.project, self.redactor);
-        let mut argv = vec![self.text(command)];
-        argv.extend(args.iter().map(|arg| self.text(arg)));
-        let env: Vec<(String, String)> = env
-            .iter()
-            .map(|(name, value)| (name.clone(), self.text(value)))
-            .collect();
-        let cwd = cwd.map_or_else(
-            || project.to_owned(),
-            |cwd| project.join(PathBuf::from(self.text(cwd))),
-        );
-        let shown: Vec<String> = argv
-            .iter()
-            .map(|arg| redactor.redact(arg).into_owned())
-            .collect();
-        let facts = ServerFacts {
+    fn run(mut self, server: &Server) -> Prepared {
+        let mut facts = ServerFacts {
             name: self.server.to_owned(),
-            transport: "stdio",
-            argv: show_argv(&shown),
-            cwd: Some(redactor.redact(&cwd.display().to_string()).into_owned()),
-            url: None,
-            env_delta: shown_env(&env, redactor),
+            transport: match &server.transport {
+                Transport::Stdio(_) => "stdio",
+                Transport::Http { .. } => "http",
+            },
+            ..ServerFacts::default()
         };
-        // `jelly` means this jelly, be it on the PATH or not.
-        if argv[0] == "jelly"
-            && let Some(jelly) = self.jelly
-        {
-            argv[0] = jelly.display().to_string();
-        }
-        let spec = CommandSpec { argv, cwd, env };
+        let spec = server
+            .command()
+            .map(|command| self.command(command, &mut facts));
+        let reach = match &server.transport {
+            Transport::Stdio(_) => spec.clone().map(Reach::Stdio),
+            Transport::Http { url, headers, .. } => {
+                let url = self.text(url);
+                let headers = headers
+                    .iter()
+                    .map(|(name, value)| (name.clone(), self.text(value)))
+                    .collect();
+                facts.url = Some(shown_url(&url, self.redactor));
+                Some(Reach::Http(Endpoint {
+                    url,
+                    headers,
+                    command: spec.clone(),
+                }))
+            }
+        };
         let mut failures: Vec<Failure> = self
             .missing
             .iter()
@@ -159,26 +127,85 @@ impl Preparation<'_> {
             .collect();
         // What is written in place of a missing value can't be looked up.
         if failures.is_empty()
-            && let Err(error) = process::check(&spec)
+            && let Some(spec) = &spec
+            && let Err(error) = process::check(spec)
         {
-            failures.push(not_startable(&facts, &spec, error, redactor));
+            failures.push(not_startable(&facts, spec, error, self.redactor));
         }
         Prepared {
             facts,
-            command: if failures.is_empty() {
-                Ok(spec)
-            } else {
-                Err(failures)
+            reach: match reach {
+                Some(reach) if failures.is_empty() => Ok(reach),
+                Some(_) | None => Err(failures),
             },
         }
     }
+
+    fn command(&mut self, command: &Command, facts: &mut ServerFacts) -> CommandSpec {
+        let (project, redactor) = (self.project, self.redactor);
+        let mut argv = vec![self.text(&command.command)];
+        argv.extend(command.args.iter().map(|arg| self.text(arg)));
+        let env: Vec<(String, String)> = command
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone(), self.text(value)))
+            .collect();
+        let cwd = command.cwd.as_ref().map_or_else(
+            || project.to_owned(),
+            |cwd| project.join(PathBuf::from(self.text(cwd))),
+        );
+        let shown: Vec<String> = argv
+            .iter()
+            .map(|arg| redactor.redact(arg).into_owned())
+            .collect();
+        facts.argv = show_argv(&shown);
+        facts.cwd = Some(redactor.redact(&cwd.display().to_string()).into_owned());
+        facts.env_delta = shown_env(&env, redactor);
+        // `jelly` means this jelly, be it on the PATH or not.
+        if argv[0] == "jelly"
+            && let Some(jelly) = self.jelly
+        {
+            argv[0] = jelly.display().to_string();
+        }
+        CommandSpec { argv, cwd, env }
+    }
+}
+
+/// A URL as it may be shown: without the user and the password in it, and
+/// without the values of a query that look secret.
+fn shown_url(url: &str, redactor: &Redactor) -> String {
+    let url = redactor.redact(url);
+    let (url, query) = match url.split_once('?') {
+        Some((url, query)) => (url, Some(query)),
+        None => (&*url, None),
+    };
+    let mut shown = match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+            format!("{scheme}://{host}{path}")
+        }
+        None => url.to_owned(),
+    };
+    if let Some(query) = query {
+        let pairs: Vec<String> = query
+            .split('&')
+            .map(|pair| match pair.split_once('=') {
+                Some((name, _)) if looks_secret(name) => format!("{name}=[secret]"),
+                Some(_) | None => pair.to_owned(),
+            })
+            .collect();
+        shown.push('?');
+        shown.push_str(&pairs.join("&"));
+    }
+    shown
 }
 
 /// Values are shown only where they can't be secret.
 fn shown_env(env: &[(String, String)], redactor: &Redactor) -> IndexMap<String, Value> {
     env.iter()
         .map(|(name, value)| {
-            let value = if crate::text::redact::looks_secret(name) {
+            let value = if looks_secret(name) {
                 "[secret]".to_owned()
             } else {
                 redactor.redact(value).into_owned()
@@ -237,4 +264,28 @@ fn not_startable(
     };
     failure.spawn_error = Some(error);
     failure
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown_url;
+    use crate::text::redact::Redactor;
+
+    #[test]
+    fn a_url_is_shown_without_what_is_secret_in_it() {
+        let redactor = Redactor::new([("KEY", "swordfish")]);
+        for (url, shown) in [
+            ("http://h:1/mcp", "http://h:1/mcp"),
+            ("https://me:pw@h/mcp?a=b", "https://h/mcp?a=b"),
+            ("https://h/swordfish", "https://h/[secret KEY]"),
+            (
+                "https://h/?api_key=abc&x=1",
+                "https://h/?api_key=[secret]&x=1",
+            ),
+            ("https://h/a@b", "https://h/a@b"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(shown_url(url, &redactor), shown);
+        }
+    }
 }

@@ -8,9 +8,10 @@ use super::preflight::ToolBook;
 use super::step::Aftermath;
 use super::wire_check::note_wire_check;
 use crate::model::{Era, Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
+use crate::plan::Step;
 use crate::process::{How, Shutdown};
 use crate::text::{human_duration, plural};
-use crate::wire::{Launch, ListKind, ReplyOutcome, Session, describe_exit};
+use crate::wire::{HttpEnd, Launch, ListKind, ReplyOutcome, Session, describe_exit};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -79,7 +80,10 @@ impl Running {
             // A refusal is a sign of life as good as any.
             ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => Pulse::Beats,
             ReplyOutcome::TimedOut(_) if reply.unread => Pulse::Deaf,
-            ReplyOutcome::TimedOut(_) | ReplyOutcome::Broken(_) => Pulse::Silent,
+            ReplyOutcome::Http(end) if end.answered() && !end.session_lost => Pulse::Beats,
+            ReplyOutcome::TimedOut(_) | ReplyOutcome::Broken(_) | ReplyOutcome::Http(_) => {
+                Pulse::Silent
+            }
             ReplyOutcome::Exited(_) => Pulse::Gone,
         }
     }
@@ -127,7 +131,10 @@ impl Lane {
                 running.deaths += 1;
                 self.bury(running, report).await;
             }
-            Aftermath::DiedBefore => self.uninvited_exit(running, report).await,
+            // The first two are dealt with before the step ends.
+            Aftermath::DiedBefore | Aftermath::SessionLost(_) => {
+                self.uninvited_exit(running, report).await;
+            }
             Aftermath::Unsure => self.check_pulse_or_replace(running, report).await,
         }
     }
@@ -156,6 +163,29 @@ impl Lane {
         failure.exit = Some(exit);
         failure.process_alive = Some(false);
         self.server_failed(failure);
+    }
+
+    /// Records that the server gave up the session before the step, for which
+    /// the step is not to blame; the step gets a new one.
+    pub(super) async fn session_lost(
+        &self,
+        end: HttpEnd,
+        step: &Step,
+        running: &mut Running,
+        report: &mut ServerReport,
+    ) {
+        let mut failure = self.prepared.facts.failure(Phase::Call, "");
+        let stderr = running.session.as_ref().map(|s| s.stderr().tail());
+        self.complete(&mut failure, running, &stderr.unwrap_or_default());
+        failure.message = Some(format!(
+            "the server no longer knows the session: the request of `{}` {}",
+            step.id, end.message
+        ));
+        failure.rpc_error = end.rpc_error;
+        failure.http = Some(end.facts);
+        self.server_failed(failure);
+        running.deaths += 1;
+        self.bury(running, report).await;
     }
 
     /// Puts a dead server's session away; what it leaves behind is killed.
@@ -190,10 +220,14 @@ impl Lane {
         }
         if let Some(mut session) = running.session.take() {
             note_evidence(&session, report);
-            report.notes.push(
-                "it no longer answered after a call that went wrong, and was started afresh"
-                    .to_owned(),
-            );
+            let afresh = if session.has_process() {
+                "was started afresh"
+            } else {
+                "was given a new session"
+            };
+            report.notes.push(format!(
+                "it no longer answered after a call that went wrong, and {afresh}"
+            ));
             running.restarts += 1;
             session.shutdown(HASTY_GRACE).await;
             note_wire_check(&session, report);
@@ -257,10 +291,15 @@ impl Lane {
         };
         note_wire_check(&session, report);
         report.stderr_tail = shorten(&stderr.tail());
+        // Without a process there is nothing that would have to end.
+        let Some(shutdown) = shutdown else {
+            return;
+        };
         if report.state == ServerState::Ready {
             report.exit.clone_from(&shutdown.exit);
         }
-        report.notes.extend(unusual_end(&shutdown, grace));
+        let by_pipes = self.prepared.facts.url.is_none();
+        report.notes.extend(unusual_end(&shutdown, grace, by_pipes));
         if shutdown.exit.is_none() {
             report.state = ServerState::Died;
             self.server_failed(
@@ -275,6 +314,9 @@ impl Lane {
     /// does not read, it may be about to: then it is given the time that it
     /// would have for its shutdown.
     async fn look_a_last_time(&self, running: &mut Running, report: &mut ServerReport) {
+        if running.session.as_ref().is_some_and(|s| !s.has_process()) {
+            return;
+        }
         if running.pulse(PULSE).await == Pulse::Deaf && !running.has_exited() {
             running.pulse(self.server.shutdown_timeout).await;
         }
@@ -297,8 +339,14 @@ fn note_evidence(session: &Session, report: &mut ServerReport) {
 }
 
 /// What a reader should know of how a server was stopped.
-fn unusual_end(shutdown: &Shutdown, grace: Duration) -> Option<String> {
+fn unusual_end(shutdown: &Shutdown, grace: Duration, by_pipes: bool) -> Option<String> {
     match shutdown.how {
+        // Nothing but a signal ends a server that does not serve by its pipes.
+        How::Graceful | How::AlreadyExited | How::Terminated if !by_pipes => None,
+        How::Killed if !by_pipes => Some(format!(
+            "it did not exit on SIGTERM within {}, and was killed",
+            human_duration(grace)
+        )),
         How::Graceful | How::AlreadyExited => {
             // It was told to end, so this is no failure; yet it may have been
             // about to crash anyway.

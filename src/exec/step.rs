@@ -16,7 +16,7 @@ use crate::model::{
 use crate::plan::{ListKind, Location, Operator, Predicate, Step};
 use crate::process::Mark;
 use crate::text::{human_duration, plural};
-use crate::wire::{self, Life, Reply, ReplyOutcome, Session, describe_exit};
+use crate::wire::{self, HttpEnd, Life, Reply, ReplyOutcome, Session, describe_exit};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -65,13 +65,15 @@ impl StepEnd {
 }
 
 /// What is to be thought of the server afterwards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Aftermath {
     Alive,
     Died,
     /// It died before it read the first byte of the request, so that the
     /// death belongs before the step, and the step was never executed.
     DiedBefore,
+    /// It knows the session no more, so that the step was never executed.
+    SessionLost(Box<HttpEnd>),
     /// It let a request run into its limit, or broke the protocol.
     Unsure,
 }
@@ -214,9 +216,10 @@ impl Asked<'_> {
             ReplyOutcome::TimedOut(life) => (self.fail(self.timed_out(life)), Aftermath::Unsure),
             ReplyOutcome::Broken(breach) => {
                 let mut failure = self.breached(breach);
-                failure.process_alive = Some(true);
+                failure.process_alive = self.lives();
                 (self.fail(failure), Aftermath::Unsure)
             }
+            ReplyOutcome::Http(end) => self.over_http(end).await,
             ReplyOutcome::RpcError(error) => {
                 let end = match self.judged(Err(&error)).await {
                     Judgement::RpcError => self.fail(self.refused(error)),
@@ -236,6 +239,54 @@ impl Asked<'_> {
                 (end, Aftermath::Alive)
             }
         }
+    }
+
+    /// The exchange brought no good answer. A JSON-RPC error in a refusal is
+    /// an answer all the same.
+    async fn over_http(&self, end: Box<HttpEnd>) -> (StepEnd, Aftermath) {
+        if end.session_lost {
+            let message = format!("{} {}", self.ready.shown(), end.message);
+            let failure = at_step(self.step, Phase::Call, message);
+            return (self.fail(failure), Aftermath::SessionLost(end));
+        }
+        let aftermath = if end.answered() && end.breach.is_none() {
+            Aftermath::Alive
+        } else {
+            Aftermath::Unsure
+        };
+        let HttpEnd {
+            facts,
+            message,
+            rpc_error,
+            breach,
+            session_lost: _,
+        } = *end;
+        if let Some(error) = rpc_error {
+            let mut end = match self.judged(Err(&error)).await {
+                Judgement::RpcError => self.fail(self.refused(error)),
+                other => self.settled(&Value::Null, other),
+            };
+            if let Some(failure) = &mut end.failure {
+                failure.http = Some(facts);
+            }
+            return (end, aftermath);
+        }
+        let message = match &breach {
+            Some(breach) => format!("the server {breach}, in answer to {}", self.ready.shown()),
+            None => format!("{} {message}", self.ready.shown()),
+        };
+        let failure = Failure {
+            process_alive: self.lives(),
+            protocol_breach: breach,
+            http: Some(facts),
+            ..at_step(self.step, Phase::Call, message)
+        };
+        (self.fail(failure), aftermath)
+    }
+
+    /// That the server's process lives, where there is one.
+    fn lives(&self) -> Option<bool> {
+        self.session.has_process().then_some(true)
     }
 
     fn fail(&self, mut failure: Failure) -> StepEnd {
@@ -274,7 +325,7 @@ impl Asked<'_> {
         Failure {
             outcome: Some(Outcome::Timeout),
             timeout_s: Some(self.limit.as_secs_f64()),
-            process_alive: Some(true),
+            process_alive: self.lives(),
             showed_life: Some(life.any()),
             ..at_step(self.step, Phase::Call, message)
         }

@@ -40,8 +40,10 @@ impl Lane {
                 _ = self.board.stop() => return,
             };
             match reply.outcome {
-                ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) | ReplyOutcome::Broken(_) => {
-                }
+                ReplyOutcome::Answered(_)
+                | ReplyOutcome::RpcError(_)
+                | ReplyOutcome::Broken(_)
+                | ReplyOutcome::Http(_) => {}
                 ReplyOutcome::TimedOut(_) => {
                     let method = kind.method();
                     report.notes.push(format!(

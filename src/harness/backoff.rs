@@ -9,11 +9,18 @@ const BASE_MS: u64 = 200;
 const CAP_MS: u64 = 5_000;
 
 /// The wait before the next iteration if it serves a retry, the `nth` of the
-/// run, counted from 1.
-pub(super) fn due(charged: &[Track], seed: u64, nth: u32) -> Option<Duration> {
-    charged
-        .contains(&Track::Retries)
-        .then(|| Duration::from_millis(jitter(seed, nth) % (ceiling(nth) + 1)))
+/// run, counted from 1; not before a server that asked for a pause is to be
+/// asked again.
+pub(super) fn due(
+    charged: &[Track],
+    seed: u64,
+    nth: u32,
+    asked: Option<Duration>,
+) -> Option<Duration> {
+    charged.contains(&Track::Retries).then(|| {
+        let own = Duration::from_millis(jitter(seed, nth) % (ceiling(nth) + 1));
+        own.max(asked.unwrap_or_default())
+    })
 }
 
 /// Doubles with each retry, up to the cap.
@@ -39,9 +46,19 @@ mod tests {
 
     #[test]
     fn only_a_retry_waits() {
-        assert_eq!(due(&[], 1, 1), None);
-        assert_eq!(due(&[Track::Confirms, Track::McpRepairs], 1, 1), None);
-        assert!(due(&[Track::Confirms, Track::Retries], 1, 1).is_some());
+        let pause = Some(Duration::from_secs(9));
+        assert_eq!(due(&[], 1, 1, pause), None);
+        assert_eq!(due(&[Track::Confirms, Track::McpRepairs], 1, 1, None), None);
+        assert!(due(&[Track::Confirms, Track::Retries], 1, 1, None).is_some());
+    }
+
+    #[test]
+    fn a_pause_that_a_server_asked_for_is_not_cut() {
+        let retries = [Track::Retries];
+        let pause = Some(Duration::from_secs(30));
+        assert_eq!(due(&retries, 1, 1, pause), pause);
+        let own = due(&retries, 1, 1, None);
+        assert_eq!(due(&retries, 1, 1, Some(Duration::ZERO)), own);
     }
 
     #[test]
@@ -61,7 +78,7 @@ mod tests {
     #[test]
     fn the_wait_is_jittered_over_all_of_the_range_and_never_beyond() {
         let waits: Vec<Duration> = (0..400)
-            .filter_map(|seed| due(&[Track::Retries], seed, 1))
+            .filter_map(|seed| due(&[Track::Retries], seed, 1, None))
             .collect();
         assert_eq!(waits.len(), 400);
         assert!(waits.iter().all(|w| *w <= Duration::from_millis(200)));
@@ -71,10 +88,16 @@ mod tests {
 
     #[test]
     fn the_same_seed_waits_the_same() {
-        assert_eq!(due(&[Track::Retries], 7, 2), due(&[Track::Retries], 7, 2));
-        assert_ne!(due(&[Track::Retries], 7, 2), due(&[Track::Retries], 7, 3));
         assert_eq!(
-            due(&[Track::Retries], 1_234_567, 1),
+            due(&[Track::Retries], 7, 2, None),
+            due(&[Track::Retries], 7, 2, None)
+        );
+        assert_ne!(
+            due(&[Track::Retries], 7, 2, None),
+            due(&[Track::Retries], 7, 3, None)
+        );
+        assert_eq!(
+            due(&[Track::Retries], 1_234_567, 1, None),
             Some(Duration::from_millis(6_457_827_717_110_365_317 % 201))
         );
     }

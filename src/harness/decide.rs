@@ -70,6 +70,16 @@ pub struct Decision {
     pub standings: Standings,
 }
 
+/// The longest pause that a server asked for which may pass by itself.
+fn pause_asked_for(judged: &[Judged]) -> Option<Duration> {
+    let retryable = judged
+        .iter()
+        .filter(|judged| judged.diagnosis.retryable == Some(true));
+    retryable
+        .filter_map(|judged| judged.failure.http.as_ref()?.retry_after())
+        .max()
+}
+
 /// What the loop knows between two iterations.
 #[derive(Debug, Clone)]
 pub struct LoopState {
@@ -120,8 +130,13 @@ impl LoopState {
         next.memory.record(observation, self.code_revision);
         (
             Decision {
+                backoff: backoff::due(
+                    &chosen.charged,
+                    self.policy.seed,
+                    next.spent().retries,
+                    pause_asked_for(&chosen.judged),
+                ),
                 judged: chosen.judged,
-                backoff: backoff::due(&chosen.charged, self.policy.seed, next.spent().retries),
                 action: chosen.action,
                 reason: chosen.reason,
                 charged: chosen.charged,

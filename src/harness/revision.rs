@@ -2,7 +2,7 @@
 //! of the same thing.
 
 use super::seen::StepFacts;
-use crate::plan::{ListKind, Plan, Predicate, Request, Server, Step, Transport};
+use crate::plan::{Command, ListKind, Plan, Predicate, Request, Server, Step, Transport};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,34 +152,47 @@ fn print_of_server(server: &Server) -> u64 {
         print.text(&era.to_string());
     });
     match &server.transport {
-        Transport::Stdio {
-            command,
-            args,
-            env,
-            cwd,
-        } => {
-            print.text("stdio").text(&command.raw);
-            print.number(args.len() as u64);
-            for arg in args {
-                print.text(&arg.raw);
-            }
-            print.number(env.len() as u64);
-            for (name, value) in env {
-                print.text(name).text(&value.raw);
-            }
-            print.maybe(cwd.as_ref(), |print, cwd| {
-                print.text(&cwd.raw);
-            });
+        Transport::Stdio(command) => {
+            print.text("stdio");
+            add_command(command, &mut print);
         }
-        Transport::Http { url, headers } => {
+        Transport::Http {
+            url,
+            headers,
+            command,
+        } => {
             print.text("http").text(&url.raw);
             print.number(headers.len() as u64);
             for (name, value) in headers {
                 print.text(name).text(&value.raw);
             }
+            if let Some(command) = command {
+                add_command(command, &mut print);
+            }
         }
     }
     print.finish()
+}
+
+fn add_command(command: &Command, print: &mut Print) {
+    let Command {
+        command,
+        args,
+        env,
+        cwd,
+    } = command;
+    print.text(&command.raw);
+    print.number(args.len() as u64);
+    for arg in args {
+        print.text(&arg.raw);
+    }
+    print.number(env.len() as u64);
+    for (name, value) in env {
+        print.text(name).text(&value.raw);
+    }
+    print.maybe(cwd.as_ref(), |print, cwd| {
+        print.text(&cwd.raw);
+    });
 }
 
 #[cfg(test)]

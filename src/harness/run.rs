@@ -302,11 +302,17 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     /// Waits as long as the retry says; says whether the run goes on.
     pub(super) async fn wait(&mut self, decision: &Decision) -> bool {
         if let Some(backoff) = decision.backoff {
+            if Instant::now() + backoff >= self.deadline {
+                // Nothing would come of the wait.
+                self.amend("then the deadline would have come first");
+                self.course.out_of_time = Some(self.settings.budgets.deadline);
+                return false;
+            }
             self.emit(Event::Waiting {
                 reason: ActionKind::Retry,
                 wait: backoff,
             });
-            let until = (Instant::now() + backoff).min(self.deadline);
+            let until = Instant::now() + backoff;
             let interrupted = tokio::select! {
                 // In order, since a choice by chance would be seen in reports.
                 biased;

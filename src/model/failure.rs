@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::time::Duration;
 
 /// Where in the life of a server or a step a failure happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -80,6 +81,19 @@ pub struct HttpFacts {
     /// That error in words, where `error` is only its kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+}
+
+impl HttpFacts {
+    /// How long the server asks to be left alone (`Retry-After`, in seconds).
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        let (_, value) = self
+            .headers
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("retry-after"))?;
+        let seconds = value.as_str()?.trim().parse().ok()?;
+        Some(Duration::from_secs(seconds))
+    }
 }
 
 /// The request that failed.

@@ -107,7 +107,18 @@ pub struct FailureReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<Exit>,
     pub argv: Vec<String>,
+    /// Of a server that is reached over HTTP, without what is secret in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     pub stderr_tail: String,
+    /// What a process that is reached over HTTP wrote on its stdout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout_tail: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rpc_error: Option<super::RpcError>,
+    /// Status, headers and body of the answer, or why there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<super::HttpFacts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestFacts>,
     /// `file:line:column` of the expectation or step.

@@ -16,7 +16,7 @@ pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, PlanSource, ReadError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
-    BudgetOverrides, Capture, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect, ListKind,
-    Location, Operator, Plan, Predicate, Request, Segment, Server, Step, Transport,
+    BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect,
+    ListKind, Location, Operator, Plan, Predicate, Request, Segment, Server, Step, Transport,
 };
 pub use uses::UnknownServer;

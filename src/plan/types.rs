@@ -119,16 +119,34 @@ pub struct Server {
 /// How a server is reached.
 #[derive(Debug, Clone)]
 pub enum Transport {
-    Stdio {
-        command: Template,
-        args: Vec<Template>,
-        env: IndexMap<String, Template>,
-        cwd: Option<Template>,
-    },
+    /// By the pipes of a process.
+    Stdio(Command),
     Http {
         url: Template,
         headers: IndexMap<String, Template>,
+        /// What to start first; without it, the server is there already.
+        command: Option<Command>,
     },
+}
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub struct Command {
+    pub command: Template,
+    pub args: Vec<Template>,
+    pub env: IndexMap<String, Template>,
+    pub cwd: Option<Template>,
+}
+
+impl Server {
+    /// What is started for the server, if anything is.
+    #[must_use]
+    pub fn command(&self) -> Option<&Command> {
+        match &self.transport {
+            Transport::Stdio(command) => Some(command),
+            Transport::Http { command, .. } => command.as_ref(),
+        }
+    }
 }
 
 /// What a step sends.

@@ -106,19 +106,15 @@ impl Server {
     /// Every template of the server.
     pub fn templates(&self) -> impl Iterator<Item = &Template> {
         let mut templates: Vec<&Template> = Vec::new();
+        if let Some(command) = self.command() {
+            templates.push(&command.command);
+            templates.extend(&command.args);
+            templates.extend(command.env.values());
+            templates.extend(&command.cwd);
+        }
         match &self.transport {
-            Transport::Stdio {
-                command,
-                args,
-                env,
-                cwd,
-            } => {
-                templates.push(command);
-                templates.extend(args);
-                templates.extend(env.values());
-                templates.extend(cwd);
-            }
-            Transport::Http { url, headers } => {
+            Transport::Stdio(_) => {}
+            Transport::Http { url, headers, .. } => {
                 templates.push(url);
                 templates.extend(headers.values());
             }

@@ -15,23 +15,30 @@ use tokio::sync::watch;
 /// The process ends when its leader does: a grandchild that lives on does not
 /// delay the news.
 #[derive(Debug, Clone)]
-pub struct ExitWatch(watch::Receiver<Option<Exit>>);
+pub struct ExitWatch(Option<watch::Receiver<Option<Exit>>>);
 
 /// The side that tells; the first report counts.
 #[derive(Debug, Clone)]
 pub(super) struct ExitNews(Arc<watch::Sender<Option<Exit>>>);
 
 impl ExitWatch {
+    /// Of a server that is no process of ours: it never exits, as far as
+    /// anybody here can know.
+    #[must_use]
+    pub fn never() -> Self {
+        Self(None)
+    }
+
     /// The exit, if it is known by now.
     #[must_use]
     pub fn now(&self) -> Option<Exit> {
-        self.0.borrow().clone()
+        self.0.as_ref().and_then(|news| news.borrow().clone())
     }
 
     /// Whether the process has ended.
     #[must_use]
     pub fn has_exited(&self) -> bool {
-        self.0.borrow().is_some()
+        self.0.as_ref().is_some_and(|news| news.borrow().is_some())
     }
 
     /// Waits for the exit; at once when it is known already. Cancel safe.
@@ -40,7 +47,9 @@ impl ExitWatch {
     /// given up without an answer: it did not die within the time that
     /// SIGKILL is given.
     pub async fn wait(&self) -> Exit {
-        let mut news = self.0.clone();
+        let Some(mut news) = self.0.clone() else {
+            return std::future::pending().await;
+        };
         news.wait_for(Option::is_some)
             .await
             .ok()
@@ -73,7 +82,7 @@ pub(super) fn watch_child(pid: Pid) -> io::Result<(ExitNews, ExitWatch)> {
     if !platform::watch_by_pidfd(pid, news.clone()) {
         watch_by_thread(pid, news.clone())?;
     }
-    Ok((news, ExitWatch(receiver)))
+    Ok((news, ExitWatch(Some(receiver))))
 }
 
 /// The way that every unix has: a thread that blocks in `waitid`.
@@ -99,7 +108,7 @@ mod tests {
 
     fn unheard() -> (ExitNews, ExitWatch) {
         let (sender, receiver) = watch::channel(None);
-        (ExitNews(Arc::new(sender)), ExitWatch(receiver))
+        (ExitNews(Arc::new(sender)), ExitWatch(Some(receiver)))
     }
 
     #[tokio::test]

@@ -69,12 +69,33 @@ impl Process {
         }
     }
 
+    /// The same without waiting for the end of stdin to be heeded: for a
+    /// process that does not serve by its pipes.
+    pub async fn terminate(&mut self, grace: Duration) -> Shutdown {
+        self.leader.note_descendants();
+        self.close_stdin();
+        let how = self.insist(grace).await;
+        let leftovers = self.leader.end_leftovers(how).await;
+        Shutdown {
+            exit: self.exit.now(),
+            how,
+            leftovers,
+        }
+    }
+
     async fn end_leader(&mut self, grace: Duration) -> How {
         if self.exit.has_exited() {
             return How::AlreadyExited;
         }
         if timeout(grace, self.exit.wait()).await.is_ok() {
             return How::Graceful;
+        }
+        self.insist(grace).await
+    }
+
+    async fn insist(&mut self, grace: Duration) -> How {
+        if self.exit.has_exited() {
+            return How::AlreadyExited;
         }
         self.leader.note_descendants();
         self.leader.signal_group(Signal::TERM);

@@ -180,6 +180,15 @@ impl Process {
         self.stdin_gauge.as_ref().and_then(unix::bytes_in_pipe)
     }
 
+    /// Drains stdout as stderr is drained, for a process that says nothing of
+    /// interest there. Nothing comes of it where stdout was taken already.
+    pub fn capture_stdout(&mut self, capture: Capture) -> StderrHandle {
+        match self.stdout.take() {
+            Some(stdout) => stderr::capture(stdout, &self.exit, capture),
+            None => StderrHandle::none(),
+        }
+    }
+
     /// Closes our ends of stdin. Who took [`Process::stdin`] has to drop it as
     /// well before the process sees the end of its input.
     pub fn close_stdin(&mut self) {

@@ -9,10 +9,9 @@ use super::{Capture, ExitBoundReader, ExitWatch};
 use crate::text::redact::StreamRedactor;
 use std::collections::VecDeque;
 use std::io::Write;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::io::AsyncReadExt;
-use tokio::process::ChildStderr;
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 
 /// How often [`StderrHandle::caught_up`] lets the pump have its turn before it
@@ -41,6 +40,21 @@ struct Shared {
 }
 
 impl StderrHandle {
+    /// Of a server that is no process of ours: nothing, for ever.
+    #[must_use]
+    pub fn none() -> Self {
+        let shared = Shared {
+            ring: Ring::new(0, 0),
+            seen: 0,
+            sink_error: None,
+            pipe: None,
+        };
+        Self {
+            shared: Arc::new(Mutex::new(shared)),
+            settled: watch::channel(true).1,
+        }
+    }
+
     /// All that was kept: head and tail, redacted, with a line between them
     /// that says how much was left out. Bytes that are no UTF-8 are replaced,
     /// escape sequences are kept.
@@ -104,16 +118,19 @@ impl StderrHandle {
 }
 
 /// Starts to drain a pipe into a ring.
-pub(super) fn capture(stderr: ChildStderr, exit: &ExitWatch, capture: Capture) -> StderrHandle {
+pub(super) fn capture<R>(pipe: R, exit: &ExitWatch, capture: Capture) -> StderrHandle
+where
+    R: AsyncRead + AsFd + Unpin + Send + 'static,
+{
     let shared = Arc::new(Mutex::new(Shared {
         ring: Ring::new(capture.head, capture.tail),
         seen: 0,
         sink_error: None,
-        pipe: unix::duplicate(&stderr).ok(),
+        pipe: unix::duplicate(&pipe).ok(),
     }));
     let (done, settled) = watch::channel(false);
     let pump = Pump {
-        reader: ExitBoundReader::new(stderr, exit),
+        reader: ExitBoundReader::new(pipe, exit),
         shared: Arc::clone(&shared),
         redactor: capture.redactor.stream(),
         sink: capture.sink,
@@ -123,15 +140,15 @@ pub(super) fn capture(stderr: ChildStderr, exit: &ExitWatch, capture: Capture) -
     StderrHandle { shared, settled }
 }
 
-struct Pump {
-    reader: ExitBoundReader<ChildStderr>,
+struct Pump<R> {
+    reader: ExitBoundReader<R>,
     shared: Arc<Mutex<Shared>>,
     redactor: StreamRedactor,
     sink: Option<Box<dyn Write + Send>>,
     done: watch::Sender<bool>,
 }
 
-impl Pump {
+impl<R: AsyncRead + Unpin> Pump<R> {
     async fn run(mut self) {
         let mut buffer = vec![0; 16 * 1024];
         loop {

@@ -2,7 +2,7 @@
 
 use super::paths::normalise;
 use super::types::Facts;
-use crate::plan::{Server, Template, Transport};
+use crate::plan::{Server, Template};
 use std::path::{Path, PathBuf};
 
 /// An argument of a server that may be a path.
@@ -18,11 +18,13 @@ pub(super) struct PathArgument {
 /// The arguments of a server as paths. Whether one is meant as a path, only
 /// the server knows; whoever asks has to hold it against what it said.
 pub(super) fn path_arguments(server: &Server, facts: &Facts<'_>) -> Vec<PathArgument> {
-    let Transport::Stdio { args, .. } = &server.transport else {
+    let Some(command) = server.command() else {
         return Vec::new();
     };
     let base = working_dir(server, facts);
-    args.iter()
+    command
+        .args
+        .iter()
         .enumerate()
         .filter_map(|(index, arg)| {
             let resolved = arg.resolve_str(facts.scope, &server.name).ok()?;
@@ -38,7 +40,7 @@ pub(super) fn path_arguments(server: &Server, facts: &Facts<'_>) -> Vec<PathArgu
 
 /// Where the server runs, absolute and normalised.
 pub(super) fn working_dir(server: &Server, facts: &Facts<'_>) -> PathBuf {
-    let Transport::Stdio { cwd: Some(cwd), .. } = &server.transport else {
+    let Some(cwd) = server.command().and_then(|command| command.cwd.as_ref()) else {
         return facts.project_dir.to_owned();
     };
     match cwd.resolve_str(facts.scope, &server.name) {

@@ -5,7 +5,7 @@ use super::args::{path_arguments, working_dir};
 use super::paths::{can_be_created, names, normalise, texts};
 use super::types::{Facts, Proposal, RepairId};
 use crate::model::{Diagnosis, Failure, PlanIssue};
-use crate::plan::{Plan, Server, Step, Transport, resolve_json};
+use crate::plan::{Plan, Server, Step, resolve_json};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,10 @@ pub(super) fn propose(
 
 fn for_server(server: &Server, said: &[&str], facts: &Facts<'_>) -> Option<Proposal> {
     let mut dirs: Vec<PathBuf> = Vec::new();
-    if let Transport::Stdio { cwd: Some(_), .. } = &server.transport {
+    if server
+        .command()
+        .is_some_and(|command| command.cwd.is_some())
+    {
         dirs.push(working_dir(server, facts));
     }
     dirs.extend(path_arguments(server, facts).into_iter().map(|a| a.path));

@@ -3,7 +3,7 @@
 
 use super::types::{Proposal, RepairId};
 use crate::model::{Diagnosis, Failure};
-use crate::plan::{Part, Plan, Server, Template, Transport};
+use crate::plan::{Part, Plan, Server};
 
 pub(super) fn propose(plan: &Plan, failure: &Failure, diagnosis: &Diagnosis) -> Option<Proposal> {
     if diagnosis.root_cause != "port_in_use" {
@@ -23,21 +23,8 @@ pub(super) fn propose(plan: &Plan, failure: &Failure, diagnosis: &Diagnosis) -> 
 }
 
 fn declares_port(server: &Server) -> bool {
-    let templates: Vec<&Template> = match &server.transport {
-        Transport::Stdio {
-            command,
-            args,
-            env,
-            cwd,
-        } => std::iter::once(command)
-            .chain(args)
-            .chain(env.values())
-            .chain(cwd)
-            .collect(),
-        Transport::Http { url, headers } => std::iter::once(url).chain(headers.values()).collect(),
-    };
-    templates
-        .iter()
+    server
+        .templates()
         .flat_map(|template| &template.parts)
         .any(|part| match part {
             Part::Port(None) => true,

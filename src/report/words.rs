@@ -2,8 +2,9 @@
 
 use super::quote::line;
 use crate::model::{
-    ActionKind, AssertionTarget, Because, ErrorCategory, Exit, FailureReport, IterationReport,
-    Outcome, Phase, ServerState, Side, Standing, StepState, Totals, Verdict, WireCheck, WireLevel,
+    ActionKind, AssertionTarget, Because, ErrorCategory, Exit, FailureReport, HttpFacts,
+    IterationReport, Outcome, Phase, ServerState, Side, Standing, StepState, Totals, Verdict,
+    WireCheck, WireLevel,
 };
 use crate::text::plural;
 
@@ -250,6 +251,18 @@ pub(super) fn value(value: &serde_json::Value) -> String {
         | serde_json::Value::Array(_)
         | serde_json::Value::Object(_) => value.to_string(),
     }
+}
+
+/// What an exchange over HTTP came to, in a line: the status and the headers
+/// that tell something, or why there is none.
+pub(super) fn http(facts: &HttpFacts) -> Option<String> {
+    let mut parts = Vec::new();
+    parts.extend(facts.status.map(|status| status.to_string()));
+    parts.extend(facts.text.clone().or_else(|| facts.error.clone()));
+    for (name, told) in &facts.headers {
+        parts.push(format!("{name}: {}", value(told)));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// An argv as one line that a shell would read back as the same words.

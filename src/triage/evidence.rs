@@ -51,8 +51,8 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         let code = error.code.map_or(String::new(), |code| format!("{code}: "));
         return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
     }
-    if let Some(status) = facts.http_status.filter(|status| *status >= 400) {
-        return Some(evidence("http.status", &status.to_string()));
+    if let Some(status) = facts.http_status.filter(|status| *status >= 300) {
+        return Some(evidence("http.status", &format!("HTTP {status}")));
     }
     if let Some(result) = f.tool_result.as_ref().filter(|r| !r.text.trim().is_empty()) {
         return Some(evidence("tool_result.text", &result.text));

@@ -4,12 +4,13 @@
 
 use super::connection::Connection;
 use super::handshake::{DISCOVER, INITIALIZE, Opening, Settled, Trouble};
+use super::http::Link;
 use super::listing::ListKind;
 use super::peer::Peer;
 use super::reply::{StartFailure, describe_exit};
-use super::startup::Launch;
+use super::startup::{Launch, Reach};
 use crate::model::{Era, Outcome, Phase, RequestFacts, RpcError};
-use crate::process::{Capture, Process, spawn};
+use crate::process::{Capture, CommandSpec, ExitWatch, Process, StderrHandle, spawn};
 use crate::text::human_duration;
 use serde_json::Value;
 use std::io::Write;
@@ -20,7 +21,10 @@ const LOG_BYTES: usize = 16 * 1024 * 1024;
 
 /// A process with its connection.
 pub(super) struct Candidate {
-    pub process: Process,
+    /// Absent where the server is not ours to start.
+    pub process: Option<Process>,
+    /// Of a process that is reached over HTTP.
+    pub stdout: Option<StderrHandle>,
     pub connection: Connection,
     pub notes: Vec<String>,
 }
@@ -39,28 +43,6 @@ impl Candidate {
         started: Instant,
     ) -> Result<Self, Box<StartFailure>> {
         let mut notes = Vec::new();
-        let capture = Capture {
-            redactor: launch.redactor.clone(),
-            sink: open_log(launch, &mut notes),
-            ..Capture::default()
-        };
-        let mut process = match spawn(&launch.command, capture).await {
-            Ok(process) => process,
-            Err(error) => {
-                let text = error.text.clone().or_else(|| error.name.clone());
-                return Err(Box::new(StartFailure {
-                    message: format!(
-                        "could not be started: {}",
-                        text.as_deref().unwrap_or("the system gives no reason")
-                    ),
-                    spawn_error: Some(error),
-                    elapsed: started.elapsed(),
-                    era: launch.era,
-                    notes,
-                    ..blank(Phase::Spawn, Outcome::SpawnError)
-                }));
-            }
-        };
         let mut peer = Peer::new(
             launch.server.clone(),
             launch.redactor.clone(),
@@ -70,19 +52,86 @@ impl Candidate {
         if launch.wire_check {
             peer.check_messages();
         }
-        let exit = process.exit_watch();
-        let exit = async move { exit.wait().await };
-        // Both pipes are there: nobody has taken them since the spawn.
-        let connection = match (process.stdout.take(), process.stdin.take()) {
-            (Some(stdout), Some(stdin)) => Connection::open(peer, stdout, stdin, exit),
-            _ => Connection::open(peer, tokio::io::empty(), tokio::io::sink(), exit),
-        };
-        Ok(Self {
-            process,
-            connection,
-            notes,
-        })
+        match &launch.reach {
+            Reach::Stdio(command) => {
+                let mut process = start_process(launch, command, started, &mut notes).await?;
+                let exit = process.exit_watch();
+                let exit = async move { exit.wait().await };
+                // Both pipes are there: nobody has taken them since the spawn.
+                let connection = match (process.stdout.take(), process.stdin.take()) {
+                    (Some(stdout), Some(stdin)) => Connection::open(peer, stdout, stdin, exit),
+                    _ => Connection::open(peer, tokio::io::empty(), tokio::io::sink(), exit),
+                };
+                Ok(Self {
+                    process: Some(process),
+                    stdout: None,
+                    connection,
+                    notes,
+                })
+            }
+            Reach::Http(endpoint) => {
+                // First what can be wrong with the plan alone.
+                let link = match Link::new(endpoint, &launch.redactor) {
+                    Ok(link) => link,
+                    Err(end) => {
+                        return Err(Box::new(StartFailure {
+                            message: format!("could not be reached: {}", end.message),
+                            http: Some(end.facts),
+                            elapsed: started.elapsed(),
+                            era: launch.era,
+                            ..blank(Phase::Handshake, Outcome::Ok)
+                        }));
+                    }
+                };
+                let mut process = match &endpoint.command {
+                    Some(command) => {
+                        Some(start_process(launch, command, started, &mut notes).await?)
+                    }
+                    None => None,
+                };
+                let stdout = process.as_mut().map(|process| {
+                    process.capture_stdout(Capture {
+                        redactor: launch.redactor.clone(),
+                        ..Capture::default()
+                    })
+                });
+                let exit = process.as_ref().map(Process::exit_watch);
+                Ok(Self {
+                    process,
+                    stdout,
+                    connection: super::http::connect(peer, link, exit),
+                    notes,
+                })
+            }
+        }
     }
+}
+
+async fn start_process(
+    launch: &Launch,
+    command: &CommandSpec,
+    started: Instant,
+    notes: &mut Vec<String>,
+) -> Result<Process, Box<StartFailure>> {
+    let capture = Capture {
+        redactor: launch.redactor.clone(),
+        sink: open_log(launch, notes),
+        ..Capture::default()
+    };
+    spawn(command, capture).await.map_err(|error| {
+        let text = error.text.clone().or_else(|| error.name.clone());
+        Box::new(StartFailure {
+            message: format!(
+                "could not be started: {}",
+                text.as_deref().unwrap_or("the system gives no reason")
+            ),
+            spawn_error: Some(error),
+            elapsed: started.elapsed(),
+            era: launch.era,
+            notes: std::mem::take(notes),
+            ..blank(Phase::Spawn, Outcome::SpawnError)
+        })
+    })
 }
 
 /// A writer that takes so much, says that there was more, and drops the rest:
@@ -139,7 +188,8 @@ impl Attempt {
         match (&self.opening, &self.result) {
             (Opening::Probe { .. }, Err(Trouble::Exited(_))) => {
                 let sent = self.candidate.connection.look(Peer::bytes_written);
-                let unread = self.candidate.process.unread_stdin_bytes();
+                let process = self.candidate.process.as_ref();
+                let unread = process.and_then(Process::unread_stdin_bytes);
                 unread.is_none_or(|unread| (unread as u64) < sent)
             }
             (Opening::Probe { .. }, Err(Trouble::Refused { method, .. })) => *method == INITIALIZE,
@@ -153,7 +203,9 @@ impl Attempt {
             Ok(_) => "was ready".to_owned(),
             Err(Trouble::Exited(exit)) => format!("exited {}", describe_exit(exit)),
             Err(Trouble::TimedOut) => "was silent".to_owned(),
-            Err(Trouble::Refused { method, .. }) => format!("refused `{method}`"),
+            Err(Trouble::Refused { method, .. } | Trouble::Http { method, .. }) => {
+                format!("refused `{method}`")
+            }
             Err(Trouble::Breach(why) | Trouble::Version(why)) => why.clone(),
         }
     }
@@ -190,21 +242,27 @@ impl Attempt {
         mut notes: Vec<String>,
     ) -> Box<StartFailure> {
         let elapsed = started.elapsed();
-        let process = &mut self.candidate.process;
-        let stderr = process.stderr();
+        let process = self.candidate.process.as_ref();
+        let exit_watch = process.map_or_else(ExitWatch::never, Process::exit_watch);
+        let stderr = process.map_or_else(StderrHandle::none, Process::stderr);
+        let stdout = self.candidate.stdout.take();
         let trouble = match self.result {
             Err(trouble) => trouble,
             // Nobody asks for the failure of what did not fail.
             Ok(_) => Trouble::TimedOut,
         };
-        let alive = !process.exit_watch().has_exited() && !matches!(trouble, Trouble::Exited(_));
+        let alive =
+            process.is_some() && !exit_watch.has_exited() && !matches!(trouble, Trouble::Exited(_));
         if alive {
             stderr.caught_up().await;
         } else {
             stderr.settled().await;
         }
         let seen = self.candidate.connection.look(|p| p.observed().clone());
-        process.kill();
+        let unreached = self.candidate.connection.trouble();
+        if let Some(process) = &mut self.candidate.process {
+            process.kill();
+        }
         notes.append(&mut self.candidate.notes);
 
         let waited_for = match (phase, self.opening) {
@@ -215,7 +273,9 @@ impl Attempt {
         let mut failure = StartFailure {
             process_alive: alive,
             stderr: stderr.tail(),
-            showed_life: stderr.bytes() + seen.messages + seen.noise > 0,
+            showed_life: stderr.bytes() + seen.messages + seen.noise > 0
+                || stdout.as_ref().is_some_and(|stdout| stdout.bytes() > 0),
+            stdout: stdout.map(|stdout| stdout.tail()),
             stdout_noise: seen.noise_sample,
             noise_count: seen.noise,
             era: settled.map(|s| s.version.era).or(launch.era),
@@ -249,6 +309,24 @@ impl Attempt {
                     "timed out during startup: no answer to `{waited_for}` within {}",
                     human_duration(launch.startup_timeout)
                 );
+                if let Some(text) = unreached.as_ref().and_then(|http| http.text.as_ref()) {
+                    failure.message.push_str(&format!("; at last: {text}"));
+                }
+                failure.http = unreached;
+            }
+            Trouble::Http { method, end } => {
+                let end = *end;
+                failure.request = Some(RequestFacts {
+                    method: method.to_owned(),
+                    params: None,
+                });
+                failure.message = format!("did not become ready: `{method}` {}", end.message);
+                failure.http = Some(end.facts);
+                failure.protocol_breach = end.breach;
+                if let Some(error) = end.rpc_error {
+                    failure.outcome = Outcome::Error;
+                    failure.rpc_error = Some(redacted(error, launch));
+                }
             }
             Trouble::Refused { method, error } => {
                 let error = redacted(error, launch);
@@ -294,10 +372,12 @@ fn blank(phase: Phase, outcome: Outcome) -> StartFailure {
         exit: None,
         process_alive: false,
         stderr: String::new(),
+        stdout: None,
         stdout_noise: Vec::new(),
         noise_count: 0,
         request: None,
         rpc_error: None,
+        http: None,
         protocol_breach: None,
         timeout: None,
         showed_life: false,

@@ -1,59 +1,65 @@
-//! A [`Peer`] on two byte streams and the end of a process.
+//! A [`Peer`] with a driver in the background.
 //!
-//! Main type: [`Connection`]. One task per connection reads, writes and
-//! watches for the exit, whether or not somebody waits for an answer: a
-//! server is heard while it is idle, and can't be blocked by us. It must not
-//! know of eras, nor of how the process was started.
+//! Main type: [`Connection`]. One task per connection carries what the peer
+//! has to say and brings what it is to hear, whether or not somebody waits for
+//! an answer: a server is heard while it is idle, and can't be blocked by us.
+//! What the task moves the messages by, pipes or HTTP, is the driver's alone
+//! to know; the connection must not know of eras either.
 
-use super::exchange::{Answer, End, Life, Outgoing};
-use super::frame::LineSplitter;
+use super::exchange::{Answer, Life, Outgoing};
+use super::http::ParamHeaders;
 use super::peer::Peer;
-use crate::model::Exit;
+use super::stdio;
+use crate::model::{Era, Exit, HttpFacts, ToolInfo};
 use std::future::Future;
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Notify, oneshot};
-use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
-
-/// How long after a closed stream the exit is waited for before the server is
-/// said to live on without it.
-const CLOSED_GRACE: Duration = Duration::from_secs(1);
-/// After the exit, what the server wrote before it is still read. It lies in
-/// the pipe already; a pipe that gives nothing for this long is held open by
-/// somebody else.
-const DRAIN_IDLE: Duration = Duration::from_millis(30);
-/// No longer than this, should somebody else write into it.
-const DRAIN_TOTAL: Duration = Duration::from_millis(150);
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until, timeout};
 
 /// A connection that is read and written in the background.
 ///
 /// Needs a tokio runtime of any flavour; dropping it ends the task and closes
-/// both streams.
+/// its streams.
 #[derive(Debug)]
 pub struct Connection {
     shared: Arc<Shared>,
-    driver: AbortHandle,
+    driver: JoinHandle<()>,
 }
 
+/// What a connection and its driver have in common.
 #[derive(Debug)]
-struct Shared {
+pub(super) struct Shared {
     peer: Mutex<Peer>,
-    wake: Notify,
+    /// There may be something to send, or to give up.
+    pub(super) wake: Notify,
     closing: AtomicBool,
+    /// The newest exchange over HTTP that brought no answer and is made again.
+    trouble: Mutex<Option<HttpFacts>>,
+    /// Which arguments of tools travel as headers too.
+    params: Mutex<Arc<ParamHeaders>>,
 }
 
 impl Shared {
-    fn peer(&self) -> MutexGuard<'_, Peer> {
+    pub(super) fn peer(&self) -> MutexGuard<'_, Peer> {
         // The peer holds no invariant that a panic elsewhere could break.
         self.peer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_closing(&self) -> bool {
+    pub(super) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn params(&self) -> Arc<ParamHeaders> {
+        let params = self.params.lock();
+        Arc::clone(&params.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn note_trouble(&self, facts: Option<HttpFacts>) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = facts;
     }
 }
 
@@ -66,13 +72,22 @@ impl Connection {
         W: AsyncWrite + Unpin + Send + 'static,
         X: Future<Output = Exit> + Send + 'static,
     {
+        Self::driven(peer, |shared| stdio::drive(shared, reader, writer, exit))
+    }
+
+    /// With another driver.
+    pub(super) fn driven<F>(peer: Peer, driver: impl FnOnce(Arc<Shared>) -> F) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
         let shared = Arc::new(Shared {
             peer: Mutex::new(peer),
             wake: Notify::new(),
             closing: AtomicBool::new(false),
+            trouble: Mutex::new(None),
+            params: Mutex::default(),
         });
-        let task = drive(Arc::clone(&shared), reader, writer, exit);
-        let driver = tokio::spawn(task).abort_handle();
+        let driver = tokio::spawn(driver(Arc::clone(&shared)));
         Self { shared, driver }
     }
 
@@ -106,11 +121,47 @@ impl Connection {
         }
     }
 
-    /// Closes the server's stdin as soon as all is written. Its stdout is
-    /// still read.
-    pub fn close_stdin(&self) {
+    /// Takes notice of the server's tools: over HTTP, some of their arguments
+    /// travel as headers too (2026-07-28, "Custom Headers from Tool
+    /// Parameters").
+    pub fn learn(&self, tools: &[ToolInfo]) {
+        let mirrored = self.look(|peer| {
+            peer.has_streams() && peer.version().is_some_and(|v| v.era == Era::Modern)
+        });
+        if !mirrored {
+            return;
+        }
+        let (params, flaws) = ParamHeaders::of(tools);
+        self.with_peer(|peer| {
+            for flaw in &flaws {
+                peer.breach(flaw);
+            }
+        });
+        let known = self.shared.params.lock();
+        *known.unwrap_or_else(PoisonError::into_inner) = Arc::new(params);
+    }
+
+    /// Says that nothing more will be sent: closes the server's stdin as soon
+    /// as all is written, its stdout is still read; ends a session over HTTP.
+    pub fn close(&self) {
         self.shared.closing.store(true, Ordering::Relaxed);
         self.shared.wake.notify_one();
+    }
+
+    /// Waits until the driver has nothing left to do, which for pipes is the
+    /// exit of the process, and for HTTP, once closed, the end of the session.
+    pub async fn closed(&mut self) {
+        if !self.driver.is_finished() {
+            // The driver is aborted only by our own drop.
+            let _ = (&mut self.driver).await;
+        }
+    }
+
+    /// Why the newest exchange over HTTP that was made again had to be.
+    #[must_use]
+    pub fn trouble(&self) -> Option<HttpFacts> {
+        let trouble = self.shared.trouble.lock();
+        trouble.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -208,154 +259,6 @@ impl Drop for InFlight {
             self.shared.peer().cancel(self.id, "no longer wanted");
             self.shared.wake.notify_one();
         }
-    }
-}
-
-async fn drive<R, W, X>(shared: Arc<Shared>, mut reader: R, writer: W, exit: X)
-where
-    R: AsyncRead + Unpin,
-    W: AsyncWrite + Unpin,
-    X: Future<Output = Exit>,
-{
-    let mut splitter = LineSplitter::default();
-    let mut exit = pin!(exit);
-    let mut output = Output {
-        writer: Some(writer),
-        bytes: Vec::new(),
-        at: 0,
-        lost: None,
-    };
-    let exited = loop {
-        output.refill(&shared);
-        let lost = output.lost;
-        tokio::select! {
-            read = reader.read_buf(splitter.room()) => match read {
-                Ok(0) | Err(_) => break None,
-                Ok(_) => feed(&shared, &mut splitter),
-            },
-            wrote = output.write() => match wrote {
-                Ok(bytes) => shared.peer().wrote(bytes),
-                Err(_) => output.lose(),
-            },
-            () = shared.wake.notified() => {}
-            () = reached(lost) => {
-                output.lost = None;
-                shared.peer().fail_unsent("closed its stdin and lives on");
-            }
-            exit = &mut exit => break Some(exit),
-        }
-    };
-    let exit = match exited {
-        Some(exit) => {
-            drain(&shared, &mut reader, &mut splitter).await;
-            finish_line(&shared, &mut splitter);
-            exit
-        }
-        None => {
-            finish_line(&shared, &mut splitter);
-            let mut exit = pin!(exit_of(&mut exit, &mut output, &shared));
-            match timeout(CLOSED_GRACE, &mut exit).await {
-                Ok(exit) => exit,
-                Err(_) => {
-                    let why = shared.peer().breach("closed its stdout and lives on");
-                    shared.peer().finish(End::Closed(why));
-                    exit.await
-                }
-            }
-        }
-    };
-    shared.peer().finish(End::Exited(exit));
-}
-
-/// The exit of a server that is not heard any more. Its stdin stays open
-/// until the shutdown closes it.
-async fn exit_of<W, X>(exit: &mut X, output: &mut Output<W>, shared: &Shared) -> Exit
-where
-    W: AsyncWrite + Unpin,
-    X: Future<Output = Exit> + Unpin,
-{
-    loop {
-        if shared.is_closing() {
-            output.writer = None;
-        }
-        tokio::select! {
-            exit = &mut *exit => return exit,
-            () = shared.wake.notified() => {}
-        }
-    }
-}
-
-fn feed(shared: &Shared, splitter: &mut LineSplitter) {
-    let mut peer = shared.peer();
-    while let Some(frame) = splitter.next_frame() {
-        peer.receive(frame);
-    }
-}
-
-/// What stands after the last line feed counts too: better read than lost.
-fn finish_line(shared: &Shared, splitter: &mut LineSplitter) {
-    if let Some(frame) = splitter.finish() {
-        shared.peer().receive(frame);
-    }
-}
-
-async fn drain<R: AsyncRead + Unpin>(shared: &Shared, reader: &mut R, splitter: &mut LineSplitter) {
-    let until = Instant::now() + DRAIN_TOTAL;
-    loop {
-        let idle = (Instant::now() + DRAIN_IDLE).min(until);
-        match timeout_at(idle, reader.read_buf(splitter.room())).await {
-            Ok(Ok(n)) if n > 0 => feed(shared, splitter),
-            Ok(_) | Err(_) => return,
-        }
-    }
-}
-
-/// The writing half: whoever asks never waits for the server to read.
-struct Output<W> {
-    /// None once stdin is closed, by us or by the server.
-    writer: Option<W>,
-    bytes: Vec<u8>,
-    /// Up to where `bytes` are written.
-    at: usize,
-    /// When it is time to give up what the server can no longer read.
-    lost: Option<Instant>,
-}
-
-impl<W: AsyncWrite + Unpin> Output<W> {
-    fn refill(&mut self, shared: &Shared) {
-        if self.at < self.bytes.len() {
-            return;
-        }
-        self.bytes.clear();
-        self.at = 0;
-        shared.peer().take_outbox(&mut self.bytes);
-        if self.writer.is_none() {
-            if !self.bytes.is_empty() && self.lost.is_none() {
-                self.lost = Some(Instant::now() + CLOSED_GRACE);
-            }
-            self.bytes.clear();
-        } else if self.bytes.is_empty() && shared.closing.load(Ordering::Relaxed) {
-            self.writer = None;
-        }
-    }
-
-    /// Writes some; stays pending while there is nothing to write.
-    async fn write(&mut self) -> std::io::Result<usize> {
-        match &mut self.writer {
-            Some(writer) if self.at < self.bytes.len() => {
-                let written = writer.write(&self.bytes[self.at..]).await?;
-                self.at += written;
-                Ok(written)
-            }
-            Some(_) | None => std::future::pending().await,
-        }
-    }
-
-    fn lose(&mut self) {
-        self.writer = None;
-        self.bytes.clear();
-        self.at = 0;
-        self.lost = Some(Instant::now() + CLOSED_GRACE);
     }
 }
 

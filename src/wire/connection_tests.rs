@@ -180,7 +180,7 @@ async fn a_server_that_closed_its_stdout_can_still_be_asked_to_end() {
         exit,
     } = server;
     drop(output);
-    connection.close_stdin();
+    connection.close();
     let mut rest = String::new();
     let ended = tokio::time::timeout(SOON, input.read_to_string(&mut rest)).await;
     assert!(ended.is_ok(), "its stdin is still open");
@@ -237,7 +237,7 @@ async fn a_ping_is_answered_while_nobody_waits_for_anything() {
 async fn closing_stdin_sends_what_is_queued_first() {
     let (connection, mut server) = connect(64 * 1024);
     connection.with_peer(|peer| peer.notify("bye", Value::Null));
-    connection.close_stdin();
+    connection.close();
     let mut all = String::new();
     server.input.read_to_string(&mut all).await.unwrap();
     assert_eq!(all, "{\"jsonrpc\":\"2.0\",\"method\":\"bye\"}\n");

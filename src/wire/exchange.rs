@@ -1,7 +1,7 @@
 //! What passes between a [`super::Peer`] and whoever asks through it.
 
 use super::era::Version;
-use crate::model::{Exit, RpcError};
+use crate::model::{Exit, HttpFacts, RpcError};
 use serde_json::Value;
 
 /// How a request ended, but for its time limit, which the asker holds.
@@ -14,6 +14,33 @@ pub enum Answer {
     /// A breach of the protocol leaves no hope for an answer; a fragment that
     /// completes "the server …".
     Broken(String),
+    /// The exchange over HTTP went wrong. The server may be there for the next.
+    Http(Box<HttpEnd>),
+}
+
+/// An exchange over HTTP that brought no good answer to its request. All texts
+/// are redacted, but for the error's.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HttpEnd {
+    pub facts: HttpFacts,
+    /// Completes "the request …", as in `was answered with HTTP 404 Not Found`.
+    pub message: String,
+    /// The JSON-RPC error that the refusal carries, not redacted.
+    pub rpc_error: Option<RpcError>,
+    /// What of it breaks the protocol; a fragment that completes "the server
+    /// …".
+    pub breach: Option<String>,
+    /// The server has said that the session is no more, so that the request
+    /// was not executed.
+    pub session_lost: bool,
+}
+
+impl HttpEnd {
+    /// Whether something that speaks HTTP answered at all.
+    #[must_use]
+    pub fn answered(&self) -> bool {
+        self.facts.status.is_some()
+    }
 }
 
 /// Why a connection takes no more requests.

@@ -1,6 +1,6 @@
 //! Small servers in Python for tests, each with one habit.
 
-use super::{Launch, ReplyOutcome, Session, StartFailure, start};
+use super::{Launch, Reach, ReplyOutcome, Session, StartFailure, start};
 use crate::process::CommandSpec;
 use serde_json::json;
 use std::path::Path;
@@ -81,6 +81,13 @@ impl Fixture {
         Self::new(&format!(
             "def call(m):\n    {call}\nwhile True: legacy(recv(), call)"
         ))
+    }
+
+    pub fn argv(&mut self) -> &mut Vec<String> {
+        match &mut self.launch.reach {
+            Reach::Stdio(command) => &mut command.argv,
+            Reach::Http(_) => panic!("it is started with pipes"),
+        }
     }
 
     pub async fn ready(&self) -> Session {

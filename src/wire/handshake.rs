@@ -10,7 +10,7 @@ use super::era::{
     Greeting, Version, initialize_params, is_modern_error, read_discover, read_initialize,
     supported_by,
 };
-use super::exchange::{Answer, Outgoing};
+use super::exchange::{Answer, HttpEnd, Outgoing};
 use crate::model::{Era, Exit, RpcError};
 use serde_json::Value;
 use std::time::Duration;
@@ -35,10 +35,23 @@ pub(super) enum Trouble {
         method: &'static str,
         error: RpcError,
     },
+    /// An exchange over HTTP went wrong.
+    Http {
+        method: &'static str,
+        end: Box<HttpEnd>,
+    },
     /// A fragment that completes "the server …".
     Breach(String),
     /// The same, of a server that speaks no version that jelly does.
     Version(String),
+}
+
+impl Trouble {
+    /// An exchange that went wrong; one that carries a JSON-RPC error is that
+    /// error.
+    pub(super) fn http(method: &'static str, end: Box<HttpEnd>) -> Self {
+        Self::Http { method, end }
+    }
 }
 
 /// How a connection is opened.
@@ -184,6 +197,7 @@ fn judge_discover(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
                 Trouble::Breach(format!("answered `{DISCOVER}` without `supportedVersions`")),
             ),
         },
+        Answer::Http(end) => judge_refused_probe(end, tried),
         Answer::Error(error) if is_modern_error(&error) => {
             let supported = supported_by(&error);
             match Version::best_of(Era::Modern, &supported) {
@@ -210,6 +224,28 @@ fn judge_discover(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
     }
 }
 
+/// Over HTTP (2026-07-28, Streamable HTTP, "Backward Compatibility") a refusal
+/// that carries a modern error is one of a modern server, and any other 4xx one
+/// of a legacy server. An old one may also fail over what it does not know.
+fn judge_refused_probe(end: Box<HttpEnd>, tried: &mut Vec<&'static str>) -> Next {
+    match &end.rpc_error {
+        Some(error) if is_modern_error(error) => {
+            return judge_discover(Answer::Error(error.clone()), tried);
+        }
+        Some(_) | None => {}
+    }
+    let hopeless = match end.facts.status {
+        None => true,
+        Some(status) => matches!(status, 300..=399 | 401 | 403 | 407 | 429 | 502..=504),
+    };
+    let trouble = Trouble::http(DISCOVER, end);
+    if hopeless {
+        Next::Failed(trouble)
+    } else {
+        Next::NotModern(Version::newest(Era::Legacy), trouble)
+    }
+}
+
 fn choose(versions: &[String], greeting: Greeting) -> Next {
     if let Some(version) = Version::best_of(Era::Modern, versions) {
         return Next::Settled(Settled { version, greeting });
@@ -227,6 +263,16 @@ fn judge_initialize(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
     match answer {
         Answer::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
         Answer::Broken(why) => Next::Failed(Trouble::Breach(why)),
+        Answer::Http(end) => {
+            let supported = end.rpc_error.as_ref().map(supported_by);
+            match Version::best_of(Era::Legacy, &supported.unwrap_or_default()) {
+                Some(version) if !tried.contains(&version.name) => {
+                    tried.push(version.name);
+                    Next::Again(version)
+                }
+                Some(_) | None => Next::Failed(Trouble::http(INITIALIZE, end)),
+            }
+        }
         Answer::Error(error) => {
             // It should have answered with a version of its own; some refuse
             // and say which they know.

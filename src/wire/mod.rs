@@ -1,15 +1,16 @@
 //! What goes over the wire to one MCP server, and what comes back.
 //!
-//! Raw JSON-RPC, newline-delimited over stdio, in both eras of the protocol.
+//! Raw JSON-RPC, newline-delimited over stdio or over HTTP, in both eras of the
+//! protocol.
 //! The main types: [`start`] makes a [`Session`] of a [`Launch`], or a
 //! [`StartFailure`]; a session answers each request with a [`Reply`].
 //!
 //! The layers, from below: `frame` cuts bytes into lines, `message` reads a
-//! line, `peer` knows what is pending (no input or output: another transport
-//! joins here) and lets `check` see every message where that is asked for,
-//! `connection` drives a peer with the pipes of a process, `era` holds what
-//! differs between versions, `startup` finds out the era and lists the tools,
-//! `session` is what a step uses.
+//! line, `peer` knows what is pending (no input or output) and lets `check` see
+//! every message where that is asked for, `connection` is a peer with a driver,
+//! be it `stdio` with the pipes of a process or `http`, `era` holds what differs
+//! between versions, `startup` finds out the era and lists the tools, `session`
+//! is what a step uses.
 //!
 //! It carries and records, and judges by nothing but the protocol's own
 //! specification: it must not know of plans, expectations or diagnoses.
@@ -22,6 +23,7 @@ mod era;
 mod exchange;
 mod frame;
 mod handshake;
+mod http;
 mod listing;
 mod message;
 mod observed;
@@ -29,6 +31,7 @@ mod peer;
 mod reply;
 mod session;
 mod startup;
+mod stdio;
 mod transcript;
 
 #[cfg(test)]
@@ -38,12 +41,13 @@ pub use answers::Answers;
 pub use check::{Checker, RULES, Rule};
 pub use connection::{Connection, Ear, InFlight};
 pub use era::{Greeting, VERSIONS, Version};
-pub use exchange::{Answer, End, Life, Outgoing};
+pub use exchange::{Answer, End, HttpEnd, Life, Outgoing};
 pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
+pub use http::{SseItem, SseParser};
 pub use listing::ListKind;
 pub use observed::Observed;
 pub use peer::Peer;
 pub use reply::{Reply, ReplyOutcome, StartFailure, describe_exit};
 pub use session::Session;
-pub use startup::{Launch, start};
+pub use startup::{Endpoint, Launch, Reach, start};
 pub use transcript::{Direction, Recorder};

@@ -1,9 +1,8 @@
 //! JSON-RPC without input or output: ids, what is pending, what was seen.
 //!
 //! Main type: [`Peer`]. Lines go in, messages to send come out, and whoever
-//! asked gets an answer. It does not know by which transport: the stdio
-//! connection drives it with two pipes, and another transport can drive it
-//! with anything that carries messages.
+//! asked gets an answer. It does not know by which transport: one driver moves
+//! its messages by two pipes, another sends each by HTTP.
 
 use super::answers::Answers;
 use super::check::Checker;
@@ -85,6 +84,8 @@ pub struct Peer {
     checker: Option<Box<Checker>>,
     /// A `Content-Length` line came, and no blank line after it yet.
     in_header: bool,
+    /// Each request has a stream of its own.
+    has_streams: bool,
     end: Option<End>,
 }
 
@@ -111,8 +112,23 @@ impl Peer {
             observed: Observed::default(),
             checker: None,
             in_header: false,
+            has_streams: false,
             end: None,
         }
+    }
+
+    /// For a transport on which each request has a stream of its own: in the
+    /// modern era, closing it is what cancels the request (2026-07-28,
+    /// Streamable HTTP, "Cancellation").
+    #[must_use]
+    pub fn with_streams(mut self) -> Self {
+        self.has_streams = true;
+        self
+    }
+
+    #[must_use]
+    pub fn has_streams(&self) -> bool {
+        self.has_streams
     }
 
     /// Tells the peer what both sides speak from now on.
@@ -133,6 +149,12 @@ impl Peer {
     #[must_use]
     pub fn wire_check(&self) -> Option<&WireCheck> {
         self.checker.as_deref().map(Checker::found)
+    }
+
+    /// What both sides speak, once it is settled.
+    #[must_use]
+    pub fn version(&self) -> Option<&'static Version> {
+        self.version
     }
 
     #[must_use]
@@ -202,7 +224,9 @@ impl Peer {
     pub fn cancel(&mut self, id: u64, reason: &str) -> Option<Life> {
         let pending = self.forget(id)?;
         // MCP forbids cancelling `initialize`.
-        if pending.method != "initialize" && self.end.is_none() {
+        let modern = pending.probe || self.version.is_some_and(|v| v.era == Era::Modern);
+        let by_closing = self.has_streams && modern;
+        if pending.method != "initialize" && !by_closing && self.end.is_none() {
             let params = json!({ "requestId": id, "reason": reason });
             self.notify("notifications/cancelled", params);
         }
@@ -272,6 +296,35 @@ impl Peer {
 
     // ── receiving ────────────────────────────────────────────────────────
 
+    /// Takes a message that came by itself, as the body of an answer or the
+    /// data of an event. False if it is none.
+    pub fn receive_whole(&mut self, bytes: &[u8]) -> bool {
+        self.record_received(bytes);
+        match read_line(bytes) {
+            Line::Messages(messages) => {
+                if let Some(checker) = &mut self.checker {
+                    checker.received(bytes);
+                }
+                for message in messages {
+                    self.take(message, bytes);
+                }
+                true
+            }
+            Line::Malformed { why, .. } => {
+                self.breach(&why);
+                false
+            }
+            Line::Blank | Line::ContentLength | Line::Noise => false,
+        }
+    }
+
+    /// Notes for the record what came and is not taken as a message.
+    pub fn record_received(&self, bytes: &[u8]) {
+        if let Some(recorder) = &self.recorder {
+            recorder.record(&self.server, Direction::Received, bytes, &self.redactor);
+        }
+    }
+
     /// Takes what the splitter cut out.
     pub fn receive(&mut self, frame: Frame<'_>) {
         let line = match frame {
@@ -285,8 +338,8 @@ impl Peer {
             checker.received(line);
         }
         let read = read_line(line);
-        if let (Some(recorder), false) = (&self.recorder, read == Line::Blank) {
-            recorder.record(&self.server, Direction::Received, line, &self.redactor);
+        if read != Line::Blank {
+            self.record_received(line);
         }
         match read {
             Line::Blank if std::mem::take(&mut self.in_header) => {
@@ -486,6 +539,31 @@ impl Peer {
         }
         self.outbox.clear();
         self.end = Some(end);
+    }
+
+    /// Whether somebody waits for the answer to this request.
+    #[must_use]
+    pub fn is_pending(&self, id: u64) -> bool {
+        self.pending.iter().any(|pending| pending.id == id)
+    }
+
+    /// The ids of the requests that wait.
+    #[must_use]
+    pub fn pending_ids(&self) -> Vec<u64> {
+        self.pending.iter().map(|pending| pending.id).collect()
+    }
+
+    /// Whether the request was given up, and no answer to it came since.
+    #[must_use]
+    pub fn gave_up(&self, id: u64) -> bool {
+        self.given_up.contains(&id)
+    }
+
+    /// Ends one request, if it still waits.
+    pub fn settle_request(&mut self, id: u64, answer: Answer) {
+        if let Some(index) = self.pending.iter().position(|p| p.id == id) {
+            self.settle_pending(index, answer);
+        }
     }
 
     /// What was not sent yet will not be: ends the requests among it.

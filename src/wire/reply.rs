@@ -2,8 +2,8 @@
 //!
 //! Main types: [`Reply`] and [`StartFailure`]: facts, for others to judge.
 
-use super::exchange::{Answer, Life};
-use crate::model::{Era, Exit, Outcome, Phase, RequestFacts, RpcError, SpawnError};
+use super::exchange::{Answer, HttpEnd, Life};
+use crate::model::{Era, Exit, HttpFacts, Outcome, Phase, RequestFacts, RpcError, SpawnError};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -35,6 +35,8 @@ pub enum ReplyOutcome {
     /// A breach of the protocol, so that no answer can come; a redacted
     /// fragment that completes "the server …".
     Broken(String),
+    /// The exchange over HTTP brought no good answer.
+    Http(Box<HttpEnd>),
 }
 
 impl From<Result<Answer, Life>> for ReplyOutcome {
@@ -44,6 +46,7 @@ impl From<Result<Answer, Life>> for ReplyOutcome {
             Ok(Answer::Error(error)) => Self::RpcError(error),
             Ok(Answer::Exited(exit)) => Self::Exited(exit),
             Ok(Answer::Broken(why)) => Self::Broken(why),
+            Ok(Answer::Http(end)) => Self::Http(end),
             Err(life) => Self::TimedOut(life),
         }
     }
@@ -65,12 +68,17 @@ pub struct StartFailure {
     pub process_alive: bool,
     /// Head and tail.
     pub stderr: String,
+    /// The same of a process that is reached over HTTP, where stdout is not
+    /// the wire.
+    pub stdout: Option<String>,
     /// The first lines on stdout that are no message.
     pub stdout_noise: Vec<String>,
     pub noise_count: u64,
     /// What was waited for, or refused.
     pub request: Option<RequestFacts>,
     pub rpc_error: Option<RpcError>,
+    /// What the exchange over HTTP came to, if that is what failed.
+    pub http: Option<HttpFacts>,
     /// The breach that ended the start, or the first one that was seen before
     /// time ran out; a fragment that completes "the server …".
     pub protocol_breach: Option<String>,

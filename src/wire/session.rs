@@ -16,7 +16,7 @@ use crate::model::{Era, ToolInfo, WireCheck};
 use crate::process::{ExitWatch, Process, Shutdown, StderrHandle};
 use serde_json::{Map, Value};
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 /// So often a modern server may ask for more before it answers.
 const MAX_ROUND_TRIPS: usize = 10;
@@ -26,7 +26,10 @@ const MAX_ROUND_TRIPS: usize = 10;
 /// Requests may overlap. Dropping it kills the server's whole tree at once;
 /// [`Session::shutdown`] is the polite way.
 pub struct Session {
-    process: Process,
+    /// Absent where jelly did not start the server.
+    process: Option<Process>,
+    /// Of a process that is reached over HTTP.
+    stdout: Option<StderrHandle>,
     connection: Connection,
     version: &'static Version,
     greeting: Greeting,
@@ -36,6 +39,7 @@ pub struct Session {
     request_timeout: Duration,
     shutdown_timeout: Duration,
     shy_of_probes: bool,
+    by_pipes: bool,
 }
 
 /// What a session is made of.
@@ -48,12 +52,14 @@ pub(super) struct SessionParts {
     pub request_timeout: Duration,
     pub shutdown_timeout: Duration,
     pub shy_of_probes: bool,
+    pub by_pipes: bool,
 }
 
 impl Session {
     pub(super) fn new(parts: SessionParts) -> Self {
         Self {
             process: parts.candidate.process,
+            stdout: parts.candidate.stdout,
             connection: parts.candidate.connection,
             version: parts.settled.version,
             greeting: parts.settled.greeting,
@@ -63,6 +69,7 @@ impl Session {
             request_timeout: parts.request_timeout,
             shutdown_timeout: parts.shutdown_timeout,
             shy_of_probes: parts.shy_of_probes,
+            by_pipes: parts.by_pipes,
         }
     }
 
@@ -133,19 +140,31 @@ impl Session {
         self.request_timeout
     }
 
+    /// Whether the server is a process of ours.
     #[must_use]
-    pub fn pid(&self) -> u32 {
-        self.process.pid()
+    pub fn has_process(&self) -> bool {
+        self.process.is_some()
     }
 
+    /// The exit of the server's process; never, where there is none.
     #[must_use]
     pub fn exit_watch(&self) -> ExitWatch {
-        self.process.exit_watch()
+        let process = self.process.as_ref();
+        process.map_or_else(ExitWatch::never, Process::exit_watch)
     }
 
+    /// Nothing, where there is no process.
     #[must_use]
     pub fn stderr(&self) -> StderrHandle {
-        self.process.stderr()
+        let process = self.process.as_ref();
+        process.map_or_else(StderrHandle::none, Process::stderr)
+    }
+
+    /// Head and tail of what a process that is reached over HTTP wrote on its
+    /// stdout.
+    #[must_use]
+    pub fn stdout_tail(&self) -> Option<String> {
+        self.stdout.as_ref().map(StderrHandle::tail)
     }
 
     /// Everything seen beside answers, up to now.
@@ -178,15 +197,15 @@ impl Session {
             .look(|peer| peer.observed().breaches.clone())
     }
 
-    /// Sends one request and waits for its end, no longer than `timeout`,
+    /// Sends one request and waits for its end, no longer than `limit`,
     /// whatever the server does meanwhile.
     ///
     /// Null `params` are left out. `tools/call` asks for progress. Dropping
     /// the future cancels the request.
-    pub async fn request(&self, method: &str, params: Value, timeout: Duration) -> Reply {
+    pub async fn request(&self, method: &str, params: Value, limit: Duration) -> Reply {
         self.timed(
             async |deadline| self.ask(method, params, deadline).await,
-            timeout,
+            limit,
         )
         .await
     }
@@ -194,10 +213,10 @@ impl Session {
     /// Asks for a list with all its pages. The answer is the first page's
     /// result with the items of all pages; a list that is malformed is
     /// `Broken`.
-    pub async fn list(&self, kind: ListKind, params: Value, timeout: Duration) -> Reply {
+    pub async fn list(&self, kind: ListKind, params: Value, limit: Duration) -> Reply {
         let list =
             async |deadline| list_all(&self.connection, self.version, kind, params, deadline).await;
-        self.timed(list, timeout).await
+        self.timed(list, limit).await
     }
 
     /// Whether the server said since its last list of tools that there is a
@@ -211,13 +230,15 @@ impl Session {
     ///
     /// # Errors
     /// The list did not come in time, or was none.
-    pub async fn tools_now(&self, timeout: Duration) -> Result<Vec<ToolInfo>, ReplyOutcome> {
+    pub async fn tools_now(&self, limit: Duration) -> Result<Vec<ToolInfo>, ReplyOutcome> {
         self.connection.with_peer(Peer::forget_tools_changed);
-        let reply = self.list(ListKind::Tools, Value::Null, timeout).await;
+        let reply = self.list(ListKind::Tools, Value::Null, limit).await;
         match reply.outcome {
-            ReplyOutcome::Answered(mut result) => read_tools(&mut result)
-                .map(|(tools, _)| tools)
-                .map_err(|why| self.broken(&why)),
+            ReplyOutcome::Answered(mut result) => {
+                let (tools, _) = read_tools(&mut result).map_err(|why| self.broken(&why))?;
+                self.connection.learn(&tools);
+                Ok(tools)
+            }
             other => Err(other),
         }
     }
@@ -228,28 +249,35 @@ impl Session {
             .with_peer(|peer| peer.notify(method, params));
     }
 
-    /// Closes stdin, waits; SIGTERM to the group, waits; SIGKILL. Waits no
-    /// longer than `at_most` each time, nor than the launch allows. Who drops
-    /// the future half way may call again, to go on with less patience.
-    pub async fn shutdown(&mut self, at_most: Duration) -> Shutdown {
-        self.connection.close_stdin();
-        self.process
-            .shutdown(self.shutdown_timeout.min(at_most))
-            .await
+    /// Closes stdin, waits; SIGTERM to the group, waits; SIGKILL. Over HTTP,
+    /// ends the session in place of closing stdin. Waits no longer than
+    /// `at_most` each time, nor than the launch allows. None where there is no
+    /// process to end. Who drops the future half way may call again, to go on
+    /// with less patience.
+    pub async fn shutdown(&mut self, at_most: Duration) -> Option<Shutdown> {
+        let grace = self.shutdown_timeout.min(at_most);
+        self.connection.close();
+        if self.by_pipes {
+            let process = self.process.as_mut()?;
+            return Some(process.shutdown(grace).await);
+        }
+        // A server that does not even say goodbye is no news.
+        let _ = timeout(grace, self.connection.closed()).await;
+        Some(self.process.as_mut()?.terminate(grace).await)
     }
 
     async fn timed(
         &self,
         ask: impl AsyncFnOnce(Instant) -> ReplyOutcome,
-        timeout: Duration,
+        limit: Duration,
     ) -> Reply {
-        let stderr = self.process.stderr();
+        let stderr = self.stderr();
         let stderr_before = stderr.bytes();
         let (breaches_before, queued_before) = self
             .connection
             .look(|p| (p.observed().breaches.len(), p.bytes_queued()));
         let started = Instant::now();
-        let deadline = deadline_after(started, timeout);
+        let deadline = deadline_after(started, limit);
         let mut outcome = ask(deadline).await;
         let elapsed = started.elapsed();
         let unread = match &mut outcome {
@@ -263,9 +291,10 @@ impl Session {
                 stderr.settled().await;
                 self.never_read_beyond(queued_before)
             }
-            ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) | ReplyOutcome::Broken(_) => {
-                false
-            }
+            ReplyOutcome::Answered(_)
+            | ReplyOutcome::RpcError(_)
+            | ReplyOutcome::Broken(_)
+            | ReplyOutcome::Http(_) => false,
         };
         let breaches = self.connection.look(|peer| {
             let all = &peer.observed().breaches;
@@ -282,9 +311,13 @@ impl Session {
     /// Whether the server took no byte from its stdin after the first `sent`
     /// ones. False where the system can't tell.
     fn never_read_beyond(&self, sent: u64) -> bool {
+        if !self.by_pipes {
+            return false;
+        }
         let written = self.connection.look(Peer::bytes_written);
         self.process
-            .unread_stdin_bytes()
+            .as_ref()
+            .and_then(Process::unread_stdin_bytes)
             .is_some_and(|unread| written.saturating_sub(unread as u64) <= sent)
     }
 

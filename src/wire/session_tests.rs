@@ -272,12 +272,13 @@ ok(second, {'n': 2}); ok(m, {'n': 1})";
 #[tokio::test]
 async fn a_launcher_that_is_not_the_server_itself_works_too() {
     let mut fixture = Fixture::new("while True: legacy(recv())");
-    let argv = std::mem::take(&mut fixture.launch.command.argv);
-    fixture.launch.command.argv = vec!["sh".into(), "-c".into(), "\"$@\"; exit $?".into()];
-    fixture.launch.command.argv.push("sh".into());
-    fixture.launch.command.argv.extend(argv);
+    let argv = fixture.argv();
+    let inner = std::mem::take(argv);
+    *argv = vec!["sh".into(), "-c".into(), "\"$@\"; exit $?".into()];
+    argv.push("sh".into());
+    argv.extend(inner);
     let mut session = fixture.ready().await;
-    let end = session.shutdown(SOON).await;
+    let end = session.shutdown(SOON).await.unwrap();
     assert_eq!(end.exit.unwrap().code, Some(0));
     assert_eq!(end.leftovers, 0);
 }

@@ -35,12 +35,56 @@ const SILENCE: Duration = Duration::from_secs(1);
 const SILENT: &str = "it was silent for half of the start-up time-out, so a second process was \
                       started beside it and sent `initialize` without the probe";
 
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// By the pipes of a process that is started for it.
+    Stdio(CommandSpec),
+    /// By a URL.
+    Http(Endpoint),
+}
+
+impl Reach {
+    /// The command to start, if there is one.
+    #[must_use]
+    pub fn command(&self) -> Option<&CommandSpec> {
+        match self {
+            Self::Stdio(command) => Some(command),
+            Self::Http(endpoint) => endpoint.command.as_ref(),
+        }
+    }
+
+    fn is_http(&self) -> bool {
+        match self {
+            Self::Stdio(_) => false,
+            Self::Http(_) => true,
+        }
+    }
+}
+
+/// A server that is reached by a URL.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Endpoint {
+    pub url: String,
+    /// Sent with every request, over those that the protocol asks for. Their
+    /// values are never shown.
+    pub headers: Vec<(String, String)>,
+    /// What to start first, if that is ours to do.
+    pub command: Option<CommandSpec>,
+}
+
+impl From<CommandSpec> for Reach {
+    fn from(command: CommandSpec) -> Self {
+        Self::Stdio(command)
+    }
+}
+
 /// What to start, and within which limits.
 #[derive(Debug, Clone)]
 pub struct Launch {
     /// The server's name in the plan.
     pub server: String,
-    pub command: CommandSpec,
+    pub reach: Reach,
     /// A pinned era is neither probed nor doubted.
     pub era: Option<Era>,
     /// From the spawn to the last page of the list of tools.
@@ -63,10 +107,10 @@ pub struct Launch {
 impl Launch {
     /// With DESIGN's default limits, no secrets and no records.
     #[must_use]
-    pub fn new(server: impl Into<String>, command: CommandSpec) -> Self {
+    pub fn new(server: impl Into<String>, reach: impl Into<Reach>) -> Self {
         Self {
             server: server.into(),
-            command,
+            reach: reach.into(),
             era: None,
             startup_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(30),
@@ -115,6 +159,7 @@ pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
         startup: started.elapsed(),
         notes,
         shy_of_probes: launch.era.is_none() && matches!(opening, Opening::Only(_)),
+        by_pipes: !launch.reach.is_http(),
         request_timeout: launch.request_timeout,
         shutdown_timeout: launch.shutdown_timeout,
     }))
@@ -165,6 +210,15 @@ async fn detected(
     started: Instant,
     deadline: Instant,
 ) -> Result<Ready, Box<StartFailure>> {
+    if launch.reach.is_http() {
+        // Each message travels by itself, so the probe does no harm to what
+        // comes after it. No answer to it is no sign of an era either; half
+        // of the time is for those that never answer it.
+        let silence = launch.startup_timeout / 2;
+        let candidate = Candidate::spawn(launch, started).await?;
+        let probed = attempt(candidate, Opening::Probe { silence }, deadline).await;
+        return conclude(launch, probed, started, Vec::new()).await;
+    }
     let silence = SILENCE.min(launch.startup_timeout / 4);
     let candidate = Candidate::spawn(launch, started).await?;
     let ear = candidate.connection.ear();
@@ -265,6 +319,7 @@ async fn list_tools(
             ReplyOutcome::TimedOut(_) => return Err(Trouble::TimedOut),
             ReplyOutcome::Exited(exit) => return Err(Trouble::Exited(exit)),
             ReplyOutcome::Broken(why) => return Err(Trouble::Breach(why)),
+            ReplyOutcome::Http(end) => return Err(Trouble::http(kind.method(), end)),
         };
         let stale = connection.look(|peer| peer.observed().tools_changed);
         if stale && left > 0 {
@@ -276,6 +331,7 @@ async fn list_tools(
                 peer.breach(flaw);
             }
         });
+        connection.learn(&tools);
         return Ok(tools);
     }
 }

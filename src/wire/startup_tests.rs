@@ -182,7 +182,7 @@ while True: one(recv())";
 #[tokio::test]
 async fn a_command_that_does_not_exist_is_a_spawn_failure() {
     let mut fixture = Fixture::new("");
-    fixture.launch.command.argv = vec!["no-such-command-anywhere".into()];
+    *fixture.argv() = vec!["no-such-command-anywhere".into()];
     let failure = fixture.failed().await;
     assert_eq!(failure.phase, Phase::Spawn);
     assert_eq!(failure.outcome, Outcome::SpawnError);

@@ -5,8 +5,9 @@
 //! stderr, stdout or as answers, its exit codes and signals. What can't be
 //! played so stands in [`EXCUSED`], with the reason.
 
+use crate::support::http::{Http, legacy, respond};
 use crate::support::{Project, Run};
-use jelly::model::{Failure, Outcome, Phase};
+use jelly::model::{Failure, HttpFacts, Outcome, Phase};
 use jelly::triage::{Engine, Example, Field, Rule};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -92,10 +93,6 @@ const PLANS: &[(&str, &str)] = &[
         "servers: { s: { command: jelly, args: [mock, --fault, null_result@call] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
     ),
     (
-        "config/transport-not-spoken",
-        "servers: { s: { url: 'http://127.0.0.1:9/mcp' } }\nsteps: [{ id: a, tool: add }]",
-    ),
-    (
         "assertion/output-schema",
         "servers: { s: { command: jelly, args: [mock, --fault, 'schema_breach@tool:add'] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
     ),
@@ -105,7 +102,8 @@ const PLANS: &[(&str, &str)] = &[
     ),
 ];
 
-const HTTP: &str = "runs speak stdio only; records of other clients carry it";
+const HTTP: &str = "it takes more than a status: http_faults.rs shows it, or a port of its own";
+const CLIENT: &str = "only other clients, in whose words it is told, go wrong so";
 const TOLERATED: &str = "a run goes on past this; records of stricter clients carry it";
 const CHECKED: &str = "a run looks before it starts or sends anything, so only a race shows it";
 
@@ -144,22 +142,12 @@ const EXCUSED: &[(&str, &str)] = &[
         "config/plan",
         "what is wrong with a plan has an issue of its own",
     ),
-    ("mcp/wrong-http-flavour", HTTP),
-    ("mcp/old-http-flavour", HTTP),
-    ("mcp/session-gone", HTTP),
-    ("mcp/request-refused", HTTP),
+    ("mcp/wrong-http-flavour", CLIENT),
     ("network/dns-of-the-url", HTTP),
     ("network/plain-to-tls", HTTP),
-    ("network/unauthorized", HTTP),
-    ("network/sign-in-redirect", HTTP),
-    ("network/rate-limited-status", HTTP),
-    ("network/upstream-status", HTTP),
-    ("network/http-500", HTTP),
-    ("network/wrong-endpoint-status", HTTP),
-    ("network/another-service", HTTP),
     ("network/no-http-at-all", HTTP),
     ("network/bad-url", HTTP),
-    ("network/http-refused-request", HTTP),
+    ("network/stream-broke-off", HTTP),
 ];
 
 /// A server that fails as an example says, and the step that meets it.
@@ -170,6 +158,10 @@ struct Scene {
     /// More of the server's entry in the plan.
     entry: Map<String, Value>,
     expect: Option<Value>,
+    /// What is answered over HTTP, and to which request; all, if to none.
+    http: Option<(HttpFacts, Option<&'static str>)>,
+    /// Of the URL, without the first slash.
+    path: String,
 }
 
 impl Scene {
@@ -180,8 +172,43 @@ impl Scene {
             args: json!({ "a": 1, "b": 2 }),
             entry: Map::new(),
             expect: None,
+            http: None,
+            path: String::new(),
         }
     }
+
+    /// A server over HTTP that answers so.
+    fn over_http(facts: &HttpFacts, phase: Phase) -> Option<Self> {
+        facts.status?;
+        let to = match phase {
+            Phase::Handshake => None,
+            Phase::List => Some("tools/list"),
+            Phase::Call => Some("tools/call"),
+            Phase::Config | Phase::Spawn | Phase::Assert | Phase::Teardown => return None,
+        };
+        let mut scene = Self::new(Value::Null);
+        scene.http = Some((facts.clone(), to));
+        scene.tool = "work".into();
+        Some(scene)
+    }
+}
+
+/// A healthy server, but for the answer of the scene.
+fn serve((facts, to): &(HttpFacts, Option<&'static str>)) -> Http {
+    let (facts, to) = (facts.clone(), *to);
+    Http::serve(move |request, out| {
+        if to.is_some_and(|to| request.method() != to) {
+            return legacy(request, out, |_, _| {});
+        }
+        let headers: Vec<String> = facts
+            .headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", value.as_str().unwrap_or_default()))
+            .collect();
+        let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+        let body = facts.body.clone().unwrap_or_default();
+        respond(out, facts.status.unwrap_or(200), &headers, body);
+    })
 }
 
 fn fault(kind: &str, at: &str, value: &str) -> Value {
@@ -212,7 +239,14 @@ fn ending(failure: &Failure, at: &str) -> Value {
 
 /// The scene of a failure, where a mock can play it.
 fn scene(failure: &Failure) -> Option<Scene> {
-    if failure.url.is_some() || failure.http.is_some() || failure.issue.is_some() {
+    if let Some(http) = &failure.http {
+        let mut scene = Scene::over_http(http, failure.phase?)?;
+        let url = failure.url.as_deref().unwrap_or_default();
+        let path = url.splitn(4, '/').nth(3).unwrap_or("mcp");
+        path.clone_into(&mut scene.path);
+        return Some(scene);
+    }
+    if failure.url.is_some() || failure.issue.is_some() {
         return None;
     }
     let mut faults = printed(failure);
@@ -355,6 +389,10 @@ fn play(scenes: &[(String, Scene)]) -> Run {
             "command": "jelly",
             "args": ["mock", "--script", project.at(&format!("{name}.yaml"))],
         });
+        if let Some(http) = &scene.http {
+            let port = serve(http).port;
+            entry = json!({ "url": format!("http://127.0.0.1:{port}/{}", scene.path) });
+        }
         if let Some(map) = entry.as_object_mut() {
             map.extend(scene.entry.clone());
         }

@@ -16,6 +16,8 @@ mod explain;
 mod faults;
 mod founding;
 mod history;
+mod http;
+mod http_faults;
 mod json;
 mod junit_corpus;
 mod limits;

@@ -13,6 +13,8 @@ const SERVERS: &str = "npm/node_modules/@modelcontextprotocol";
 fn plan(name: &str) -> PathBuf {
     real(&match name {
         "shell" => "pypi/.venv/shell/bin/mcp-shell-server".to_owned(),
+        "everything-http" => format!("{SERVERS}/server-everything/dist/index.js"),
+        "modern-http" => format!("{SERVERS}/node/package.json"),
         npm => format!("{SERVERS}/server-{npm}/dist/index.js"),
     });
     folder().join(format!("{name}.yaml"))
@@ -44,6 +46,45 @@ fn is_green(name: &str) {
 #[test]
 fn the_plan_for_server_everything_is_green() {
     is_green("everything");
+}
+
+#[test]
+fn the_plan_for_server_everything_over_http_is_green() {
+    is_green("everything-http");
+}
+
+#[test]
+fn the_plan_for_a_modern_server_over_http_is_green() {
+    is_green("modern-http");
+}
+
+/// The same plan, word for word but for how its server is reached.
+#[test]
+fn one_plan_for_server_everything_is_green_over_each_transport() {
+    let text = std::fs::read_to_string(plan("everything")).unwrap();
+    let text = text.replace(
+        "${workspace}/../fixtures",
+        &fixtures().display().to_string(),
+    );
+    for (kind, path, version) in [
+        ("streamableHttp", "mcp", "2025-11-25"),
+        ("sse", "sse", "2025-11-25"),
+    ] {
+        let over_http = text
+            .replace(
+                "dist/index.js\"]",
+                &format!(
+                    "dist/index.js\", {kind}]\n    url: \"http://127.0.0.1:${{port}}/{path}\""
+                ),
+            )
+            .replace("env: { ", "env: { PORT: \"${port}\", ");
+        let project = Project::with(&over_http);
+        let run = project.run(&[]);
+        run.ends(0, "passed");
+        let last = run.last();
+        assert_eq!(last.total("passed"), 13, "{kind}");
+        assert_eq!(last.server("everything")["protocol_version"], version);
+    }
 }
 
 #[test]
@@ -224,6 +265,11 @@ fn every_expected_value_counts(name: &str) {
 #[test]
 fn every_expected_value_of_the_plan_for_server_everything_counts() {
     every_expected_value_counts("everything");
+}
+
+#[test]
+fn every_expected_value_of_the_plan_for_a_modern_server_over_http_counts() {
+    every_expected_value_counts("modern-http");
 }
 
 #[test]

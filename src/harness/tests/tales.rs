@@ -321,9 +321,9 @@ pub(super) fn tell(tale: Tale) -> Told {
 
 fn edited_servers(plan: &Plan) -> BTreeSet<String> {
     static ORIGINAL: OnceLock<Plan> = OnceLock::new();
-    let args = |plan: &Plan, name: &str| match &plan.servers[name].transport {
-        crate::plan::Transport::Stdio { args, .. } => format!("{args:?}"),
-        crate::plan::Transport::Http { .. } => String::new(),
+    let args = |plan: &Plan, name: &str| {
+        let command = plan.servers[name].command();
+        command.map(|command| format!("{:?}", command.args))
     };
     let original = ORIGINAL.get_or_init(|| {
         let source = crate::plan::PlanSource {

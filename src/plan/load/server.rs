@@ -5,7 +5,7 @@ use super::references::{Needs, Place};
 use crate::model::Era;
 use crate::plan::syntax::{Entry, Node};
 use crate::plan::template::Template;
-use crate::plan::{Server, Transport};
+use crate::plan::{Command, Server, Transport};
 use indexmap::IndexMap;
 use std::time::Duration;
 
@@ -34,11 +34,11 @@ const SHAPE: Shape = Shape {
         ),
         (
             "type",
-            "leave it out: `command` means stdio, `url` means HTTP",
+            "leave it out: `url` means HTTP, and `command` alone stdio",
         ),
         (
             "transport",
-            "leave it out: `command` means stdio, `url` means HTTP",
+            "leave it out: `url` means HTTP, and `command` alone stdio",
         ),
         ("wire_check", "write `wire: strict`"),
         ("cmd", "did you mean `command`?"),
@@ -125,23 +125,18 @@ impl<'t> Reader<'t> {
                 self.problem(key_span, path, "a server needs a `command` or a `url`");
                 None
             }
-            (Some(command), Some(url)) => {
-                self.problem(
-                    url.key_span,
-                    path,
-                    "a server has a `command` or a `url`, not both",
-                )
-                .also(command.key_span.range(), "the other one");
-                None
-            }
             (Some(_), None) => {
-                self.refuse(entries, &["headers"], "a server with a `command`", path);
-                self.stdio(entries, path)
+                self.refuse(entries, &["headers"], "a server without a `url`", path);
+                self.command(entries, path).map(Transport::Stdio)
             }
             (None, Some(url)) => {
                 let keys = ["args", "env", "cwd"];
-                self.refuse(entries, &keys, "a server with a `url`", path);
-                self.http(entries, &url.value, path)
+                self.refuse(entries, &keys, "a server without a `command`", path);
+                self.http(entries, &url.value, None, path)
+            }
+            (Some(_), Some(url)) => {
+                let command = self.command(entries, path);
+                self.http(entries, &url.value, command, path)
             }
         }
     }
@@ -153,7 +148,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn stdio(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Option<Transport> {
+    fn command(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Option<Command> {
         let command = get(entries, "command")?;
         let path_to = path.key("command");
         let command = match &command.data {
@@ -187,7 +182,7 @@ impl<'t> Reader<'t> {
             !name.is_empty() && !name.contains(['=', '\0'])
         });
         let cwd = get(entries, "cwd").and_then(|node| self.server_template(node, path.key("cwd")));
-        Some(Transport::Stdio {
+        Some(Command {
             command: command?,
             args,
             env,
@@ -195,7 +190,13 @@ impl<'t> Reader<'t> {
         })
     }
 
-    fn http(&mut self, entries: &[Entry<'t>], url: &Node<'t>, path: Path<'_>) -> Option<Transport> {
+    fn http(
+        &mut self,
+        entries: &[Entry<'t>],
+        url: &Node<'t>,
+        command: Option<Command>,
+        path: Path<'_>,
+    ) -> Option<Transport> {
         let path_to = path.key("url");
         let template = match self.string(url, path_to) {
             Some(_) => self.server_template(url, path_to),
@@ -218,6 +219,7 @@ impl<'t> Reader<'t> {
         Some(Transport::Http {
             url: template?,
             headers,
+            command,
         })
     }
 

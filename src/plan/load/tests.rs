@@ -3,7 +3,7 @@
 use super::{check, load, load_with};
 use crate::model::{Era, Section};
 use crate::plan::{
-    ListKind, Operator, Plan, PlanError, PlanSource, Request, Transport, UnknownServer,
+    Command, ListKind, Operator, Plan, PlanError, PlanSource, Request, UnknownServer,
 };
 use indexmap::IndexMap;
 use proptest::prelude::*;
@@ -105,9 +105,7 @@ fn a_plan_with_everything_is_read() {
     assert_eq!(files.shutdown_timeout, Duration::from_secs(2));
     assert_eq!(files.era, Some(Era::Legacy));
     assert_eq!((files.at.line, files.at.column), (7, 3));
-    let Transport::Stdio { args, env, .. } = &files.transport else {
-        panic!("files is a command");
-    };
+    let Command { args, env, .. } = files.command().expect("files is a command");
     assert_eq!(args[3].raw, "8080");
     assert_eq!(
         (env["DEBUG"].raw.as_str(), env["ID"].raw.as_str()),
@@ -357,8 +355,8 @@ fn mistakes_are_explained() {
             step("tool: t").replace("command: x", "command: [npx, -y]"),
         ),
         (
-            "command and url",
-            step("tool: t").replace("command: x", "command: x, url: http://h"),
+            "headers without a url",
+            step("tool: t").replace("command: x", "command: x, headers: { A: b }"),
         ),
         (
             "server timeout",

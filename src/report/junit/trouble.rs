@@ -102,6 +102,11 @@ fn failure_text(failure: &FailureReport) -> String {
         fact("exit", &words::exit(exit));
     }
     fact("command", &words::shell_line(&failure.argv));
+    fact("url", failure.url.as_deref().unwrap_or_default());
+    if let Some(http) = &failure.http {
+        fact("http", &words::http(http).unwrap_or_default());
+        fact("body", http.body.as_deref().unwrap_or_default());
+    }
     if let Some(request) = &failure.request {
         fact("request", &request.method);
     }

@@ -82,6 +82,12 @@ pub(super) fn failure(failure: &FailureReport) -> String {
             code(&words::shell_line(&failure.argv))
         ));
     }
+    if let Some(url) = &failure.url {
+        out.push_str(&format!("- URL {}\n", code(url)));
+    }
+    if let Some(told) = failure.http.as_ref().and_then(words::http) {
+        out.push_str(&format!("- HTTP {}\n", code(&told)));
+    }
     if let Some(request) = &failure.request {
         let params = request
             .params
@@ -110,7 +116,13 @@ pub(super) fn failure(failure: &FailureReport) -> String {
             fence(&words::value(&assertion.actual), "")
         ));
     }
+    if let Some(body) = failure.http.as_ref().and_then(|http| http.body.as_ref()) {
+        out.push_str(&output("body of the answer", body));
+    }
     out.push_str(&output("stderr of the server", &failure.stderr_tail));
+    if let Some(stdout) = &failure.stdout_tail {
+        out.push_str(&output("stdout of the server", stdout));
+    }
     out.push_str(&advice(failure));
     out
 }

@@ -6,6 +6,7 @@ mod heads;
 mod live;
 mod masked;
 mod noise;
+mod nothing;
 mod origin;
 mod reported;
 mod roots;

@@ -3,6 +3,8 @@
 use super::heads::{self, Head};
 use super::masked::quoted;
 use super::noise::statements;
+use super::nothing::says_nothing;
+use super::origin::{Origin, origin};
 use super::roots::root_lines;
 use super::slice::{List, readable};
 use super::wrapped::unwrapped;
@@ -18,14 +20,16 @@ use std::sync::LazyLock;
 pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     let message = f.message.as_deref().map(|m| statements(&readable(m), f));
     let text = f.text.as_deref().map(|t| statements(&readable(t), f));
+    // Where it came from tells something, too.
+    let unplaced = origin(f) == Origin::Unknown;
+    let is_nothing = |said: &str| is_bare_class(said) || unplaced && says_nothing(said);
     let mut compares_nothing = false;
     let mut empty = true;
     // Mostly the text is the message with a stack. Then it says nothing that
     // was not said.
     let text = text.filter(|text| message.as_ref() != Some(text));
     for (name, said, rank) in [("message", message, 1), ("text", text, 2)] {
-        let Some(said) = said.filter(|said| !said.trim().is_empty() && !says_nothing(said.trim()))
-        else {
+        let Some(said) = said.filter(|said| !is_nothing(said.trim())) else {
             continue;
         };
         empty = false;
@@ -152,34 +156,15 @@ fn is_bare_class(type_: &str) -> bool {
     let last = type_.rsplit(['.', ':', '\\']).next().unwrap_or(type_);
     matches!(
         last,
-        "Exception" | "RuntimeException" | "Error" | "RuntimeError" | "Throwable"
+        "Exception"
+            | "RuntimeException"
+            | "Error"
+            | "RuntimeError"
+            | "StandardError"
+            | "Throwable"
+            | "TestFailure"
+            | "TestError"
     )
-}
-
-/// Whether all that is said is a class that says nothing, or a placeholder
-/// behind one, as in `Error: undefined`.
-fn says_nothing(said: &str) -> bool {
-    const PLACEHOLDERS: [&str; 12] = [
-        "undefined",
-        "null",
-        "none",
-        "nil",
-        "failed",
-        "fail",
-        "failure",
-        "error",
-        "false",
-        "true",
-        "unknown",
-        "[object object]",
-    ];
-    is_bare_class(said)
-        || said.split_once(": ").is_some_and(|(class, rest)| {
-            let rest = rest.trim_end_matches(['.', '!']).to_ascii_lowercase();
-            is_bare_class(class)
-                && (PLACEHOLDERS.contains(&rest.as_str())
-                    || rest.bytes().all(|b| b.is_ascii_digit()))
-        })
 }
 
 /// What one field says: its heads, the lines that name a cause, all of it.

@@ -2,6 +2,7 @@
 //! hang, what it left behind, and the servers it can talk to.
 
 mod call;
+pub mod http;
 pub mod procs;
 mod project;
 mod run;

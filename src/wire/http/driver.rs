@@ -1,0 +1,196 @@
+//! Each message of the peer by a request of its own, until the end.
+//!
+//! Main function: [`connect`].
+
+use super::exchange::Exchange;
+use super::headers::Outline;
+use super::link::Link;
+use super::listen::{self, Stream};
+use crate::model::{Era, Exit};
+use crate::process::ExitWatch;
+use crate::wire::connection::{Connection, Shared};
+use crate::wire::exchange::End;
+use crate::wire::peer::Peer;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, timeout, timeout_at};
+
+/// After the exit, what the server sent before it is still read.
+const DRAIN: Duration = Duration::from_millis(150);
+/// How long the end of a session waits for what was sent before it.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// The same for its own answer.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// A connection whose messages travel by HTTP. `exit` is that of the server's
+/// process, where it is ours.
+pub fn connect(peer: Peer, mut link: Link, exit: Option<ExitWatch>) -> Connection {
+    link.process.clone_from(&exit);
+    Connection::driven(peer.with_streams(), |shared| {
+        let (streams, opened) = unbounded_channel();
+        let driver = Driver {
+            shared,
+            link: Arc::new(link),
+            tasks: JoinSet::new(),
+            requests: Vec::new(),
+            waiting: VecDeque::new(),
+            opening: false,
+            streams,
+            opened,
+        };
+        driver.run(exit.unwrap_or_else(ExitWatch::never))
+    })
+}
+
+struct Driver {
+    shared: Arc<Shared>,
+    link: Arc<Link>,
+    tasks: JoinSet<Done>,
+    /// The requests under way, by id.
+    requests: Vec<(u64, AbortHandle)>,
+    waiting: VecDeque<Vec<u8>>,
+    /// `notifications/initialized` is under way, and nothing may overtake it:
+    /// a server may refuse what comes before.
+    opening: bool,
+    streams: UnboundedSender<Stream>,
+    opened: UnboundedReceiver<Stream>,
+}
+
+/// What has come to its end.
+enum Done {
+    Exchange,
+    /// The session is open, as far as the server took the word for it.
+    Opened {
+        taken: bool,
+    },
+    Listening,
+}
+
+impl Driver {
+    async fn run(mut self, exit: ExitWatch) {
+        loop {
+            self.send();
+            self.drop_what_was_given_up();
+            if self.shared.is_closing() && self.waiting.is_empty() {
+                return self.end_session().await;
+            }
+            let shared = Arc::clone(&self.shared);
+            tokio::select! {
+                () = shared.wake.notified() => {}
+                Some(done) = self.tasks.join_next() => self.after(done.unwrap_or(Done::Exchange)),
+                Some(stream) = self.opened.recv() => {
+                    let task = listen::hear_old(shared, Arc::clone(&self.link), stream);
+                    self.tasks.spawn(async move { task.await; Done::Listening });
+                }
+                exit = exit.wait() => return self.end_with_process(exit).await,
+            }
+        }
+    }
+
+    /// Sends what the peer has to say.
+    fn send(&mut self) {
+        let mut bytes = Vec::new();
+        {
+            let mut peer = self.shared.peer();
+            peer.take_outbox(&mut bytes);
+            peer.wrote(bytes.len());
+        }
+        // JSON as it is written holds no line feed but the one after it.
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let messages = lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec);
+        self.waiting.extend(messages);
+        while !self.opening
+            && let Some(body) = self.waiting.pop_front()
+        {
+            let outline = Outline::of(&body);
+            let id = outline.request_id();
+            let opens = outline.method.as_deref() == Some("notifications/initialized");
+            self.opening = opens;
+            let exchange = Exchange {
+                shared: Arc::clone(&self.shared),
+                link: Arc::clone(&self.link),
+                body,
+                outline,
+                streams: self.streams.clone(),
+            };
+            let handle = self.tasks.spawn(async move {
+                let taken = exchange.run().await;
+                if opens {
+                    Done::Opened { taken }
+                } else {
+                    Done::Exchange
+                }
+            });
+            if let Some(id) = id {
+                self.requests.push((id, handle));
+            }
+        }
+    }
+
+    fn after(&mut self, done: Done) {
+        match done {
+            Done::Exchange | Done::Listening => {}
+            Done::Opened { taken } => {
+                self.opening = false;
+                let legacy = self
+                    .shared
+                    .peer()
+                    .version()
+                    .is_some_and(|version| version.era == Era::Legacy);
+                if taken && legacy && !self.link.is_old_transport() {
+                    let task = listen::listen(Arc::clone(&self.shared), Arc::clone(&self.link));
+                    self.tasks.spawn(async move {
+                        task.await;
+                        Done::Listening
+                    });
+                }
+            }
+        }
+    }
+
+    /// Nobody waits for them any more: their streams are closed, which for a
+    /// modern server is how it is told.
+    fn drop_what_was_given_up(&mut self) {
+        let peer = self.shared.peer();
+        self.requests.retain(|(id, handle)| {
+            if peer.gave_up(*id) {
+                handle.abort();
+            }
+            !handle.is_finished() && !peer.gave_up(*id)
+        });
+    }
+
+    async fn end_with_process(mut self, exit: Exit) {
+        if self.link.is_ready() {
+            let until = Instant::now() + DRAIN;
+            while !self.shared.peer().pending_ids().is_empty()
+                && let Ok(Some(_)) = timeout_at(until, self.tasks.join_next()).await
+            {}
+        }
+        self.tasks.abort_all();
+        self.shared.peer().finish(End::Exited(exit));
+    }
+
+    async fn end_session(mut self) {
+        for (_, handle) in &self.requests {
+            handle.abort();
+        }
+        // Whoever listens does so to the end; the others have little to say.
+        let until = Instant::now() + LAST_WORDS;
+        while self.opening
+            && let Ok(Some(done)) = timeout_at(until, self.tasks.join_next()).await
+        {
+            self.after(done.unwrap_or(Done::Exchange));
+        }
+        if self.link.has_session() {
+            // Whether it is heeded, or even allowed, is the server's to say.
+            let _ = timeout(GOODBYE, self.link.delete(&self.shared).send()).await;
+        }
+        self.tasks.abort_all();
+        let end = End::Closed("was let go by jelly".to_owned());
+        self.shared.peer().finish(end);
+    }
+}

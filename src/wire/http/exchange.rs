@@ -1,0 +1,545 @@
+//! One message by a request of its own, and what comes of it.
+//!
+//! Main type: [`Exchange`]. Whatever happens, the request behind the message is
+//! settled: with the answer that came, or with what came in its place.
+
+use super::facts;
+use super::headers::Outline;
+use super::link::{Link, same_origin};
+use super::listen::{self, Stream};
+use super::sse::{SseItem, SseParser};
+use crate::model::{Era, HttpFacts};
+use crate::wire::connection::Shared;
+use crate::wire::era::is_modern_error;
+use crate::wire::{Answer, HttpEnd, MAX_LINE_BYTES};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::{Response, Url};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::{sleep, timeout};
+
+/// A server of ours that is still starting is asked again after this pause at
+/// first, and after longer ones later.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// How long after a lost connection the exit of the process is waited for,
+/// which would say more.
+const EXIT_GRACE: Duration = Duration::from_secs(1);
+/// So many redirects are followed.
+const REDIRECTS: usize = 5;
+/// So much of a refusal's body is read, and no longer than that.
+const REFUSAL_BYTES: usize = 256 * 1024;
+const REFUSAL_TAKES: Duration = Duration::from_secs(5);
+/// What may come in a stream after the answer is waited for so long, so that
+/// the connection can be used again.
+const TAIL_TAKES: Duration = Duration::from_secs(1);
+/// A stream that broke off is taken up again after this pause, if the server
+/// does not say another.
+pub(super) const DEFAULT_RETRY: Duration = Duration::from_secs(1);
+/// A server may not make us wait longer than this.
+pub(super) const LONGEST_RETRY: Duration = Duration::from_secs(60);
+/// So often in a row without anything new.
+pub(super) const RESUMPTIONS: usize = 5;
+
+/// One message under way.
+pub(super) struct Exchange {
+    pub shared: Arc<Shared>,
+    pub link: Arc<Link>,
+    pub body: Vec<u8>,
+    pub outline: Outline,
+    /// Takes the stream of the deprecated transport, should that be what the
+    /// server speaks.
+    pub streams: UnboundedSender<Stream>,
+}
+
+impl Exchange {
+    /// Sends the message and settles its request. True where the server took
+    /// it.
+    pub(super) async fn run(self) -> bool {
+        let end = match self.send().await {
+            Ok(()) => return true,
+            Err(end) => *end,
+        };
+        let Some(id) = self.outline.request_id() else {
+            let what = self.outline.method.as_deref().unwrap_or("an answer");
+            let breach = match (&end.breach, end.facts.status) {
+                (Some(breach), _) => Some(breach.clone()),
+                (None, Some(status)) if !end.session_lost => {
+                    Some(format!("refused `{what}` with {}", facts::in_words(status)))
+                }
+                // What is lost shows in the next request.
+                (None, _) => None,
+            };
+            if let Some(breach) = breach {
+                self.shared.peer().breach(&breach);
+            }
+            return false;
+        };
+        if !end.answered()
+            && let Some(process) = &self.link.process
+            && timeout(EXIT_GRACE, process.wait()).await.is_ok()
+        {
+            // The driver sees the exit too, and tells everybody.
+            return false;
+        }
+        let mut peer = self.shared.peer();
+        let mut end = end;
+        if let Some(breach) = &end.breach {
+            end.breach = Some(peer.breach(breach));
+        }
+        peer.settle_request(id, Answer::Http(Box::new(end)));
+        false
+    }
+
+    async fn send(&self) -> Result<(), Box<HttpEnd>> {
+        loop {
+            if let Some(end) = self.link.old_end() {
+                return Err(Box::new(end));
+            }
+            let response = self.response().await?;
+            match self.take(response).await {
+                Err(end) if self.may_be_old(&end) => {
+                    match listen::open_old(&self.link, &self.shared).await {
+                        Some((stream, url)) => {
+                            self.link.use_old_transport(url);
+                            // The driver lives as long as its exchanges.
+                            let _ = self.streams.send(stream);
+                        }
+                        None => return Err(end),
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Whether the refusal may be one of a server that knows only the
+    /// deprecated HTTP+SSE transport (2026-07-28, Streamable HTTP, "HTTP+SSE
+    /// Transport").
+    fn may_be_old(&self, end: &HttpEnd) -> bool {
+        let modern = end.rpc_error.as_ref().is_some_and(is_modern_error);
+        self.outline.method.as_deref() == Some("initialize")
+            && !self.link.is_old_transport()
+            && matches!(end.facts.status, Some(400 | 404 | 405))
+            && !modern
+    }
+
+    /// The head of an answer; redirects are followed as far as they may be, and
+    /// a server that is still starting is asked again.
+    async fn response(&self) -> Result<Response, Box<HttpEnd>> {
+        let mut url = self.link.post_url();
+        let mut pause = FIRST_PAUSE;
+        let mut redirects = 0;
+        loop {
+            let request = self
+                .link
+                .post(url.clone(), &self.body, &self.outline, &self.shared);
+            let trouble = match request.send().await {
+                Ok(response) if self.is_starting(&response) => {
+                    let head = self.head(&response);
+                    let words = facts::in_words(response.status().as_u16());
+                    facts::useless(head, format!("was answered with {words}"))
+                }
+                Ok(response) => {
+                    self.link.set_ready(&self.shared);
+                    if !response.status().is_redirection() {
+                        return Ok(response);
+                    }
+                    url = self.redirected(&url, &response, redirects)?;
+                    redirects += 1;
+                    continue;
+                }
+                Err(error) => facts::lost(error, None, &self.link.redactor),
+            };
+            if self.link.process.is_none() || self.link.is_ready() {
+                return Err(Box::new(trouble));
+            }
+            let mut facts = trouble.facts;
+            facts.text.get_or_insert(trouble.message);
+            self.shared.note_trouble(Some(facts));
+            sleep(pause).await;
+            pause = (pause * 3 / 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Whether the answer is one of a gateway before a process of ours that is
+    /// not there yet.
+    fn is_starting(&self, response: &Response) -> bool {
+        self.link.process.is_some()
+            && !self.link.is_ready()
+            && matches!(response.status().as_u16(), 502..=504)
+    }
+
+    fn head(&self, response: &Response) -> HttpFacts {
+        facts::of_head(response.status(), response.headers(), &self.link.redactor)
+    }
+
+    /// Where a redirect leads, if it may be followed: the same request again,
+    /// and to the same origin, since no header may leave it.
+    fn redirected(
+        &self,
+        from: &Url,
+        response: &Response,
+        so_far: usize,
+    ) -> Result<Url, Box<HttpEnd>> {
+        let head = self.head(response);
+        let words = facts::in_words(response.status().as_u16());
+        let location = response
+            .headers()
+            .get(LOCATION)
+            .and_then(|l| l.to_str().ok());
+        let Some(Ok(to)) = location.map(|location| from.join(location)) else {
+            let message = format!("was answered with {words}, which leads nowhere");
+            return Err(Box::new(facts::useless(head, message)));
+        };
+        let shown = self.shown(&to);
+        let why = if !same_origin(from, &to) {
+            "jelly follows no redirect to another origin"
+        } else if !matches!(response.status().as_u16(), 307 | 308) {
+            "jelly follows only those that keep the request as it is (307, 308)"
+        } else if so_far >= REDIRECTS {
+            "jelly follows no more than five in a row"
+        } else {
+            return Ok(to);
+        };
+        let message = format!("was redirected with {words} to {shown}; {why}");
+        Err(Box::new(facts::useless(head, message)))
+    }
+
+    /// A URL without what may be secret in it.
+    fn shown(&self, url: &Url) -> String {
+        let mut url = url.clone();
+        // Those without a host have none of this.
+        let _ = url.set_password(None);
+        let _ = url.set_username("");
+        url.set_query(None);
+        self.link.redactor.redact(url.as_str()).into_owned()
+    }
+
+    /// What the answer is, by its status and type.
+    async fn take(&self, response: Response) -> Result<(), Box<HttpEnd>> {
+        let head = self.head(&response);
+        let status = response.status();
+        if let Some(encoding) = packed(response.headers()) {
+            let encoding = self.link.redactor.redact(&encoding).into_owned();
+            let message =
+                format!("was answered with a body packed as `{encoding}`, which is not unpacked");
+            let what = format!("packs its answer as `{encoding}`, which was not asked for");
+            return Err(Box::new(facts::breach(head, message, what)));
+        }
+        let opens = self.outline.method.as_deref() == Some("initialize");
+        if !status.is_success() {
+            let mut end = self.refusal(response, head).await;
+            let asked = self.outline.request_id().is_some() && !opens;
+            end.session_lost = asked && self.link.has_session() && says_session_lost(&end);
+            return Err(Box::new(end));
+        }
+        if opens {
+            self.link.keep_session(&response);
+        }
+        let Some(id) = self.outline.request_id() else {
+            // Whatever else stands there is of no interest.
+            return Ok(());
+        };
+        if self.link.is_old_transport() {
+            // The answer comes by the stream.
+            return Ok(());
+        }
+        match kind_of_body(response.headers()) {
+            Kind::Events => self.events(response, head, id).await,
+            Kind::Json => self.whole(response, head, id).await,
+            Kind::Other(kind) => self.other(response, head, id, &kind).await,
+        }
+    }
+
+    async fn refusal(&self, mut response: Response, mut head: HttpFacts) -> HttpEnd {
+        let mut bytes = Vec::new();
+        // As much as comes in time: the status says enough.
+        let _ = timeout(REFUSAL_TAKES, async {
+            while bytes.len() < REFUSAL_BYTES
+                && let Ok(Some(chunk)) = response.chunk().await
+            {
+                bytes.extend_from_slice(&chunk);
+            }
+        })
+        .await;
+        bytes.truncate(REFUSAL_BYTES);
+        if !bytes.is_empty() {
+            self.shared.peer().record_received(&bytes);
+        }
+        head.body = facts::body(&bytes, &self.link.redactor);
+        facts::refused(head, &bytes)
+    }
+
+    /// A body that is one message.
+    async fn whole(
+        &self,
+        mut response: Response,
+        mut head: HttpFacts,
+        id: u64,
+    ) -> Result<(), Box<HttpEnd>> {
+        let mut bytes = Vec::new();
+        let broke_off = loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) if bytes.len() + chunk.len() > MAX_LINE_BYTES => {
+                    let message =
+                        format!("was answered with a body of more than {MAX_LINE_BYTES} bytes");
+                    let what = format!("sent a body longer than {MAX_LINE_BYTES} bytes");
+                    head.body = facts::body(&bytes, &self.link.redactor);
+                    return Err(Box::new(facts::breach(head, message, what)));
+                }
+                Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        if let Some(error) = broke_off {
+            head.body = facts::body(&bytes, &self.link.redactor);
+            return Err(Box::new(facts::lost(
+                error,
+                Some(head),
+                &self.link.redactor,
+            )));
+        }
+        let understood = {
+            let mut peer = self.shared.peer();
+            let understood = peer.receive_whole(&bytes);
+            if !peer.is_pending(id) {
+                return Ok(());
+            }
+            understood
+        };
+        head.body = facts::body(&bytes, &self.link.redactor);
+        let words = facts::in_words(head.status.unwrap_or_default());
+        let what = match (bytes.trim_ascii().is_empty(), understood) {
+            (true, _) => "no body",
+            (false, true) => "messages of which none answers it",
+            (false, false) => "a body that is no JSON-RPC message",
+        };
+        Err(Box::new(facts::useless(
+            head,
+            format!("was answered with {words} and {what}"),
+        )))
+    }
+
+    /// A body of another kind; some servers forget to say that it is JSON.
+    async fn other(
+        &self,
+        mut response: Response,
+        mut head: HttpFacts,
+        id: u64,
+        kind: &str,
+    ) -> Result<(), Box<HttpEnd>> {
+        let mut bytes = Vec::new();
+        let read = timeout(REFUSAL_TAKES, async {
+            while bytes.len() <= REFUSAL_BYTES {
+                match response.chunk().await {
+                    Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+                    Ok(None) => return true,
+                    Err(_) => return false,
+                }
+            }
+            false
+        });
+        let complete = read.await.unwrap_or(false);
+        let kind = self.link.redactor.redact(kind).into_owned();
+        let looks_whole = complete && bytes.trim_ascii_start().starts_with(b"{");
+        if looks_whole {
+            let mut peer = self.shared.peer();
+            peer.receive_whole(&bytes);
+            if !peer.is_pending(id) {
+                peer.breach(&format!("sends a message with the Content-Type {kind}"));
+                return Ok(());
+            }
+        }
+        bytes.truncate(REFUSAL_BYTES);
+        head.body = facts::body(&bytes, &self.link.redactor);
+        let words = facts::in_words(head.status.unwrap_or_default());
+        let message = if bytes.is_empty() && complete {
+            format!("was answered with {words} and no body")
+        } else {
+            format!(
+                "was answered with {words} and a body of {kind}, where JSON or an event stream is due"
+            )
+        };
+        Err(Box::new(facts::useless(head, message)))
+    }
+
+    /// A stream of events, of which one is the answer; taken up again where it
+    /// broke off, if the server has said how.
+    async fn events(
+        &self,
+        response: Response,
+        head: HttpFacts,
+        id: u64,
+    ) -> Result<(), Box<HttpEnd>> {
+        let mut parser = SseParser::new(MAX_LINE_BYTES);
+        let mut retry = DEFAULT_RETRY;
+        let mut response = response;
+        let mut head = head;
+        let mut in_vain = 0;
+        loop {
+            let before = parser.last_event_id().map(str::to_owned);
+            let end = self
+                .stream(response, head, id, &mut parser, &mut retry)
+                .await;
+            let Err(end) = end else {
+                return Ok(());
+            };
+            let since = parser.last_event_id().map(str::to_owned);
+            let modern = self
+                .shared
+                .peer()
+                .version()
+                .is_none_or(|v| v.era == Era::Modern)
+                && self.outline.method.as_deref() != Some("initialize");
+            in_vain = if since == before { in_vain + 1 } else { 0 };
+            let (Some(since), false) = (since, modern || end.breach.is_some()) else {
+                return Err(end);
+            };
+            if in_vain > RESUMPTIONS {
+                return Err(end);
+            }
+            sleep(retry).await;
+            let request = self.link.get(self.link.url(), Some(&since), &self.shared);
+            match request.send().await {
+                Ok(resumed) if listen::is_stream(&resumed) => {
+                    head = self.head(&resumed);
+                    response = resumed;
+                    parser.restart();
+                }
+                // What broke off stays the reason.
+                Ok(_) | Err(_) => return Err(end),
+            }
+        }
+    }
+
+    /// One connection's worth of a stream. Ok once the answer came.
+    async fn stream(
+        &self,
+        mut response: Response,
+        mut head: HttpFacts,
+        id: u64,
+        parser: &mut SseParser,
+        retry: &mut Duration,
+    ) -> Result<(), Box<HttpEnd>> {
+        let mut last = Vec::new();
+        loop {
+            let chunk = response.chunk().await;
+            let ended = match chunk {
+                Ok(Some(chunk)) => {
+                    let too_long = hear(&self.shared, parser, &chunk, retry, &mut last);
+                    if !self.shared.peer().is_pending(id) {
+                        let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+                        // The stream should end now; if not, it is closed.
+                        let _ = timeout(TAIL_TAKES, rest).await;
+                        return Ok(());
+                    }
+                    if too_long {
+                        let message = format!("got an event of more than {MAX_LINE_BYTES} bytes");
+                        let what = format!("sent an event longer than {MAX_LINE_BYTES} bytes");
+                        return Err(Box::new(facts::breach(head, message, what)));
+                    }
+                    continue;
+                }
+                Ok(None) => None,
+                Err(error) => Some(error),
+            };
+            head.body = facts::body(&last, &self.link.redactor);
+            let place = if parser.is_mid_event() {
+                "in the middle of an event"
+            } else {
+                "before its answer came"
+            };
+            let mut end = match ended {
+                Some(error) => facts::lost(error, Some(head), &self.link.redactor),
+                None => {
+                    let mut end = facts::useless(head, "");
+                    end.facts.error = Some("closed".to_owned());
+                    end
+                }
+            };
+            let cause = end.facts.text.take();
+            let text = format!("the event stream ended {place}");
+            end.message = format!("got no answer: {text}");
+            end.facts.text = Some(match cause {
+                Some(cause) => format!("{text}: {cause}"),
+                None => text,
+            });
+            return Err(Box::new(end));
+        }
+    }
+}
+
+/// Takes a chunk of a stream: messages go to the peer, the rest is noted. The
+/// newest event that was none is left in `last`. True if an event was too long.
+pub(super) fn hear(
+    shared: &Shared,
+    parser: &mut SseParser,
+    chunk: &[u8],
+    retry: &mut Duration,
+    last: &mut Vec<u8>,
+) -> bool {
+    let mut too_long = false;
+    parser.push(chunk, &mut |item| match item {
+        SseItem::Event {
+            name: "message",
+            data,
+        } if !data.trim_ascii().is_empty() => {
+            let mut peer = shared.peer();
+            if !peer.receive_whole(data) {
+                peer.breach("sent an event that is no JSON-RPC message");
+                last.clear();
+                last.extend_from_slice(&data[..data.len().min(REFUSAL_BYTES)]);
+            }
+        }
+        SseItem::Event { .. } => {}
+        SseItem::Retry(pause) => *retry = Duration::from_millis(pause).min(LONGEST_RETRY),
+        SseItem::TooLong(_) => too_long = true,
+    });
+    too_long
+}
+
+/// A server that knows the session no more answers 404; older ones of the
+/// official SDKs say 400 and name the session.
+fn says_session_lost(end: &HttpEnd) -> bool {
+    match end.facts.status {
+        Some(404) => true,
+        Some(400) => end
+            .facts
+            .body
+            .as_deref()
+            .is_some_and(|body| body.to_ascii_lowercase().contains("session")),
+        Some(_) | None => false,
+    }
+}
+
+enum Kind {
+    Json,
+    Events,
+    /// As it may be quoted.
+    Other(String),
+}
+
+fn kind_of_body(headers: &HeaderMap) -> Kind {
+    let Some(kind) = headers.get(CONTENT_TYPE) else {
+        return Kind::Other("an unnamed type".to_owned());
+    };
+    let kind = String::from_utf8_lossy(kind.as_bytes()).into_owned();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    match essence.to_ascii_lowercase().as_str() {
+        "application/json" => Kind::Json,
+        "text/event-stream" => Kind::Events,
+        other => Kind::Other(crate::text::truncate(other, 100).into_owned()),
+    }
+}
+
+/// How a body is packed, if it is.
+fn packed(headers: &HeaderMap) -> Option<String> {
+    let encoding = headers.get(CONTENT_ENCODING)?;
+    let encoding = String::from_utf8_lossy(encoding.as_bytes());
+    let encoding = crate::text::truncate(encoding.trim(), 50).into_owned();
+    let plain = encoding.is_empty() || encoding.eq_ignore_ascii_case("identity");
+    (!plain).then_some(encoding)
+}

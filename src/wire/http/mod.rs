@@ -1,0 +1,20 @@
+//! The driver of a connection by HTTP.
+//!
+//! Main function: [`connect`]. Streamable HTTP of both eras, and the
+//! deprecated HTTP+SSE where a server speaks nothing else. `sse` and `headers`
+//! are pure, `link` knows the endpoint and its session, `exchange` is one
+//! request with what comes of it, `listen` the streams that nobody asked for,
+//! `facts` says what went wrong, `driver` holds them together.
+
+mod driver;
+mod exchange;
+mod facts;
+mod headers;
+mod link;
+mod listen;
+mod sse;
+
+pub(super) use driver::connect;
+pub(super) use headers::ParamHeaders;
+pub(super) use link::Link;
+pub use sse::{SseItem, SseParser};

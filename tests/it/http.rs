@@ -1,0 +1,518 @@
+//! Servers that are reached by a URL: what is said to them, and what becomes of
+//! what they say. What can go wrong is in `http_faults`.
+
+use crate::support::http::{
+    Http, Request, event, hold, json_answer, legacy, modern, respond, result, stream_head, text,
+};
+use crate::support::{Project, Run, python, run};
+use serde_json::{Value, json};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn plan(server: &str, steps: &str) -> String {
+    format!("version: 1\nservers:\n  s: {server}\nsteps:\n{steps}")
+}
+
+const WORK: &str = "  - { id: one, tool: work, expect: { text: { equals: done } } }\n";
+
+fn done(request: &Request, out: &mut TcpStream) {
+    json_answer(out, &[], &result(request, text("done")));
+}
+
+#[track_caller]
+fn passes(run: &Run) {
+    run.ends(0, "passed");
+}
+
+// ── legacy ───────────────────────────────────────────────────────────────
+
+#[test]
+fn a_session_is_opened_carried_along_and_ended() {
+    let server = Http::serve(|request, out| legacy(request, out, done));
+    let entry =
+        server.entry(", headers: { Authorization: \"Bearer ${secret:TOKEN}\", X-Own: \"1\" }");
+    let project = Project::with(&plan(&entry, WORK));
+    let ended = project.call(&[]).env("TOKEN", "swordfish-9").output();
+    passes(&Run::of(&project, ended));
+    let heard = server.heard();
+    // The stream for what the server says by itself is asked for beside the
+    // rest.
+    let posted: Vec<String> = server
+        .heard_in_short()
+        .into_iter()
+        .filter(|r| r != "GET")
+        .collect();
+    assert_eq!(
+        posted,
+        [
+            "POST server/discover",
+            "POST initialize",
+            "POST notifications/initialized",
+            "POST tools/list",
+            "POST tools/call",
+            "DELETE",
+        ]
+    );
+    assert!(heard.iter().any(|request| request.verb == "GET"));
+    for request in &heard {
+        assert_eq!(request.header("authorization"), "Bearer swordfish-9");
+        assert_eq!(
+            (request.path.as_str(), request.header("x-own")),
+            ("/mcp", "1")
+        );
+        let opening = matches!(request.method(), "server/discover" | "initialize");
+        let session = if opening { "" } else { "session-1" };
+        assert_eq!(request.header("mcp-session-id"), session, "{request:?}");
+        let version = match request.method() {
+            "server/discover" => "2026-07-28",
+            "initialize" => "",
+            _ => "2025-11-25",
+        };
+        assert_eq!(
+            request.header("mcp-protocol-version"),
+            version,
+            "{request:?}"
+        );
+        let accept = match request.verb.as_str() {
+            "POST" => "application/json, text/event-stream",
+            "GET" => "text/event-stream",
+            _ => "*/*",
+        };
+        assert_eq!(request.header("accept"), accept);
+        assert_eq!(request.header("accept-encoding"), "");
+    }
+}
+
+#[test]
+fn an_answer_may_come_in_a_stream_after_other_messages() {
+    let server = Http::serve(|request, out| {
+        legacy(request, out, |request, out| {
+            stream_head(out);
+            event(
+                out,
+                &json!({"jsonrpc": "2.0", "method": "notifications/message",
+                               "params": {"level": "info", "data": "working"}}),
+            );
+            let _ = std::io::Write::write_all(out, b": keep-alive\r\nid: 7\r\ndata:\r\n\r\n");
+            event(out, &result(request, text("done")));
+            // The stream stays open, as the specification does not forbid.
+            hold(out);
+        });
+    });
+    passes(&run(&plan(&server.entry(""), WORK)));
+}
+
+#[test]
+fn a_server_that_asks_back_is_answered_by_a_request_of_its_own() {
+    let server = Http::serve(|request, out| {
+        legacy(request, out, |request, out| {
+            stream_head(out);
+            event(
+                out,
+                &json!({"jsonrpc": "2.0", "id": "p1", "method": "ping"}),
+            );
+            event(
+                out,
+                &json!({"jsonrpc": "2.0", "id": "p2", "method": "sampling/createMessage"}),
+            );
+            event(out, &result(request, text("done")));
+        });
+    });
+    passes(&run(&plan(&server.entry(""), WORK)));
+    let answers: Vec<Value> = server
+        .heard()
+        .into_iter()
+        .map(|request| request.message)
+        .filter(|message| message["id"].is_string())
+        .collect();
+    let of = |id: &str| answers.iter().find(|answer| answer["id"] == id).cloned();
+    assert_eq!(of("p1").unwrap()["result"], json!({}));
+    assert_eq!(of("p2").unwrap()["error"]["code"], -32601);
+}
+
+#[test]
+fn what_a_server_says_by_itself_is_heard() {
+    let server = Http::serve(|request, out| match request.verb.as_str() {
+        "GET" => {
+            stream_head(out);
+            event(
+                out,
+                &json!({"jsonrpc": "2.0", "id": "by-itself", "method": "ping"}),
+            );
+            hold(out);
+        }
+        _ => legacy(request, out, |request, out| {
+            // Whoever answers the ping has heard it; the test waits for that
+            // below by the order of the steps.
+            done(request, out);
+        }),
+    });
+    let steps = "  - { id: one, tool: work }\n".to_owned()
+        + &(2..40)
+            .map(|n| format!("  - {{ id: s{n}, tool: work }}\n"))
+            .collect::<String>();
+    passes(&run(&plan(&server.entry(""), &steps)));
+    let answered = |request: &Request| request.message["id"] == "by-itself";
+    assert!(
+        server.heard().iter().any(answered),
+        "{:?}",
+        server.heard_in_short()
+    );
+}
+
+#[test]
+fn a_stream_that_breaks_off_is_taken_up_where_it_did() {
+    let server = Http::serve(|request, out| match request.verb.as_str() {
+        "GET" if request.header("last-event-id") == "e-1" => {
+            assert_eq!(request.header("mcp-session-id"), "session-1");
+            stream_head(out);
+            let answer = json!({"jsonrpc": "2.0", "id": CALL, "result": text("done")});
+            event(out, &answer);
+        }
+        _ => legacy(request, out, |request, out| {
+            assert_eq!(request.message["id"], CALL);
+            stream_head(out);
+            let _ = std::io::Write::write_all(out, b"id: e-1\nretry: 10\ndata:\n\n");
+        }),
+    });
+    passes(&run(&plan(&server.entry(""), WORK)));
+}
+
+/// The id of the first call: the probe, `initialize` and a list come before.
+const CALL: u64 = 4;
+
+#[test]
+fn a_call_that_takes_too_long_is_cancelled() {
+    let server = Http::serve(|request, out| legacy(request, out, |_, out| hold(out)));
+    let steps = "  - { id: one, tool: work, timeout: 300ms }\n";
+    let entry = server.entry("");
+    let project = Project::with(&plan(&entry, steps));
+    let run = project.run(&["--retries", "0", "--no-confirm", "--max-iterations", "1"]);
+    let failure = run.last().failure("one");
+    assert_eq!(
+        failure["diagnosis"]["root_cause"], "call_timeout",
+        "{failure:#}"
+    );
+    let cancelled = server
+        .heard()
+        .into_iter()
+        .find(|r| r.method() == "notifications/cancelled");
+    assert_eq!(cancelled.unwrap().message["params"]["requestId"], CALL);
+}
+
+#[test]
+fn the_deprecated_transport_is_the_last_fallback() {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::sync::{Arc, Mutex};
+    let (said, to_say): (Sender<Value>, Receiver<Value>) = channel();
+    let (said, to_say) = (Mutex::new(said), Arc::new(Mutex::new(to_say)));
+    let server =
+        Http::serve(
+            move |request, out| match (request.verb.as_str(), request.path.as_str()) {
+                ("GET", "/mcp") => {
+                    stream_head(out);
+                    let _ =
+                        std::io::Write::write_all(out, b"event: endpoint\ndata: /messages?s=1\n\n");
+                    let to_say = to_say.lock().unwrap();
+                    while let Ok(message) = to_say.recv() {
+                        if message.is_null() {
+                            return;
+                        }
+                        event(out, &message);
+                    }
+                }
+                ("POST", "/messages?s=1") => {
+                    respond(out, 202, &[], "Accepted");
+                    let answer = match request.method() {
+                        "initialize" => json!({ "protocolVersion": "2024-11-05",
+                        "capabilities": { "tools": {} }, "serverInfo": { "name": "old" } }),
+                        "tools/list" => json!({ "tools": [{ "name": "work", "inputSchema": {} }] }),
+                        "tools/call" => text("done"),
+                        _ => return,
+                    };
+                    said.lock().unwrap().send(result(request, answer)).unwrap();
+                    if request.method() == "tools/call"
+                        && request.message["params"]["arguments"]["last"] == true
+                    {
+                        said.lock().unwrap().send(Value::Null).unwrap();
+                    }
+                }
+                _ => respond(out, 404, &["content-type: text/html"], "Cannot POST"),
+            },
+        );
+    let steps = format!("{WORK}  - {{ id: two, tool: work }}\n");
+    let run = run(&plan(&server.entry(""), &steps));
+    passes(&run);
+    assert_eq!(run.last().server("s")["protocol_version"], "2024-11-05");
+}
+
+// ── modern ───────────────────────────────────────────────────────────────
+
+fn modern_done(request: &Request, out: &mut TcpStream) {
+    let mut answer = text("done");
+    answer["resultType"] = json!("complete");
+    json_answer(
+        out,
+        &["mcp-session-id: not-for-us"],
+        &result(request, answer),
+    );
+}
+
+#[test]
+fn modern_requests_carry_their_headers_and_no_session() {
+    let tools = json!([{ "name": "wörk", "inputSchema": { "type": "object", "properties": {
+        "region": { "type": "string", "x-mcp-header": "Region" },
+        "count": { "type": "integer", "x-mcp-header": "Count" },
+        "bad": { "type": "string" },
+    } } }, { "name": "odd", "inputSchema": { "type": "object", "properties": {
+        "list": { "type": "array", "x-mcp-header": "List" },
+    } } }]);
+    let server = Http::serve(move |request, out| modern(request, out, &tools, modern_done));
+    let steps = "  - { id: one, tool: wörk, args: { region: \" eu\", count: 7 } }\n";
+    let run = run(&plan(&server.entry(""), steps));
+    passes(&run);
+    assert_eq!(
+        server.heard_in_short(),
+        ["POST server/discover", "POST tools/list", "POST tools/call"]
+    );
+    let heard = server.heard();
+    for request in &heard {
+        assert_eq!(request.header("mcp-protocol-version"), "2026-07-28");
+        assert_eq!(request.header("mcp-method"), request.method());
+        assert_eq!(request.header("mcp-session-id"), "");
+    }
+    assert_eq!(heard[2].header("mcp-name"), "=?base64?d8O2cms=?=");
+    assert_eq!(heard[2].header("mcp-param-region"), "=?base64?IGV1?=");
+    assert_eq!(heard[2].header("mcp-param-count"), "7");
+    let notes = run.last().server("s")["notes"].to_string();
+    assert!(notes.contains("x-mcp-header `List`"), "{notes}");
+}
+
+#[test]
+fn a_modern_refusal_of_the_probe_is_not_answered_with_initialize() {
+    let server = Http::serve(|request, out| {
+        let error = json!({ "jsonrpc": "2.0", "id": request.message["id"],
+            "error": { "code": -32022, "message": "Unsupported protocol version",
+                       "data": { "supported": ["2031-01-01"] } } });
+        respond(
+            out,
+            400,
+            &["content-type: application/json"],
+            error.to_string(),
+        );
+    });
+    let run = run(&plan(&server.entry(""), WORK));
+    run.ends(3, "needs_user_help");
+    let failure = run.last().failure("s");
+    assert_eq!(
+        failure["diagnosis"]["root_cause"], "protocol_version_mismatch",
+        "{failure:#}"
+    );
+    assert!(
+        !server
+            .heard_in_short()
+            .contains(&"POST initialize".to_owned())
+    );
+}
+
+#[test]
+fn a_modern_error_with_its_status_is_the_error_that_a_step_may_expect() {
+    let tools = json!([{ "name": "work", "inputSchema": {} }]);
+    let server = Http::serve(move |request, out| modern(request, out, &tools, modern_done));
+    let steps = "  - { id: one, request: no/such, expect: { error: { code: { equals: -32601 } } } }\n\
+                 \x20 - { id: two, request: no/such }\n";
+    let project = Project::with(&plan(&server.entry(""), steps));
+    let run = project.run(&["--max-iterations", "1"]);
+    assert_eq!(run.last().state("one"), "passed");
+    let failure = run.last().failure("two");
+    assert_eq!(failure["rpc_error"]["code"], -32601);
+    assert_eq!(failure["http"]["status"], 404);
+}
+
+#[test]
+fn closing_the_stream_cancels_a_modern_request() {
+    let tools = json!([{ "name": "work", "inputSchema": {} }]);
+    let (gone, was_gone) = std::sync::mpsc::channel();
+    let gone = std::sync::Mutex::new(gone);
+    let server = Http::serve(move |request, out| {
+        modern(request, out, &tools, |_, out| {
+            stream_head(out);
+            hold(out);
+            let _ = gone.lock().unwrap().send(());
+        });
+    });
+    let steps = "  - { id: one, tool: work, timeout: 300ms }\n";
+    let project = Project::with(&plan(&server.entry(""), steps));
+    project.run(&["--retries", "0", "--max-iterations", "1"]);
+    assert_eq!(was_gone.try_recv(), Ok(()), "its stream was never closed");
+    let methods = server.heard_in_short();
+    assert!(
+        !methods.iter().any(|m| m.contains("cancelled")),
+        "{methods:?}"
+    );
+}
+
+// ── a server that jelly starts and then reaches ──────────────────────────
+
+/// A legacy server in Python that listens at its first argument after `late`
+/// refused ports' worth of work.
+fn started(body: &str, more: &str) -> String {
+    let entry = python(&format!("{SERVER}\n{body}"));
+    entry.replacen(
+        '{',
+        &format!("{{ url: \"http://127.0.0.1:${{port}}/mcp\", env: {{ PORT: \"${{port}}\" }}, startup_timeout: 20s{more},"),
+        1,
+    )
+}
+
+const SERVER: &str = r#"
+import http.server, threading
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *args): pass
+    def say(self, status, body=None):
+        data = json.dumps(body).encode() if body is not None else b""
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+    def do_GET(self): self.say(405)
+    def do_POST(self):
+        m = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        def ok(result): self.say(200, {"jsonrpc": "2.0", "id": m["id"], "result": result})
+        method = m.get("method")
+        if "id" not in m: self.say(202)
+        elif method == "initialize": ok(hello(m))
+        elif method == "tools/list": ok({"tools": [{"name": "work", "inputSchema": {"type": "object"}}]})
+        elif method == "tools/call": call(self, m, ok)
+        else: self.say(400, {"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32601, "message": "no"}})
+def call(handler, m, ok): ok(text("done"))
+def listen():
+    http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
+"#;
+
+#[test]
+fn a_started_server_is_asked_until_it_answers_and_stopped_with_the_run() {
+    let entry = started("print('starting up'); time.sleep(0.4); listen()", "");
+    let run = run(&plan(&entry, WORK));
+    passes(&run);
+    let server = run.last().server("s").clone();
+    assert_eq!(
+        (&server["state"], &server["notes"]),
+        (&json!("ready"), &Value::Null)
+    );
+    assert_eq!(server["exit"]["signal"], "SIGTERM");
+}
+
+#[test]
+fn the_exit_of_a_started_server_is_the_failure_and_not_the_refused_connection() {
+    let entry = started(
+        "print('Error: listen EADDRINUSE: address already in use', file=sys.stderr); sys.exit(1)",
+        "",
+    );
+    let project = Project::with(&plan(&entry, WORK));
+    let run = project.run(&["--max-iterations", "1"]);
+    let failure = run.last().failure("s");
+    assert_eq!(failure["exit"]["code"], 1, "{failure:#}");
+    assert_eq!(
+        failure["diagnosis"]["root_cause"], "port_in_use",
+        "{failure:#}"
+    );
+    assert!(
+        failure["message"]
+            .to_string()
+            .contains("exited during startup")
+    );
+}
+
+#[test]
+fn a_started_server_that_never_listens_times_out_with_what_stood_in_the_way() {
+    let entry = started("print('busy'); time.sleep(60)", "")
+        .replace("startup_timeout: 20s", "startup_timeout: 1s");
+    let project = Project::with(&plan(&entry, WORK));
+    let run = project.run(&["--max-iterations", "1"]);
+    let failure = run.last().failure("s");
+    assert_eq!(
+        failure["diagnosis"]["root_cause"], "connection_refused",
+        "{failure:#}"
+    );
+    assert_eq!(failure["http"]["error"], "connection_refused");
+    assert_eq!(failure["outcome"], "timeout");
+    assert!(
+        failure["stdout_tail"].to_string().contains("busy"),
+        "{failure:#}"
+    );
+}
+
+#[test]
+fn a_crash_in_a_call_over_http_is_told_by_exit_and_stderr() {
+    let entry = started(
+        "def call(handler, m, ok):\n    print('Traceback: boom', file=sys.stderr, flush=True); os._exit(3)\nlisten()",
+        "",
+    );
+    let project = Project::with(&plan(&entry, WORK));
+    let run = project.run(&["--max-iterations", "1"]);
+    let failure = run.last().failure("one");
+    assert_eq!(failure["exit"]["code"], 3, "{failure:#}");
+    assert!(
+        failure["stderr_tail"].to_string().contains("boom"),
+        "{failure:#}"
+    );
+    assert_eq!(failure["diagnosis"]["side"], "code");
+}
+
+#[test]
+fn a_session_that_expires_in_mid_run_is_told_and_the_step_gets_a_new_one() {
+    let calls = AtomicUsize::new(0);
+    let server = Http::serve(move |request, out| {
+        legacy(request, out, |request, out| {
+            if calls.fetch_add(1, Ordering::SeqCst) == 1 {
+                respond(out, 404, &[], "");
+            } else {
+                done(request, out);
+            }
+        });
+    });
+    let steps = format!("{WORK}{}", WORK.replace("id: one", "id: two"));
+    let run = run(&plan(&server.entry(""), &steps));
+    run.ends(0, "passed_after_retry");
+    let first = run.iteration(1);
+    assert_eq!(
+        (first.state("one"), first.state("two")),
+        ("passed", "passed")
+    );
+    let failure = first.failure("s");
+    assert_eq!(
+        failure["diagnosis"]["root_cause"], "session_expired",
+        "{failure:#}"
+    );
+    assert_eq!(failure["http"]["status"], 404);
+}
+
+#[test]
+fn a_retry_waits_as_long_as_the_server_asks_and_never_past_the_deadline() {
+    let calls = AtomicUsize::new(0);
+    let server = Http::serve(move |request, out| {
+        legacy(request, out, |request, out| {
+            if calls.fetch_add(1, Ordering::SeqCst) == 0 {
+                respond(out, 429, &["retry-after: 1"], "slow down");
+            } else {
+                done(request, out);
+            }
+        });
+    });
+    let waited = run(&plan(&server.entry(""), WORK));
+    waited.ends(0, "passed_after_retry");
+    assert_eq!(waited.iteration(1)["action"]["backoff_ms"], 1000);
+
+    let server = Http::serve(|request, out| {
+        legacy(request, out, |_, out| {
+            respond(out, 429, &["retry-after: 3600"], "slow down");
+        });
+    });
+    let run = run(&plan(&server.entry(""), WORK));
+    run.ends(3, "needs_user_help");
+    assert_eq!(run.iterations().len(), 1);
+    assert!(run.elapsed < std::time::Duration::from_secs(20));
+}
