@@ -72,7 +72,11 @@ impl Lane {
                 };
             }
         };
-        let session = match self.start(&launch, &mut report).await {
+        let started = match self.start(&launch, &mut report).await {
+            Ok(session) => self.fit_for_check(session, &launch, &mut report).await,
+            Err(because) => Err(because),
+        };
+        let session = match started {
             Ok(session) => session,
             Err(because) => {
                 self.end_all(&because).await;

@@ -22,7 +22,7 @@ const PULSE: Duration = Duration::from_millis(250);
 /// The same after a call that timed out, when it may be busy.
 const PULSE_AFTER_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a server may take to stop when the whole run is being stopped.
-const HASTY_GRACE: Duration = Duration::from_millis(300);
+pub(super) const HASTY_GRACE: Duration = Duration::from_millis(300);
 
 /// A running server, and what it was before.
 pub struct Running {

@@ -2,11 +2,13 @@
 //! that comes of it.
 
 use super::lane::Lane;
+use super::life::HASTY_GRACE;
 use crate::model::{
-    Assertion, AssertionTarget, Event, Failure, Outcome, Phase, ServerReport, WireCheck,
+    Assertion, AssertionTarget, Because, Era, Event, Failure, Outcome, Phase, ServerReport,
+    WireCheck,
 };
 use crate::text::plural;
-use crate::wire::{ListKind, ReplyOutcome, Session};
+use crate::wire::{Launch, ListKind, ReplyOutcome, Session};
 use serde_json::Value;
 
 /// The lists that a server may declare, beside that of its tools, which is
@@ -22,6 +24,31 @@ impl Lane {
     pub(super) fn checks_wire(&self) -> bool {
         let by_plan = self.server.wire_check.unwrap_or(self.board.plan.wire_check);
         self.settings.wire_check || by_plan
+    }
+
+    /// The session that is checked: a fresh one, of the modern era from its
+    /// first message on, where this one was opened in the words of both eras.
+    pub(super) async fn fit_for_check(
+        &self,
+        mut session: Session,
+        launch: &Launch,
+        report: &mut ServerReport,
+    ) -> Result<Session, Because> {
+        if !session.was_opened_twice() {
+            return Ok(session);
+        }
+        report.notes.push(
+            "it answered the probe for its era after `initialize` was sent as well, and was \
+             started afresh for the wire check, with the probe alone"
+                .to_owned(),
+        );
+        session.shutdown(HASTY_GRACE).await;
+        drop(session);
+        let launch = Launch {
+            era: Some(Era::Modern),
+            ..launch.clone()
+        };
+        self.start(&launch, report).await
     }
 
     /// Asks for every list that the server declares, with all its pages: what

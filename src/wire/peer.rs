@@ -145,6 +145,13 @@ impl Peer {
         self.checker = Some(Box::new(Checker::new(self.redactor.clone())));
     }
 
+    /// As [`Checker::was_opened_twice`]; false where messages are not checked.
+    #[must_use]
+    pub fn was_opened_twice(&self) -> bool {
+        let checker = self.checker.as_deref();
+        checker.is_some_and(Checker::was_opened_twice)
+    }
+
     /// What that came to; none where messages are not checked.
     #[must_use]
     pub fn wire_check(&self) -> Option<&WireCheck> {

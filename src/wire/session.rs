@@ -182,6 +182,14 @@ impl Session {
         })
     }
 
+    /// Whether messages are held against the specification, and what was sent
+    /// to find the era out makes the connection unfit for that: see
+    /// [`Checker::was_opened_twice`](super::Checker::was_opened_twice).
+    #[must_use]
+    pub fn was_opened_twice(&self) -> bool {
+        self.connection.look(Peer::was_opened_twice)
+    }
+
     /// What came of holding its messages against the specification; none
     /// where that was not asked for.
     #[must_use]

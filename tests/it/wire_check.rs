@@ -231,7 +231,7 @@ fn is_clean(run: &Run) {
     for server in run.last()["servers"].as_array().unwrap() {
         let check = &server["wire_check"];
         assert_eq!(check["breaches"], json!([]), "{server:#}");
-        assert!(check["messages"].as_u64() > Some(3), "{server:#}");
+        assert!(check["messages"].as_u64() >= Some(3), "{server:#}");
         let case = format!("\"(wire {})\"", server["name"].as_str().unwrap());
         assert!(run.junit.contains(&case), "{}", run.junit);
     }
@@ -298,7 +298,13 @@ fn real_servers_are_blamed_for_nothing() {
     real("pypi/.venv/shell/bin/mcp-shell-server");
     let project = Project::empty();
     let folder = fixtures().parent().unwrap().join("plans");
-    for plan in ["everything", "filesystem", "memory", "shell"] {
+    for plan in [
+        "everything",
+        "everything-http",
+        "filesystem",
+        "memory",
+        "shell",
+    ] {
         let path = folder.join(plan).with_extension("yaml");
         let path = path.to_str().unwrap();
         let ended = project
@@ -306,6 +312,27 @@ fn real_servers_are_blamed_for_nothing() {
             .output();
         is_clean(&Run::of(&project, ended));
     }
+}
+
+/// The SDK of TypeScript speaks both eras, and whoever sends it `initialize`
+/// has chosen the old one; it may be slow to come up.
+#[test]
+fn a_slow_server_of_both_eras_is_not_blamed_for_being_asked_in_both() {
+    let run = run("
+version: 1
+wire: strict
+servers:
+  s: { command: jelly, args: [mock, --fault, slow@discover=1500ms, --fault, slow@initialize=20s] }
+steps: [{ id: one, tool: add, args: { a: 1, b: 2 } }]
+");
+    is_clean(&run);
+    let server = run.last().server("s");
+    assert_eq!(server["era"], "modern");
+    let notes = server["notes"].to_string();
+    assert!(
+        notes.contains("started afresh for the wire check"),
+        "{notes}"
+    );
 }
 
 const NOISY: &str = "{ command: jelly, args: [mock, --fault, 'banner@call=hello'] }";

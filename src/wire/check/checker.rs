@@ -49,6 +49,8 @@ pub struct Checker {
     /// Those of the client, where it declares them once.
     pub(super) offered: Value,
     pub(super) initialized: bool,
+    /// jelly has sent `initialize`.
+    opened: bool,
     /// Ids of the server's own requests, as JSON.
     pub(super) own_ids: HashSet<String>,
     /// Open subscriptions by their request's id, as JSON.
@@ -120,6 +122,7 @@ impl Checker {
             declared: Value::Null,
             offered: Value::Null,
             initialized: false,
+            opened: false,
             own_ids: HashSet::new(),
             subscriptions: HashMap::new(),
             scopes: HashMap::new(),
@@ -135,6 +138,14 @@ impl Checker {
         &self.found
     }
 
+    /// Whether a server of the modern era was sent `initialize` as well, since
+    /// it was slow to answer the probe. One that speaks both eras may take
+    /// that for the word that counts, and would be blamed for what jelly did.
+    #[must_use]
+    pub fn was_opened_twice(&self) -> bool {
+        self.opened && self.revision.is_some_and(Revision::is_modern)
+    }
+
     // ── what jelly does ──────────────────────────────────────────────────
 
     /// jelly sends a request.
@@ -142,6 +153,7 @@ impl Checker {
         let meta = params.get("_meta");
         let in_meta = |key: &str| meta.and_then(|meta| meta.get(key));
         if method == "initialize" {
+            self.opened = true;
             self.offered = params.get("capabilities").cloned().unwrap_or_default();
         }
         if method == "subscriptions/listen" {

@@ -200,6 +200,18 @@ fn what_comes_before_the_revision_is_known_is_checked_when_it_is() {
 }
 
 #[test]
+fn a_modern_server_that_was_sent_initialize_too_may_take_that_for_what_counts() {
+    let mut talk = Talk(Checker::new(Redactor::none()));
+    talk.asks(1, "server/discover", &Value::Null);
+    assert!(!talk.0.was_opened_twice());
+    talk.asks(2, "initialize", &json!({"capabilities": {}}));
+    talk.0.settle(Version::find(MODERN).unwrap());
+    assert!(talk.0.was_opened_twice());
+    assert!(!Talk::new(LEGACY).0.was_opened_twice());
+    assert!(!Talk::new(MODERN).0.was_opened_twice());
+}
+
+#[test]
 fn lines_that_are_no_messages_break_the_purity_of_stdout() {
     for line in [
         "[INFO] up",
