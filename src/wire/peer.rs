@@ -9,10 +9,10 @@ use super::check::Checker;
 use super::era::{Version, dress};
 use super::exchange::{Answer, End, Life, Outgoing};
 use super::frame::Frame;
-use super::message::{Body, Line, Message, Payload, read_line};
+use super::message::{Body, Line, Message, Payload, read_line, whole};
 use super::observed::Observed;
 use super::transcript::{Direction, Recorder};
-use crate::model::{Era, WireCheck};
+use crate::model::Era;
 use crate::text::redact::Redactor;
 use crate::text::truncate;
 use serde::Serialize;
@@ -80,7 +80,7 @@ pub struct Peer {
     queued: u64,
     written: u64,
     observed: Observed,
-    /// Where the server's messages are held against the specification.
+    /// Of what the server sends, where it is to be checked.
     checker: Option<Box<Checker>>,
     /// A `Content-Length` line came, and no blank line after it yet.
     in_header: bool,
@@ -139,29 +139,21 @@ impl Peer {
         }
     }
 
-    /// From here on every message is held against the specification; to be
-    /// called before the first one.
+    /// Has every message held against the specification, from the first on.
     pub fn check_messages(&mut self) {
         self.checker = Some(Box::new(Checker::new(self.redactor.clone())));
-    }
-
-    /// As [`Checker::was_opened_twice`]; false where messages are not checked.
-    #[must_use]
-    pub fn was_opened_twice(&self) -> bool {
-        let checker = self.checker.as_deref();
-        checker.is_some_and(Checker::was_opened_twice)
-    }
-
-    /// What that came to; none where messages are not checked.
-    #[must_use]
-    pub fn wire_check(&self) -> Option<&WireCheck> {
-        self.checker.as_deref().map(Checker::found)
     }
 
     /// What both sides speak, once it is settled.
     #[must_use]
     pub fn version(&self) -> Option<&'static Version> {
         self.version
+    }
+
+    /// Who sees every message, if that was asked for.
+    #[must_use]
+    pub fn checker(&self) -> Option<&Checker> {
+        self.checker.as_deref()
     }
 
     #[must_use]
@@ -600,20 +592,6 @@ impl Peer {
         // An asker that went away has given the request up already.
         let _ = pending.reply.send(answer);
     }
-}
-
-/// An id as the whole number that it is; `1.0` is 1 in JSON.
-fn whole(id: &Value) -> Option<u64> {
-    id.as_u64().or_else(|| {
-        let float = id.as_f64()?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked to be whole and in range"
-        )]
-        let number = (float.fract() == 0.0 && (0.0..9e15).contains(&float)).then_some(float as u64);
-        number
-    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 use super::answers::Answers;
 use super::candidate::Candidate;
+use super::check::Checker;
 use super::connection::{Connection, deadline_after};
 use super::era::{Greeting, Version};
 use super::exchange::Outgoing;
@@ -184,17 +185,19 @@ impl Session {
 
     /// Whether messages are held against the specification, and what was sent
     /// to find the era out makes the connection unfit for that: see
-    /// [`Checker::was_opened_twice`](super::Checker::was_opened_twice).
+    /// [`Checker::was_opened_twice`].
     #[must_use]
     pub fn was_opened_twice(&self) -> bool {
-        self.connection.look(Peer::was_opened_twice)
+        let twice = |peer: &Peer| peer.checker().is_some_and(Checker::was_opened_twice);
+        self.connection.look(twice)
     }
 
     /// What came of holding its messages against the specification; none
     /// where that was not asked for.
     #[must_use]
     pub fn wire_check(&self) -> Option<WireCheck> {
-        self.connection.look(|peer| peer.wire_check().cloned())
+        let found = |peer: &Peer| Some(peer.checker()?.found().clone());
+        self.connection.look(found)
     }
 
     /// Breaches of the protocol so far, each once, redacted; fragments that

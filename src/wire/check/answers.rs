@@ -6,6 +6,7 @@ use super::revision::Revision;
 use super::rules::Rule;
 use super::strings::is_tool_name;
 use crate::text::{json_type, truncate};
+use crate::wire::message::whole;
 use serde_json::{Map, Value};
 
 /// JSON-RPC's code for a method that the other side does not know.
@@ -415,20 +416,6 @@ impl Checker {
         }
         *value != Value::Bool(false) && !value.is_null()
     }
-}
-
-/// An id as the whole number that it is; `1.0` is 1 in JSON.
-fn whole(id: &Value) -> Option<u64> {
-    id.as_u64().or_else(|| {
-        let float = id.as_f64()?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked to be whole and in range"
-        )]
-        let number = (float.fract() == 0.0 && (0.0..9e15).contains(&float)).then_some(float as u64);
-        number
-    })
 }
 
 /// Why a schema is none.
