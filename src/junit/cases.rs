@@ -7,10 +7,10 @@ use super::elements::{Node, Wrong};
 use super::escape;
 use super::form::{self, Form, Says};
 use super::hold::Held;
-use super::identity::{hash, join};
+use super::identity::{Failed, hash, join};
 use super::kept::Kept;
 use super::machine::{BETWEEN, Machine};
-use super::open::{OpenCase, OpenWrong};
+use super::open::{OpenCase, OpenSuite, OpenWrong};
 use crate::model::Failure;
 use quick_xml::events::BytesStart;
 
@@ -61,6 +61,7 @@ impl Machine<'_> {
                 "file" | "filepath" | "filename" => set(&mut case.file, &value, limits.name),
                 "line" | "lineno" => case.line = value.trim().parse().ok(),
                 "status" | "result" => {
+                    case.status_notrun |= name == "status" && &*value == "notrun";
                     case.not_run |= matches!(
                         value.to_ascii_lowercase().as_str(),
                         "notrun" | "skipped" | "disabled" | "ignored" | "pending" | "suppressed"
@@ -81,6 +82,34 @@ impl Machine<'_> {
         }
         self.forbidden |= forbidden;
         Node::Case
+    }
+
+    /// The innermost case was skipped. What CTest could not run is no such
+    /// case: there `ctest` itself fails.
+    pub(super) fn skip_case(&mut self, start: &BytesStart<'_>) {
+        let ctest = self.dialect_name() == "ctest";
+        let limit = self.limits.message;
+        let Some(case) = self.case() else { return };
+        case.skipped = true;
+        if !(ctest && case.status_notrun) {
+            return;
+        }
+        let mut reason = String::new();
+        each(start, |name, value| {
+            if name == "message" {
+                set(&mut reason, &value, limit);
+            }
+        });
+        // Tests that skip themselves are told by `SKIP_RETURN_CODE` and the
+        // like.
+        if !reason.is_empty() && reason != "Disabled" && !reason.starts_with("SKIP_") {
+            case.error = true;
+            case.failures.push(Failure {
+                element: Some("error".to_owned()),
+                message: Some(reason),
+                ..Failure::default()
+            });
+        }
     }
 
     pub(super) fn start_wrong(
@@ -104,6 +133,7 @@ impl Machine<'_> {
         if !of_case {
             self.open_case_of_suite();
         }
+        self.wrong_seen += 1;
         let limits = self.limits;
         let mut open = Box::new(OpenWrong {
             wrong,
@@ -311,11 +341,13 @@ impl Machine<'_> {
         }
         let names = hash(&[&case.classname, &case.name]);
         let key = join(self.path_hash, names);
+        let named = !case.name.is_empty();
         if !case.of_suite {
             self.identity.case(names, case, outcome);
             count(&mut self.summary, outcome);
             self.attempts.seen(key);
         }
+        let suite = self.suites.last().map_or(0, |suite| suite.number);
         if matches!(outcome, CaseOutcome::Passed | CaseOutcome::Skipped) {
             let handed = Case {
                 ordinal: case.ordinal,
@@ -329,8 +361,8 @@ impl Machine<'_> {
                 failures: &[],
             };
             self.sink.case(&handed);
-            if outcome == CaseOutcome::Passed && self.attempts.any_failed() {
-                self.passed_later(key);
+            if outcome == CaseOutcome::Passed && named {
+                self.attempts.passed(suite, names);
             }
             return;
         }
@@ -338,10 +370,13 @@ impl Machine<'_> {
         // if one is named as the suite.
         let of_test = !case.of_suite;
         let held = self.take_held(index, outcome);
-        if of_test && matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error) {
-            self.attempts.failed(key, held.ordinal, outcome);
-        }
         let dialect = self.dialect_name();
+        let attempt = named && of_test && !matches!(outcome, CaseOutcome::Flaky);
+        if attempt && writes_attempts(dialect) {
+            let ordinal = held.ordinal;
+            self.attempts
+                .failed(suite, names, Failed { ordinal, outcome });
+        }
         let sink = &mut *self.sink;
         self.hold.push(held, |held| held.hand_over(dialect, sink));
         if self.suites.is_empty() {
@@ -356,7 +391,8 @@ impl Machine<'_> {
             .suites
             .iter()
             .rev()
-            .find_map(|suite| suite.file.clone());
+            .find_map(|suite| suite.file.clone())
+            .or_else(|| self.root_file.clone());
         let case = &mut self.cases[index];
         let some = |kept: &mut Kept| {
             let text = if kept.is_empty() {
@@ -404,9 +440,18 @@ impl Machine<'_> {
         }
     }
 
-    /// An attempt passed of a case that failed before.
-    fn passed_later(&mut self, key: u64) {
-        for (ordinal, outcome) in self.attempts.passed(key) {
+    /// A suite element ends that holds so many cases. Those of its failed ones
+    /// of which a later attempt passed are flaky.
+    pub(super) fn settle_attempts(&mut self, suite: &OpenSuite, cases: u64) {
+        let earlier = self.attempts.end_suite(suite.number);
+        // These writers count a test once, however often it was run. One that
+        // was asked for several runs of each test counts them all.
+        let tests = suite.claims.tests.and_then(|n| u64::try_from(n).ok());
+        let more = tests.map_or(0, |tests| cases.saturating_sub(tests));
+        if more < earlier.len() as u64 {
+            return;
+        }
+        for Failed { ordinal, outcome } in earlier {
             let field = if outcome == CaseOutcome::Error {
                 &mut self.summary.errors
             } else {
@@ -419,6 +464,14 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+/// Whether this writer writes a further attempt of a test as a further case of
+/// the same name in the same suite element. For all others such a case is
+/// another test: other parameters, another project, another overload. pytest
+/// writes attempts so too, but without saying that they failed.
+fn writes_attempts(dialect: &str) -> bool {
+    matches!(dialect, "gotestsum" | "web-test-runner")
 }
 
 fn outcome(case: &OpenCase) -> CaseOutcome {

@@ -53,6 +53,31 @@ impl Claims {
         positive(self.failures).saturating_add(positive(self.errors))
     }
 
+    /// What it claims to have gone wrong besides what `inner` claims.
+    pub(super) fn beyond(self, inner: Self) -> Self {
+        let less = |own: Option<i64>, inner: Option<i64>| {
+            own.map(|own| own.saturating_sub(inner.unwrap_or(0).max(0)))
+        };
+        Self {
+            failures: less(self.failures, inner.failures),
+            errors: less(self.errors, inner.errors),
+            ..self
+        }
+    }
+
+    /// Errors and failures in words; nothing if there are none.
+    pub(super) fn wrong_in_words(self) -> String {
+        let counts = [(self.errors, "error"), (self.failures, "failure")];
+        let words: Vec<String> = counts
+            .iter()
+            .filter_map(|(count, noun)| {
+                let count = count.filter(|count| *count > 0)?;
+                Some(plural(count.unsigned_abs(), noun))
+            })
+            .collect();
+        words.join(" and ")
+    }
+
     /// The difference to what was counted, in words.
     pub(super) fn difference(self, counted: &ElementCounts) -> Option<String> {
         let fields = [
@@ -91,6 +116,16 @@ impl Claims {
             counts.join(", ")
         ))
     }
+}
+
+/// What a suite claims to have gone wrong, and none of its elements shows.
+#[derive(Debug)]
+pub(super) struct Unshown {
+    /// Names of the suites around it and its own; empty for a root without.
+    pub(super) path: String,
+    pub(super) claims: Claims,
+    /// `suite` or `run`.
+    pub(super) what: &'static str,
 }
 
 /// Adds a case to the totals.

@@ -134,8 +134,18 @@ pub(super) struct Attempts {
     /// All cases in their order: eight bytes for each, and no more, since
     /// there may be a million of them.
     seen: Vec<u64>,
-    failed: HashMap<u64, Vec<(u64, CaseOutcome)>, SameState>,
+    failed: HashMap<u64, Vec<Failed>, SameState>,
+    /// Failed cases of which another one of the same name passed, by suite
+    /// element: whether these are attempts is known at the end of it.
+    passed: Vec<(u64, Failed)>,
     limit: usize,
+}
+
+/// A case that failed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Failed {
+    pub(super) ordinal: u64,
+    pub(super) outcome: CaseOutcome,
 }
 
 impl Attempts {
@@ -143,6 +153,7 @@ impl Attempts {
         Self {
             seen: Vec::new(),
             failed: HashMap::default(),
+            passed: Vec::new(),
             limit,
         }
     }
@@ -153,17 +164,30 @@ impl Attempts {
         }
     }
 
-    pub(super) fn failed(&mut self, key: u64, ordinal: u64, outcome: CaseOutcome) {
-        self.failed.entry(key).or_default().push((ordinal, outcome));
+    /// A case of a suite element failed; `names` is the hash of its class and
+    /// name.
+    pub(super) fn failed(&mut self, suite: u64, names: u64, failed: Failed) {
+        let key = join(suite, names);
+        self.failed.entry(key).or_default().push(failed);
     }
 
-    pub(super) fn any_failed(&self) -> bool {
-        !self.failed.is_empty()
+    /// A case passed: others of its suite with its name did not.
+    pub(super) fn passed(&mut self, suite: u64, names: u64) {
+        if self.failed.is_empty() {
+            return;
+        }
+        let earlier = self.failed.remove(&join(suite, names)).unwrap_or_default();
+        self.passed
+            .extend(earlier.into_iter().map(|failed| (suite, failed)));
     }
 
-    /// The failed attempts of a case that passes now.
-    pub(super) fn passed(&mut self, key: u64) -> Vec<(u64, CaseOutcome)> {
-        self.failed.remove(&key).unwrap_or_default()
+    /// At the end of a suite element: its failed cases of which another one
+    /// passed later.
+    pub(super) fn end_suite(&mut self, suite: u64) -> Vec<Failed> {
+        let of_suite = |(of, failed): &(u64, Failed)| (*of == suite).then_some(*failed);
+        let ended = self.passed.iter().filter_map(of_suite).collect();
+        self.passed.retain(|(of, _)| *of != suite);
+        ended
     }
 
     /// At the end: how many cases were written again, in words.

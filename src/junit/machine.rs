@@ -5,7 +5,7 @@
 
 use super::attributes::set;
 use super::case::CaseSink;
-use super::counts::Claims;
+use super::counts::{Claims, Unshown};
 use super::dialect::Dialect;
 use super::elements::Node;
 use super::form::{self, Form};
@@ -53,6 +53,9 @@ pub(super) struct Machine<'s> {
     pub(super) path: String,
     /// Of `path`, so that it is not hashed for each case.
     pub(super) path_hash: u64,
+    /// The file of the suites that follow, where only the empty suite before
+    /// them says it: so does `mocha-junit-reporter` of what Cypress runs.
+    pub(super) root_file: Option<String>,
     pub(super) cases: Vec<OpenCase>,
     /// How many of `cases` are open.
     pub(super) open_cases: usize,
@@ -61,6 +64,16 @@ pub(super) struct Machine<'s> {
     pub(super) identity: Identity,
     pub(super) attempts: Attempts,
     pub(super) next_ordinal: u64,
+    /// Suite elements that began.
+    pub(super) suites_begun: u64,
+    /// Elements of something that went wrong, attempts included.
+    pub(super) wrong_seen: u64,
+    /// How much went wrong by the account of the roots, or of what is in them.
+    pub(super) wrong_claimed: i64,
+    /// Suites that claim that something went wrong, and show nothing.
+    pub(super) unshown: Vec<Unshown>,
+    /// Names of the first suites without a case.
+    pub(super) hollow: Vec<String>,
     /// What the roots claim.
     pub(super) claims: Claims,
     /// Of all suites that are not inside another one.
@@ -91,6 +104,7 @@ impl<'s> Machine<'s> {
             suites: Vec::new(),
             path: String::new(),
             path_hash: 0,
+            root_file: None,
             cases: Vec::new(),
             open_cases: 0,
             wrong: None,
@@ -98,6 +112,11 @@ impl<'s> Machine<'s> {
             identity: Identity::default(),
             attempts: Attempts::new(limits.identities),
             next_ordinal: 0,
+            suites_begun: 0,
+            wrong_seen: 0,
+            wrong_claimed: 0,
+            unshown: Vec::new(),
+            hollow: Vec::new(),
             claims: Claims::default(),
             suite_seconds: 0.0,
             root: None,
@@ -158,8 +177,8 @@ impl<'s> Machine<'s> {
             Node::Case | Node::CaseOfRun => node = self.start_case(named, start),
             Node::Wrong(wrong) => node = self.start_wrong(wrong, around, start, missing),
             Node::Skipped => {
-                if let (Some(Node::Case), Some(case)) = (around, self.case()) {
-                    case.skipped = true;
+                if around == Some(Node::Case) && self.open_cases > 0 {
+                    self.skip_case(start);
                 } else {
                     node = Node::Other;
                 }
@@ -298,6 +317,7 @@ impl<'s> Machine<'s> {
         while !self.stack.is_empty() {
             self.end();
         }
+        self.fail_unshown();
         let dialect = self.dialect_name();
         let sink = &mut *self.sink;
         self.hold

@@ -29,6 +29,8 @@ mod source;
 mod suites;
 
 #[cfg(test)]
+mod settle_tests;
+#[cfg(test)]
 mod tests;
 
 pub use case::{Case, CaseOutcome, CaseSink};

@@ -10,6 +10,8 @@ use crate::model::{ElementCounts, Failure};
 /// A suite, or the root around the suites.
 #[derive(Debug, Default)]
 pub(super) struct OpenSuite {
+    /// Counts the suite elements of the report, from 1.
+    pub(super) number: u64,
     /// Length of the path of suites before this one's name joined it.
     pub(super) path_before: usize,
     /// No root around suites.
@@ -20,8 +22,14 @@ pub(super) struct OpenSuite {
     pub(super) claims: Claims,
     /// What the suites inside it claim.
     pub(super) inner_claims: Claims,
+    /// How much went wrong in the suites inside it by their own account.
+    pub(super) inner_wrong: i64,
     /// Counts of the report when this suite began.
     pub(super) before: ElementCounts,
+    /// Elements of something that went wrong, when this suite began.
+    pub(super) wrong_before: u64,
+    /// Claims that nothing shows, when this suite began.
+    pub(super) unshown_before: usize,
     /// Suites that failed without a case, when this suite began.
     pub(super) suite_errors_before: u64,
     pub(super) out: Option<Box<Kept>>,
@@ -47,6 +55,8 @@ pub(super) struct OpenCase {
     pub(super) skipped: bool,
     /// Its attributes say that it did not run.
     pub(super) not_run: bool,
+    /// Its `status` is `notrun`.
+    pub(super) status_notrun: bool,
     pub(super) flaky: bool,
     pub(super) rerun: bool,
     /// What an attribute says of how it ended, in other formats.
@@ -73,6 +83,7 @@ impl OpenCase {
         self.error = false;
         self.skipped = false;
         self.not_run = false;
+        self.status_notrun = false;
         self.flaky = false;
         self.rerun = false;
         self.told = None;

@@ -101,7 +101,9 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
 /// names the comparison only, and the values stand below it.
 pub(super) fn with_values(known: Evidence, facts: &Facts<'_>) -> Evidence {
     let whole = one_line(facts.statement().text.trim(), EVIDENCE);
-    if whole.len() > known.text.len() && whole.contains(&known.text) {
+    // Long values were taken out before the rules read.
+    let masked = known.text.contains(clues::MASK) && !whole.is_empty();
+    if masked || whole.len() > known.text.len() && whole.contains(&known.text) {
         Evidence {
             text: whole,
             ..known

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Stands where a value stood.
-const MASK: &str = "…";
+pub(in crate::triage) const MASK: &str = "…";
 /// Playwright's word for an element that is not there, which is no value.
-const NO_ELEMENT: &str = "<element(s) not found>";
+pub(super) const NO_ELEMENT: &str = "<element(s) not found>";
 
 /// `text` with the values that it compares left out: what is quoted or
 /// bracketed, what follows a label such as `Expected:`, the lines of a diff,

@@ -1,6 +1,7 @@
 //! Which texts of a failure are read for a cause, and in which order: the
 //! line that names the root cause first, talk last.
 
+mod compared;
 mod frames;
 mod heads;
 mod live;
@@ -14,8 +15,8 @@ mod slice;
 mod texts;
 mod wrapped;
 
-pub(super) use masked::masked;
-pub(super) use origin::{Origin, origin};
+pub(super) use masked::{MASK, masked};
+pub(super) use origin::{Origin, origin, product_frame};
 pub(super) use roots::{telling_line, trace_line};
 pub(super) use slice::Text;
 pub(super) use texts::texts;

@@ -258,7 +258,9 @@ fn without_name<'l>(line: &'l str, index: usize, f: &Failure) -> Cow<'l, str> {
         }
     }
     // `thread 'NAME' (123) panicked at src/lib.rs:1:2:`
-    if let Some((_, rest)) = line.split_once(" panicked at ") {
+    if let Some((head, rest)) = line.split_once(" panicked at ")
+        && head.trim_start().starts_with("thread ")
+    {
         line = Cow::Owned(format!("thread '…' panicked at {rest}"));
     }
     line

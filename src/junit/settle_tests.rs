@@ -1,0 +1,136 @@
+//! Cases that are written twice, claims that nothing bears out, and what did
+//! not run: nothing turns green by doubt or by absence.
+
+use super::CaseOutcome;
+use super::tests::{read_all, suite, totals};
+
+const ONE_OF_TWO: &str =
+    "<testcase name='n' classname='c'><failure/></testcase><testcase name='n' classname='c'/>";
+
+#[test]
+fn a_case_of_the_same_name_is_another_test() {
+    for xml in [
+        suite(ONE_OF_TWO),
+        suite("<testcase name='n'/><testcase name='n'><failure/></testcase>"),
+        // Parameters of TestNG, as Surefire writes them.
+        "<testsuite name='T' version='3.0' time='1' tests='2' errors='0' skipped='0' failures='1' \
+         noNamespaceSchemaLocation='surefire-test-report.xsd'><testcase name='n' classname='c'>\
+         <failure/></testcase><testcase name='n' classname='c'/></testsuite>"
+            .to_owned(),
+        // Projects of Playwright.
+        "<testsuites><testsuite name='a.spec.ts' hostname='chromium' tests='1'>\
+         <testcase name='n' classname='a.spec.ts'><failure/></testcase></testsuite>\
+         <testsuite name='a.spec.ts' hostname='firefox' tests='1'>\
+         <testcase name='n' classname='a.spec.ts'/></testsuite></testsuites>"
+            .to_owned(),
+        "<TestRun><Results><UnitTestResult testId='1' testName='Adds' outcome='Failed'/>\
+         <UnitTestResult testId='2' testName='Adds' outcome='Passed'/></Results></TestRun>"
+            .to_owned(),
+        "1..2\nnot ok 1 - adds\nok 2 - adds\n".to_owned(),
+    ] {
+        let (summary, _) = read_all(&xml);
+        assert_eq!(totals(&summary), [1, 1, 0, 0, 0, 0], "{xml}");
+    }
+    let (summary, _) = read_all(&suite("<testcase><failure/></testcase><testcase/>"));
+    assert_eq!(totals(&summary), [1, 1, 0, 0, 0, 0]);
+    let (summary, _) = read_all(&suite(ONE_OF_TWO));
+    assert_eq!(summary.warnings, ["one case is written a second time"]);
+}
+
+/// Two suites of gotestsum, whose first one claims so many tests.
+fn gotestsum(tests: u32, first: &str, second: &str) -> String {
+    let begin = |tests: u32, name: &str| {
+        let failures = u32::from(name == "p");
+        format!(
+            "<testsuite tests='{tests}' failures='{failures}' time='1' name='{name}' timestamp='t'>"
+        )
+    };
+    format!(
+        "<testsuites>{}{first}</testsuite>{}{second}</testsuite></testsuites>",
+        begin(tests, "p"),
+        begin(1, "q")
+    )
+}
+
+#[test]
+fn an_attempt_is_known_by_its_writer_and_by_the_count_of_its_suite() {
+    let (summary, cases) = read_all(&gotestsum(1, ONE_OF_TWO, ""));
+    assert_eq!(totals(&summary), [1, 0, 0, 0, 1, 0]);
+    assert_eq!(cases[0].outcome, CaseOutcome::Flaky);
+    assert_eq!((summary.elements.failed, summary.elements.flaky), (1, 0));
+    // `-count=2` runs a test twice, and counts it twice.
+    let (summary, _) = read_all(&gotestsum(2, ONE_OF_TWO, ""));
+    assert_eq!(totals(&summary)[..2], [1, 1]);
+    // Another suite element is another package.
+    let (failed, passed) = ONE_OF_TWO.split_at(ONE_OF_TWO.rfind("<testcase").unwrap());
+    let (summary, _) = read_all(&gotestsum(0, failed, passed));
+    assert_eq!(totals(&summary)[..2], [1, 1]);
+    // Of the last attempt it is said that it failed.
+    let (summary, _) = read_all(&gotestsum(1, &format!("{passed}{failed}"), ""));
+    assert_eq!(totals(&summary)[..2], [1, 1]);
+}
+
+#[test]
+fn claims_that_nothing_shows_are_a_failure_of_their_own() {
+    let (summary, cases) = read_all(
+        "<testsuites tests='5' failures='2'><testsuite name='a' tests='3' failures='2' errors='0'>\
+         <testcase name='x' classname='c'/></testsuite></testsuites>",
+    );
+    assert_eq!(totals(&summary), [1, 0, 0, 0, 0, 1]);
+    assert_eq!(
+        cases[1].failures[0].message.as_deref(),
+        Some("the suite reports 2 failures, and no test case shows it")
+    );
+    assert_eq!(cases[1].failures[0].suite.as_deref(), Some("a"));
+    let (summary, cases) = read_all(
+        "<testsuites tests='3' failures='1' errors='1' time='0.5'>\
+         <testsuite tests='0' failures='0' time='0' name='shop/pay' timestamp='t'/>\
+         <testsuite tests='1' failures='1' time='0' name='shop/cart' timestamp='t'>\
+         <testcase name='TestBad'><failure/></testcase></testsuite></testsuites>",
+    );
+    assert_eq!(totals(&summary), [0, 1, 0, 0, 0, 1]);
+    assert_eq!(
+        cases[1].failures[0].message.as_deref(),
+        Some("the run reports 1 error, and no test case shows it; nothing ran in shop/pay")
+    );
+}
+
+#[test]
+fn claims_that_are_shown_elsewhere_or_as_attempts_are_no_failure() {
+    for xml in [
+        // Counted in one suite, shown in the next.
+        "<testsuites failures='1'><testsuite name='a' failures='1'><testcase name='n'/></testsuite>\
+         <testsuite name='b' failures='0'><testcase name='m'><failure/></testcase></testsuite>\
+         </testsuites>",
+        // Surefire counts attempts.
+        "<testsuite name='s' failures='1'><testcase name='n'><flakyFailure/></testcase>\
+         </testsuite>",
+        // Counted at each level.
+        "<testsuites failures='1'><testsuite name='a' failures='1'><testsuite name='b' failures='1'>\
+         <testcase name='n'><failure/></testcase></testsuite></testsuite></testsuites>",
+        "<testsuite name='s' failures='-3'><testcase name='n'/></testsuite>",
+    ] {
+        let (summary, _) = read_all(xml);
+        assert_eq!(summary.suite_errors, 0, "{xml}");
+    }
+}
+
+#[test]
+fn what_ctest_could_not_run_is_an_error() {
+    let of = |message: &str| {
+        format!(
+            "<testsuite name='Linux-c++' tests='1'><testcase name='c' classname='c' time='0' \
+             status='notrun'><skipped message='{message}'/></testcase></testsuite>"
+        )
+    };
+    let (summary, cases) = read_all(&of("Unable to find executable: /x/c"));
+    assert_eq!(totals(&summary), [0, 0, 1, 0, 0, 0]);
+    assert_eq!(
+        cases[0].failures[0].message.as_deref(),
+        Some("Unable to find executable: /x/c")
+    );
+    for skipped in ["SKIP_RETURN_CODE=77", "Disabled", ""] {
+        let (summary, _) = read_all(&of(skipped));
+        assert_eq!(totals(&summary), [0, 0, 0, 1, 0, 0], "{skipped}");
+    }
+}

@@ -1,0 +1,672 @@
+//! What an assertion compares, taken out before anything else reads the text:
+//! values span lines and hold whatever the program printed, stacks and causes
+//! of other failures included.
+//!
+//! Only what would mislead is taken out: short values on one line stay, since
+//! rules read statuses and booleans.
+
+use super::masked::{MASK, NO_ELEMENT};
+use memchr::memmem::Finder;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Shorter values on one line are left to the reader of single lines.
+const SHORT: usize = 24;
+/// As far into a text an assertion in one sentence begins.
+const HEAD: usize = 400;
+/// Replacements in one text.
+const MOST: usize = 8;
+
+/// One of these is in every comparison that is known here.
+const MARKS: [&str; 16] = [
+    "xpect",
+    "ssert",
+    "Condition not satisfied",
+    " !== ",
+    " != ",
+    " == ",
+    "got:",
+    "want",
+    "left:",
+    "ctual",
+    "@@ ",
+    "not equal",
+    "not contain",
+    "+++ ",
+    "+new results",
+    "Diff",
+];
+
+/// `text` without the values that its assertion compares.
+pub(super) fn without_compared(text: &str) -> Cow<'_, str> {
+    static COMPARES: LazyLock<Vec<Finder<'_>>> =
+        LazyLock::new(|| MARKS.iter().map(Finder::new).collect());
+    let compares = |mark: &Finder<'_>| mark.find(text.as_bytes()).is_some();
+    if !COMPARES.iter().any(compares) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = Cow::Borrowed(text);
+    for part in [
+        condition, bracketed, sentence, assigned, labelled, explained, diff,
+    ] {
+        let mut from = 0;
+        for _ in 0..MOST {
+            let Some((range, instead)) = part(&text, from) else {
+                break;
+            };
+            let whole = format!("{}{instead}{}", &text[..range.start], &text[range.end..]);
+            from = range.start + instead.len();
+            text = Cow::Owned(whole);
+        }
+    }
+    text
+}
+
+/// What is to be replaced, and by what.
+type Found = Option<(Range<usize>, String)>;
+
+/// Spock's and Groovy's drawing of a condition, to the end.
+fn condition(text: &str, from: usize) -> Found {
+    let rest = &text[from..];
+    let at = rest
+        .find("Condition not satisfied:\n")
+        .map(|at| at + "Condition not satisfied:".len())
+        .or_else(|| {
+            let at = rest.find("Assertion failed: \n\nassert ")?;
+            Some(at + "Assertion failed:".len())
+        })?;
+    Some((from + at..text.len(), format!(" {MASK}")))
+}
+
+/// `expected: <…> but was: <…>` and the like.
+fn bracketed(text: &str, from: usize) -> Found {
+    const PAIRS: [(&str, &[&str], char); 10] = [
+        ("expected:<", &["> but was:<", ">. Actual:<"], '>'),
+        ("Expected:<", &["> but was:<", ">. Actual:<"], '>'),
+        ("expected: <", &["> but was: <"], '>'),
+        ("Expected: <", &["> but was: <"], '>'),
+        (
+            "expected <",
+            &["> but was <", ">, but was <", ">, actual <"],
+            '>',
+        ),
+        (
+            "Expected <",
+            &["> but was <", ">, but was <", ">, actual <"],
+            '>',
+        ),
+        ("expected [", &["] but found ["], ']'),
+        ("expected same:<", &["> was not:<"], '>'),
+        ("not equal but was: <", &[], '>'),
+        ("has failed [", &[" != ", " == "], ']'),
+    ];
+    let rest = &text[from..];
+    PAIRS.iter().find_map(|(open, between, close)| {
+        let start = rest.find(open)? + open.len();
+        let values = &rest[start..];
+        let middle = between
+            .iter()
+            .filter_map(|between| Some((values.find(between)?, *between)))
+            .min();
+        if middle.is_none() && !between.is_empty() {
+            return None;
+        }
+        let second = middle.map_or(0, |(at, between)| at + between.len());
+        let end = second + end_of_value(&values[second..], Some(*close))?;
+        let first = &values[..middle.map_or(0, |(at, _)| at)];
+        let exception = ["Exception", "Error"]
+            .iter()
+            .any(|ending| first.ends_with(ending) && !first.contains([' ', '\n']));
+        if exception || !misleads(first) && !misleads(&values[second..end]) {
+            return None;
+        }
+        let between = middle.map_or("", |(_, between)| between);
+        let first = if between.is_empty() { "" } else { MASK };
+        Some((
+            from + start..from + start + end,
+            format!("{first}{between}{MASK}"),
+        ))
+    })
+}
+
+/// Whether a value may be taken for a statement. A single word, as the name of
+/// a class, is none.
+fn misleads(value: &str) -> bool {
+    value.contains('\n') || value.len() > SHORT && value.contains(' ')
+}
+
+/// Where a value ends that `close` closes: there, where its line ends, the
+/// last such place where the first line leaves it open. Without one, at the
+/// end of the line.
+fn end_of_value(value: &str, close: Option<char>) -> Option<usize> {
+    let line = value.find('\n').unwrap_or(value.len());
+    let Some(close) = close else {
+        return Some(line);
+    };
+    let first = &value[..line];
+    if let Some(at) = closed_at(first, close) {
+        return Some(at);
+    }
+    let mut end = None;
+    let mut from = 0;
+    for line in value.split_inclusive('\n') {
+        // What closes behind it belongs to something else.
+        if end.is_some() && ends_block(line.trim_start()) {
+            break;
+        }
+        if let Some(at) = closes(line.trim_end(), close) {
+            end = Some(from + at);
+        }
+        from += line.len();
+    }
+    end.or_else(|| first.rfind(close))
+}
+
+/// Where the only `close` of a line stands, if it ends the line.
+fn closed_at(line: &str, close: char) -> Option<usize> {
+    let at = closes(line.trim_end(), close)?;
+    let inner = &line[..at];
+    let open = inner.match_indices(close).any(|(at, _)| {
+        let before = inner[..at].bytes().rev();
+        before.take_while(|byte| *byte == b'\\').count() % 2 == 0
+    });
+    (!open).then_some(at)
+}
+
+/// The place of `close` at the end of a line, behind which only marks stand.
+fn closes(line: &str, close: char) -> Option<usize> {
+    let bare = line
+        .strip_suffix(" // Object.is equality")
+        .unwrap_or(line)
+        .trim_end_matches([',', '.', ')', ';', ' ', '}']);
+    bare.strip_suffix(close).map(str::len)
+}
+
+/// Lines that no value goes over.
+fn ends_block(line: &str) -> bool {
+    const ENDS: [&str; 7] = [
+        "Call log",
+        "Call Log",
+        "=== ",
+        "--- FAIL",
+        "--- PASS",
+        "In [It] at:",
+        "note: run with",
+    ];
+    ENDS.iter().any(|end| line.starts_with(end)) || go_place(line).is_some()
+}
+
+/// Lines behind what a test of Go said. The lines of its message are indented,
+/// and the program's last words are not.
+fn ends_message(line: &str) -> bool {
+    ends_block(line.trim_start()) || line.starts_with("panic: ") || line.starts_with("FAIL\t")
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// What follows `cart_test.go:12: `.
+fn go_place(line: &str) -> Option<&str> {
+    let (_, rest) = line
+        .split_once("_test.go:")
+        .filter(|(file, _)| file.len() < 80 && !file.contains([' ', '"', '\'']))?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    rest.get(digits..)?
+        .strip_prefix(": ")
+        .filter(|_| digits > 0)
+}
+
+/// `expected '…' to equal '…'`, `"…" did not equal "…"`, where a value stands
+/// in quotes in the first lines.
+fn sentence(text: &str, from: usize) -> Found {
+    const LEADS: [&str; 9] = [
+        "xpected ",
+        "xpected string ",
+        "xpected value ",
+        "sserting that ",
+        "ailed: (",
+        ": ",
+        "to be ",
+        "to equal ",
+        "to contain ",
+    ];
+    const SAYS: [&'static str; 30] = [
+        " to ",
+        " not to ",
+        " does not ",
+        " did not ",
+        " do not ",
+        " doesn't ",
+        " didn't ",
+        " !== ",
+        " === ",
+        " != ",
+        " == ",
+        ") is not ",
+        " is not ",
+        " is equal",
+        " is identical",
+        " contains ",
+        " contained ",
+        " equals ",
+        " equaled ",
+        " matches ",
+        " matched ",
+        " starts with ",
+        " ends with ",
+        " should ",
+        " was not ",
+        " with a length",
+        ", but ",
+        " but ",
+        " not found in ",
+        " unexpectedly found in ",
+    ];
+    if from > 0 {
+        return None;
+    }
+    let base = text.find("Failed asserting that ").unwrap_or(0);
+    let head = crate::text::truncate(&text[base..], HEAD);
+    let (open, quote) = head
+        .char_indices()
+        .find(|(_, c)| matches!(c, '"' | '\'' | '`' | '\n'))
+        .filter(|(_, c)| *c != '\n')?;
+    let lead = &head[..open];
+    let leads = lead.trim().is_empty() || LEADS.iter().any(|known| lead.ends_with(known));
+    if !leads || label(lead).is_some() {
+        return None;
+    }
+    let first = base + open + 1;
+    // What follows the first value; either may hold the like of it.
+    let said: Vec<(usize, &'static str)> = text[first..]
+        .match_indices(quote)
+        .filter_map(|(at, _)| {
+            let behind = &text[first + at + 1..];
+            let escaped = text[first..first + at].ends_with('\\');
+            let says = SAYS.iter().find(|says| behind.starts_with(*says))?;
+            (!escaped).then_some((first + at, *says))
+        })
+        .collect();
+    // The second value, if it has quotes, ends where the last quote stands.
+    let second = |(at, says): (usize, &'static str)| {
+        let start = at + 1 + says.len();
+        let rest = &text[start..];
+        let line = rest.find('\n').unwrap_or(rest.len());
+        let Some(open) = rest[..line].find(['"', '\'', '`']) else {
+            return (start + line, rest[..line].to_owned());
+        };
+        let value = open + 1;
+        let quote = rest[open..].chars().next();
+        let end = end_of_value(&rest[value..], quote)
+            .or_else(|| rest[value..].rfind(quote?))
+            .map_or(line, |end| value + end);
+        (start + end, format!("{}{MASK}", &rest[..value]))
+    };
+    // Of what both may hold, the words of an assertion are the likelier.
+    const SURE: [&str; 4] = [" does not ", " did not ", " to ", "== "];
+    let sure = |says: &str| SURE.iter().any(|sure| says.ends_with(sure));
+    let near = *said.first()?;
+    let far = *said.last()?;
+    let told = *said.iter().find(|(_, says)| sure(says)).unwrap_or(&near);
+    let end = second(near).0.max(second(far).0).max(second(told).0);
+    if !misleads(&text[first..near.0]) && !misleads(&text[near.0..end]) {
+        return None;
+    }
+    let instead = format!("{MASK}{quote}{}{}", told.1, second(told).1);
+    Some((first..end, instead))
+}
+
+/// Go's `Name() = …, want …` over several lines.
+fn assigned(text: &str, from: usize) -> Found {
+    let rest = &text[from..];
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let Some(said) = go_place(line.trim_start()) else {
+            continue;
+        };
+        if !said.contains(" = ") {
+            continue;
+        }
+        let value = start + line.find(" = ")? + 3;
+        let message: usize = rest[at..]
+            .split_inclusive('\n')
+            .take_while(|next| !ends_message(next) || indent(next) > indent(line))
+            .map(str::len)
+            .sum();
+        let told = &rest[value..at + message];
+        if !told.contains(", want ") || !told.trim_end().contains('\n') {
+            continue;
+        }
+        let end = rest[..at + message].trim_end().len();
+        return Some((from + value..from + end, format!("{MASK}, want {MASK}")));
+    }
+    None
+}
+
+/// Which of both values a label announces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Value {
+    Wanted,
+    Got,
+}
+
+/// `Expected: …` and `Received: …`, each on lines of its own.
+fn labelled(text: &str, from: usize) -> Found {
+    if text.contains("Uncaught exception, not in assertion") {
+        return None;
+    }
+    let labels: Vec<(Range<usize>, Value)> = lines(text, from)
+        .filter_map(|line| {
+            let (label, value) = label(&text[line.clone()])?;
+            Some((line.start..line.start + label, value))
+        })
+        .collect();
+    let (first, kind) = labels.first()?.clone();
+    let others = || labels.iter().filter(|(_, other)| *other != kind);
+    let Some((next, _)) = others().next() else {
+        return None;
+    };
+    let (last, _) = others().next_back()?;
+    let open = |label: &Range<usize>| {
+        let value = &text[label.end..];
+        let inside = unlabelled(value);
+        let start = label.end + (value.len() - inside.len());
+        let close = match inside.chars().next()? {
+            quote @ ('"' | '\'' | '`') => Some(quote),
+            '<' => Some('>'),
+            '[' => Some(']'),
+            '{' => Some('}'),
+            _ => None,
+        };
+        Some((start + usize::from(close.is_some()), close))
+    };
+    // Where the first value is open at the end of its line, the label that
+    // follows its end counts.
+    let next = match open(&first) {
+        Some((start, Some(close))) => {
+            let line = text[start..].find('\n').map_or(text.len(), |at| start + at);
+            if closed_at(&text[start..line], close).is_some() {
+                next
+            } else {
+                others()
+                    .filter(|(label, _)| closes(text[..label.start].trim_end(), close).is_some())
+                    .map(|(label, _)| label)
+                    .next_back()
+                    .unwrap_or(next)
+            }
+        }
+        Some(_) | None => next,
+    };
+    let end_of = |label: &Range<usize>| {
+        let Some((start, close)) = open(label) else {
+            return text.len();
+        };
+        match close {
+            Some(_) => end_of_value(&text[start..], close).map_or(text.len(), |end| start + end),
+            None => start + end_of_open(&text[start..], text[label.end..].starts_with('\n')),
+        }
+    };
+    let end = end_of(next).max(end_of(last));
+    let values = [&text[first.end..next.start], &text[next.end..end]].map(str::trim);
+    // A sentence without quotes is read as one line.
+    let misleading = |value: &&str| {
+        let quoted = || unlabelled(value).starts_with(['"', '\'', '`', '<', '[']);
+        value.contains('\n') || value.len() > SHORT && value.contains(' ') && quoted()
+    };
+    // An exception that should have come is known by its class.
+    if values.iter().any(|value| is_class(value)) {
+        return None;
+    }
+    let no_element = next == last && values.iter().any(|value| value.starts_with(NO_ELEMENT));
+    if no_element || !values.iter().any(misleading) {
+        return None;
+    }
+    Some((
+        first.end..end,
+        format!("\"{MASK}\"\n{}\"{MASK}", &text[next.clone()]),
+    ))
+}
+
+/// `<shop.TimeoutException>`
+fn is_class(value: &str) -> bool {
+    let name = value
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'))
+        .unwrap_or_default();
+    (name.ends_with("Exception") || name.ends_with("Error")) && !name.contains([' ', '\n', ':'])
+}
+
+/// The value without what tells its type.
+fn unlabelled(value: &str) -> &str {
+    let value = value.trim_start();
+    let value = value.strip_prefix("was ").unwrap_or(value);
+    for (open, close) in [
+        ("(string) ", ""),
+        ("<string>: ", ""),
+        ("|-\n", ""),
+        ("String ", ""),
+    ] {
+        if let Some(rest) = value.strip_prefix(open) {
+            return rest.strip_suffix(close).unwrap_or(rest);
+        }
+    }
+    value
+}
+
+/// The end of a value that nothing opens: that of its line, or of the text
+/// where it goes on. What stands below its label is indented.
+fn end_of_open(value: &str, below: bool) -> usize {
+    let mut lines = value.split_inclusive('\n');
+    let first = lines.next().map_or(0, str::len);
+    let follows = value[first..].lines().next().unwrap_or_default();
+    if follows.trim().is_empty() || super::frames::place(follows).is_some() {
+        return value[..first].trim_end().len();
+    }
+    let mut end = first;
+    let margin = indent(follows);
+    for line in lines {
+        let ends = if below {
+            ends_block(line.trim_start()) && indent(line) < margin
+        } else {
+            ends_message(line)
+        };
+        if ends || line.trim() == "--" {
+            break;
+        }
+        end += line.len();
+    }
+    end
+}
+
+fn lines(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut at = from;
+    text[from..].split_inclusive('\n').map(move |line| {
+        let start = at;
+        at += line.len();
+        start..start + line.trim_end_matches('\n').len()
+    })
+}
+
+/// The length of a label at the head of a line, and which value it announces.
+fn label(line: &str) -> Option<(usize, Value)> {
+    const WORDS: [(&str, Value); 19] = [
+        ("expected", Value::Wanted),
+        ("wanted", Value::Wanted),
+        ("want", Value::Wanted),
+        ("to contain", Value::Wanted),
+        ("to be", Value::Wanted),
+        ("to equal", Value::Wanted),
+        ("to match", Value::Wanted),
+        ("to start", Value::Wanted),
+        ("to end", Value::Wanted),
+        ("not to ", Value::Wanted),
+        ("right", Value::Wanted),
+        ("actual", Value::Got),
+        ("received", Value::Got),
+        ("expecting", Value::Got),
+        ("got", Value::Got),
+        ("but", Value::Got),
+        ("found", Value::Got),
+        ("passed in", Value::Got),
+        ("left", Value::Got),
+    ];
+    let mut bare = line.trim_start();
+    bare = bare.strip_prefix("E  ").map_or(bare, str::trim_start);
+    // Go and testify put it behind a place or a heading.
+    bare = go_place(bare).unwrap_or(bare).trim_start();
+    let lower = |word: &str| {
+        bare.as_bytes()
+            .get(..word.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    let (word, value) = WORDS.iter().find(|(word, _)| lower(word))?;
+    let colon = bare[word.len()..].find(':')?;
+    let between = &bare[word.len()..word.len() + colon];
+    let after = &bare[word.len() + colon + 1..];
+    let is_label = between.len() < 40
+        && !between.contains(['"', '\'', '`', '<', '>', '['])
+        // Those compare nothing.
+        && !between.contains("error")
+        && !["No Exception to be thrown", "(thrown?"].iter().any(|none| after.contains(none))
+        && (after.is_empty() || after.starts_with([' ', '\t']));
+    let label = line.len() - after.trim_start().len();
+    is_label.then_some((label, *value))
+}
+
+/// pytest's and unittest's comparisons with the lines that explain them.
+fn explained(text: &str, from: usize) -> Found {
+    const SAYS: [&str; 16] = [
+        " == ",
+        " != ",
+        " not in ",
+        " in ",
+        " is not ",
+        " is ",
+        " <= ",
+        " >= ",
+        " < ",
+        " > ",
+        " not found in ",
+        " unexpectedly found in ",
+        " unexpectedly identical",
+        " differ: ",
+        " != ",
+        " has no ",
+    ];
+    for line in lines(text, from) {
+        let whole = &text[line.clone()];
+        let marked = whole.starts_with("E  ");
+        let bare = whole.strip_prefix('E').filter(|_| marked).unwrap_or(whole);
+        let bare = bare.trim_start();
+        let said = bare
+            .strip_prefix("AssertionError: ")
+            .or_else(|| bare.strip_prefix("Failed: "))
+            .unwrap_or(bare);
+        let named = said.len() < bare.len();
+        let asserted = said.strip_prefix("assert ");
+        let value = asserted.unwrap_or(said);
+        let Some(says) = SAYS.iter().find(|says| value.contains(*says)) else {
+            continue;
+        };
+        if !(asserted.is_some() || named && value.starts_with(['\'', '"', '[', '{', '(', 'b'])) {
+            continue;
+        }
+        let head = line.end - value.len();
+        let mut end = line.end;
+        for line in lines(text, line.end.saturating_add(1).min(text.len())) {
+            let more = &text[line.clone()];
+            let goes_on = if marked {
+                more.starts_with("E  ")
+            } else {
+                more.is_empty()
+                    || more.starts_with([' ', '\t', '+', '-', '?'])
+                    || more.starts_with("E  ")
+            };
+            let inner = more.trim_start_matches('E').trim_start();
+            if !goes_on || inner.starts_with("+  where") || inner.starts_with("+    and") {
+                break;
+            }
+            // Another exception of the same chain, or a frame.
+            if marked && super::heads::class(inner).is_some() && !more.starts_with("E    ") {
+                break;
+            }
+            end = line.end;
+        }
+        let explains = end > line.end && !text[line.end..end].trim().is_empty();
+        let long = value.len() > 2 * SHORT && value.contains(['\'', '"']);
+        if !explains && !long {
+            continue;
+        }
+        let instead = if long {
+            format!("'{MASK}'{says}'{MASK}'")
+        } else {
+            value.to_owned()
+        };
+        return Some((head..end, instead));
+    }
+    None
+}
+
+/// The lines of a diff, behind what heads it.
+fn diff(text: &str, from: usize) -> Found {
+    const HEADS: [&str; 16] = [
+        "- Expected",
+        "+ Received",
+        "+ actual - expected",
+        "+ expected - actual",
+        "--- Expected",
+        "--- expected",
+        "--- first",
+        "--- Actual",
+        "+++ ",
+        "@@ ",
+        "-old snapshot",
+        "+new results",
+        "Diff:",
+        "With diff:",
+        "Diff < left / right >",
+        "Difference",
+    ];
+    const GOMEGA: [&str; 2] = ["Expected", "[FAILED] Expected"];
+    let mut heads = lines(text, from).filter_map(|line| {
+        let bare = text[line.clone()].trim();
+        let block = bare.starts_with("Expected equality of these values:")
+            || bare == "with expansion:"
+            || GOMEGA.contains(&bare);
+        (block || HEADS.iter().any(|head| bare.starts_with(head))).then_some((line.end, block))
+    });
+    let (start, block) = heads.next()?;
+    let mut end = start;
+    let mut kept = String::new();
+    // The heads stand together; a diff may hold the like of them.
+    let mut headed = true;
+    for line in lines(text, (start + 1).min(text.len())) {
+        let raw = &text[line.clone()];
+        let bare = raw.trim_start();
+        let goes_on = raw.is_empty()
+            || raw.starts_with([' ', '\t', '+', '-', '@', '?', '\\', '"', '\'', '<', '>'])
+            || block && !bare.starts_with("at ") && super::frames::place(bare).is_none();
+        let ends = if block {
+            bare.starts_with("In [It] at:")
+        } else {
+            ends_block(bare)
+        };
+        if !goes_on || ends {
+            break;
+        }
+        let heads = headed && HEADS.iter().any(|head| bare.starts_with(head));
+        if heads || block && (bare.starts_with("to ") || bare.starts_with("not to ")) {
+            kept.push('\n');
+            kept.push_str(bare);
+        } else if !bare.is_empty() {
+            headed = false;
+        }
+        end = line.end;
+    }
+    (end > start && !text[start..end].trim().is_empty())
+        .then(|| (start..end, format!("\n{MASK}{kept}\n{MASK}")))
+}
