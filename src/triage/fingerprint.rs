@@ -149,6 +149,7 @@ fn target(target: Option<AssertionTarget>) -> &'static str {
         Some(AssertionTarget::Duration) => "duration",
         Some(AssertionTarget::Stderr) => "stderr",
         Some(AssertionTarget::OutputSchema) => "output_schema",
+        Some(AssertionTarget::Wire) => "wire",
         None => "",
     }
 }
