@@ -45,8 +45,10 @@ const MOST: usize = 100_000;
 /// Why what was typed leads to no report. Completes "failed to …".
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    #[error("find any report: {pattern} matches no file")]
+    #[error("find any report: {pattern} matches no file and no folder with a report")]
     NoMatch { pattern: String },
+    #[error("find a report without a name: an argument is empty")]
+    Nameless,
     #[error("read the pattern {pattern}: {problem}")]
     Pattern { pattern: String, problem: String },
     #[error("find any test report in the folder {}", path.display())]
@@ -67,18 +69,19 @@ pub fn find(arguments: &[String]) -> Result<Vec<Source>, FindError> {
             found.add("-".to_owned(), Input::Stdin);
             continue;
         }
+        if argument.is_empty() {
+            return Err(FindError::Nameless);
+        }
         let path = Path::new(argument);
         if path.is_dir() {
-            let before = found.sources.len();
-            found.folder(path)?;
-            if found.sources.len() == before && !found.any_below(path) {
+            if found.folder(path)? == 0 {
                 return Err(FindError::NoneInFolder {
                     path: path.to_owned(),
                 });
             }
         } else if path.exists() || !argument.contains(['*', '?', '[']) {
             found.file(path);
-        } else if found.pattern(argument)? == 0 {
+        } else if !found.pattern(argument)? {
             return Err(FindError::NoMatch {
                 pattern: argument.clone(),
             });
@@ -129,40 +132,51 @@ impl Found {
         }
     }
 
-    fn folder(&mut self, folder: &Path) -> Result<(), FindError> {
+    /// How many reports lie in the folder, those included that are taken
+    /// already.
+    fn folder(&mut self, folder: &Path) -> Result<usize, FindError> {
+        let mut count = 0;
         for path in files_below(folder) {
             if looks_like_report(&path) {
+                count += 1;
                 self.file(&path);
             }
             if self.sources.len() > MOST {
                 return Err(FindError::TooMany);
             }
         }
-        Ok(())
+        Ok(count)
     }
 
-    fn any_below(&self, folder: &Path) -> bool {
-        folder
-            .canonicalize()
-            .is_ok_and(|real| self.seen.iter().any(|path| path.starts_with(&real)))
-    }
-
-    /// How many files the pattern names.
-    fn pattern(&mut self, pattern: &str) -> Result<usize, FindError> {
+    /// The files that the pattern names; where it names none, the reports of
+    /// the folders that it names. Whether there are any.
+    fn pattern(&mut self, pattern: &str) -> Result<bool, FindError> {
         let paths = glob::glob(pattern).map_err(|error| FindError::Pattern {
             pattern: pattern.to_owned(),
             problem: error.to_string(),
         })?;
         let mut count = 0;
+        let mut folders = Vec::new();
         // What can't be looked into holds nothing that could be read either.
-        for path in paths.flatten().filter(|path| path.is_file()) {
-            count += 1;
-            self.file(&path);
-            if count > MOST {
+        for path in paths.flatten() {
+            if path.is_file() {
+                count += 1;
+                self.file(&path);
+            } else if path.is_dir() {
+                folders.push(path);
+            }
+            if count > MOST || folders.len() > MOST {
                 return Err(FindError::TooMany);
             }
         }
-        Ok(count)
+        if count > 0 {
+            return Ok(true);
+        }
+        let mut any = false;
+        for folder in folders {
+            any |= self.folder(&folder)? > 0;
+        }
+        Ok(any)
     }
 
     fn sorted(mut self) -> Vec<Source> {

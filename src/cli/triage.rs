@@ -16,7 +16,7 @@ use super::settings::World;
 use crate::history::Past;
 use crate::model::{ExitCode, FailureStatus, ReportSummary, TriageReport, TriagedFailure};
 use crate::report::triage::{self as show, CaseWriter};
-use crate::survey::{self, Account, Before, Input, Part, Source, Terms, Tools};
+use crate::survey::{self, Account, Before, Hint, Input, Part, Source, Terms, Tools};
 use crate::text::one_line;
 use crate::text::redact::{Redactor, looks_secret};
 use crate::triage::Engine;
@@ -36,6 +36,10 @@ const MIN_SECRET: usize = 8;
 
 /// Triages the reports.
 pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode {
+    if let Some(problem) = args.contradiction() {
+        complain(&problem);
+        return ExitCode::InvalidInput;
+    }
     let redactor = secrets(world);
     let sources = match sources(args) {
         Ok(sources) => sources,
@@ -206,6 +210,9 @@ impl Call<'_> {
         }
         let earlier = baseline::baseline(&self.args.baseline, current)
             .map_err(|error| format!("error: failed to {}", chain(&error)))?;
+        for note in &earlier.notes {
+            complain(&format!("note: {note}"));
+        }
         let mut problems: Vec<String> = Vec::new();
         let past = survey::past_of(earlier.runs.iter().collect(), |run: &Vec<Source>, past| {
             let watch = [Some(past), None];
@@ -349,8 +356,9 @@ impl Call<'_> {
             && self.args.mode == Mode::Rca
             && matches!(self.args.format, None | Some(TriageFormat::Jsonl));
         let mut parts = Vec::new();
-        let mut bad = 0_u64;
+        let mut unread = false;
         for source in sources {
+            let mut bad = 0_u64;
             let mut part = Part {
                 summary: ReportSummary {
                     path: source.name.clone(),
@@ -373,20 +381,24 @@ impl Call<'_> {
                     if at_once {
                         lines::answer(&id, &diagnosis, out)?;
                     }
-                    // Of one framework, they can be run again like a report's.
-                    if let Some(dialect) = &failure.dialect
-                        && part.summary.tests == 0
-                    {
-                        part.summary.dialect.clone_from(dialect);
-                    }
+                    let row = part.summary.tests;
                     part.summary.tests += 1;
                     part.summary.failed += 1;
+                    // Each row can come from another framework; what has no
+                    // name of its own can't be selected by one.
+                    let dialect = failure.name.as_ref().and(failure.dialect.clone());
+                    let hint = Hint {
+                        dialect: Some(dialect.unwrap_or_default()),
+                        ..Hint::default()
+                    };
+                    part.hints.insert(row, hint);
                     let name = failure.name.clone().or_else(|| failure.step.clone());
                     let name = name.unwrap_or_else(|| match &id {
                         serde_json::Value::String(id) => id.clone(),
+                        serde_json::Value::Null => format!("failure {}", row + 1),
                         other => other.to_string(),
                     });
-                    part.failures.push(TriagedFailure {
+                    let triaged = TriagedFailure {
                         report: source.name.clone(),
                         suite: failure.suite.clone().unwrap_or_default(),
                         classname: failure.classname.clone().unwrap_or_default(),
@@ -398,7 +410,8 @@ impl Call<'_> {
                         pre_existing: None,
                         diagnosis: *diagnosis,
                         history: None,
-                    });
+                    };
+                    part.failures.push_of_case(row, triaged);
                     Ok(())
                 }
             };
@@ -409,10 +422,30 @@ impl Call<'_> {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(error),
                 Err(error) => {
-                    bad += 1;
                     complain(&format!("error: failed to read {}: {error}", source.name));
+                    part.summary.problem = Some(format!("it can't be read: {error}"));
                 }
             }
+            let unsaid = match (bad, part.summary.tests) {
+                _ if part.summary.problem.is_some() => None,
+                (0, 0) => {
+                    let place = match source.input {
+                        Input::Stdin => "stdin",
+                        Input::File(_) => source.name.as_str(),
+                    };
+                    complain(&format!(
+                        "error: {place} holds no failure\n\
+                         help: write one failure a line, as {{\"id\": 1, \"failure\": \
+                         {{\"message\": \"…\"}}}}"
+                    ));
+                    Some("it holds no failure".to_owned())
+                }
+                (0, _) => None,
+                (1, _) => Some("1 line of it holds no failure".to_owned()),
+                (n, _) => Some(format!("{n} lines of it hold no failure")),
+            };
+            part.summary.problem = part.summary.problem.or(unsaid);
+            unread |= part.summary.problem.is_some();
             parts.push(part);
         }
         let report = survey::account(parts, Before::default(), self.terms()).report;
@@ -421,7 +454,7 @@ impl Call<'_> {
                 replay::replay_failures(&report, writer)
             })?;
         }
-        Ok(if bad > 0 {
+        Ok(if unread {
             ExitCode::InvalidInput
         } else {
             code_of(&report)

@@ -22,6 +22,10 @@ use std::time::Duration;
 /// How much of a server's stderr a report shows.
 const REPORTED_STDERR: usize = 8 * 1024;
 
+/// What is noted of a server that is there already.
+const NOT_OURS: &str = "jelly did not start it: each iteration has a new session with it, and \
+                        finds it as the one before left it";
+
 /// One server with its steps.
 pub struct Lane {
     pub board: Rc<Board>,
@@ -159,6 +163,9 @@ impl Lane {
                 let info = session.server_info();
                 report.server_info = (!info.is_null()).then(|| info.clone());
                 report.notes.extend(session.notes().iter().cloned());
+                if !session.has_process() && !report.notes.iter().any(|note| note == NOT_OURS) {
+                    report.notes.push(NOT_OURS.to_owned());
+                }
                 self.emit(Event::ServerReady {
                     server: self.server.name.clone(),
                     era: session.era().to_string(),

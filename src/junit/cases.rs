@@ -391,7 +391,8 @@ impl Machine<'_> {
             .suites
             .iter()
             .rev()
-            .find_map(|suite| suite.file.clone());
+            .find_map(|suite| suite.file.clone())
+            .or_else(|| self.root_file.clone());
         let case = &mut self.cases[index];
         let some = |kept: &mut Kept| {
             let text = if kept.is_empty() {

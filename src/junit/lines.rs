@@ -6,6 +6,7 @@ use super::limits::Limits;
 use super::machine::{BETWEEN, Machine};
 use super::source::Source;
 use crate::model::Failure;
+use crate::text::plural;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Read};
@@ -189,7 +190,11 @@ pub(super) fn tap(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io::Res
     }
     match planned {
         Some(planned) if planned != seen => {
-            machine.broken(|| format!("{planned} tests were planned, and {seen} were written"));
+            machine.broken(|| {
+                let were = if planned == 1 { "was" } else { "were" };
+                let planned = plural(planned, "test");
+                format!("{planned} {were} planned, and {seen} written")
+            });
         }
         Some(_) => {}
         None => machine.broken(|| "the plan (`1..N`) is missing: it was cut off".to_owned()),
@@ -337,7 +342,12 @@ pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io:
         ));
     }
     if begun > 0 {
-        machine.broken(|| format!("{begun} tests began and did not end: it was cut off"));
+        machine.broken(|| {
+            format!(
+                "{} began and did not end: it was cut off",
+                plural(begun, "test")
+            )
+        });
     }
     Ok(())
 }

@@ -53,6 +53,9 @@ pub(super) struct Machine<'s> {
     pub(super) path: String,
     /// Of `path`, so that it is not hashed for each case.
     pub(super) path_hash: u64,
+    /// The file of the suites that follow, where only the empty suite before
+    /// them says it: so does `mocha-junit-reporter` of what Cypress runs.
+    pub(super) root_file: Option<String>,
     pub(super) cases: Vec<OpenCase>,
     /// How many of `cases` are open.
     pub(super) open_cases: usize,
@@ -101,6 +104,7 @@ impl<'s> Machine<'s> {
             suites: Vec::new(),
             path: String::new(),
             path_hash: 0,
+            root_file: None,
             cases: Vec::new(),
             open_cases: 0,
             wrong: None,

@@ -126,6 +126,10 @@ impl Machine<'_> {
         let elements = self.summary.elements;
         let no_case = elements.cases == suite.before.cases
             && self.summary.suite_errors == suite.suite_errors_before;
+        let own = self.path.get(suite.path_before..).unwrap_or_default();
+        if no_case && own.trim_start_matches(BETWEEN) == "Root Suite" {
+            self.root_file = suite.file.take();
+        }
         let claims_more = suite.claims.wrong() > suite.inner_claims.wrong();
         if no_case && claims_more {
             self.fail_suite(node, &mut suite);

@@ -79,6 +79,22 @@ pub(super) fn suite(inner: &str) -> String {
 }
 
 #[test]
+fn the_file_of_an_empty_root_suite_is_that_of_its_siblings() {
+    let case = "<testcase name='a works' classname='works'><failure message='no'/></testcase>";
+    let (_, cases) = read_all(&format!(
+        "<testsuites name='Mocha Tests'>
+           <testsuite name='Root Suite' file='cypress/e2e/a.cy.js' tests='0'/>
+           <testsuite name='a'>{case}</testsuite>
+           <testsuite name='b' file='own.js'>{case}</testsuite>
+           <testsuite name='Root Suite' tests='0'/>
+           <testsuite name='c'>{case}</testsuite>
+         </testsuites>"
+    ));
+    let files: Vec<Option<&str>> = cases.iter().map(|case| case.file.as_deref()).collect();
+    assert_eq!(files, [Some("cypress/e2e/a.cy.js"), Some("own.js"), None]);
+}
+
+#[test]
 fn a_case_is_handed_on_with_everything_that_is_said_of_it() {
     let (summary, cases) = read_all(
         "<testsuites time='2.5'><testsuite name='outer' file='o.js'><testsuite name='inner'>

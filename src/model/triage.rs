@@ -22,7 +22,7 @@ pub struct TriageReport {
     pub clusters: Vec<Cluster>,
     /// Tests that failed before and do not any more; only with a baseline or
     /// a history.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub fixed: Vec<FixedTest>,
     pub retry: RetryPlan,
     /// What is wrong around the tests, one sentence a cause.
@@ -42,10 +42,14 @@ pub struct Health {
     /// `tests` without the skipped ones.
     pub executed: u64,
     pub passed: u64,
-    /// Failures and errors.
+    /// Failures and errors, `suite_errors` among them.
     pub failed: u64,
     pub skipped: u64,
     pub flaky: u64,
+    /// Suites that failed outside of their tests: in `failed`, and not in
+    /// `tests`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub suite_errors: u64,
 }
 
 /// What a run's result is worth.
@@ -120,16 +124,17 @@ pub struct FixedTest {
 /// itself, and no other.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetryPlan {
-    /// As the framework selects them, else as the report names them.
+    /// Each test once, by its name in the report with file or class before it.
+    /// What a command runs besides these, `notes` tells.
     pub tests: Vec<String>,
     /// One shell command a line, for a POSIX shell.
     pub commands: Vec<String>,
     /// Tests of `tests` that no command runs, since jelly does not know how
     /// their framework selects them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub without_command: Vec<String>,
     /// What to know before the commands are run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub notes: Vec<String>,
 }
 

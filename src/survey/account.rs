@@ -5,7 +5,7 @@ use super::cluster::clusters;
 use super::exit::{FailOn, exit};
 use super::health::health;
 use super::memory::Before;
-use super::rerun;
+use super::rerun::{self, Hint, Hints};
 use crate::history::TestName;
 use crate::model::{
     ExitCode, Failures, Health, ReportSummary, RetryPlan, SCHEMA_VERSION, Template, TriageReport,
@@ -22,6 +22,8 @@ pub struct Part {
     pub passed: Vec<TestName>,
     /// What the fingerprints were made of, where this run is remembered.
     pub templates: HashMap<String, Template>,
+    /// What reruns have to know of its cases, by their ordinals.
+    pub hints: HashMap<u64, Hint>,
 }
 
 /// How the account is drawn up.
@@ -50,6 +52,7 @@ pub fn account(mut parts: Vec<Part>, mut before: Before, terms: Terms) -> Accoun
     let mut reports = Vec::with_capacity(parts.len());
     let mut failures = Failures::default();
     let (mut passed, mut templates) = (Vec::new(), HashMap::new());
+    let mut hints = Hints::new();
     for part in parts {
         let mut summary = part.summary;
         let run = summary.identity.clone();
@@ -62,6 +65,8 @@ pub fn account(mut parts: Vec<Part>, mut before: Before, terms: Terms) -> Accoun
             }
             passed.extend(part.passed);
             templates.extend(part.templates);
+            let of_report = part.hints.into_iter();
+            hints.extend(of_report.map(|(at, hint)| ((summary.path.clone(), at), hint)));
             if failures.is_empty() {
                 failures = part.failures;
             } else {
@@ -75,7 +80,7 @@ pub fn account(mut parts: Vec<Part>, mut before: Before, terms: Terms) -> Accoun
     let fixed = before.fixed(&passed, &failures);
     let clusters = clusters(&failures);
     let health = health(&reports, &clusters, &failures);
-    let retry = rerun::plan(&failures, &reports);
+    let retry = rerun::plan(&failures, &reports, &hints);
     let (exit_code, verdict) = exit(&reports, &failures, &health, terms.fail_on, terms.strict);
     let report = TriageReport {
         schema_version: SCHEMA_VERSION,

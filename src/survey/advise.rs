@@ -92,7 +92,20 @@ pub(super) fn recommendations(
 }
 
 fn broken_reports(reports: &[ReportSummary], said: &mut Vec<String>) {
-    let broken: Vec<&ReportSummary> = reports.iter().filter(|r| r.problem.is_some()).collect();
+    let (others, broken): (Vec<&ReportSummary>, Vec<&ReportSummary>) = reports
+        .iter()
+        .filter(|report| report.problem.is_some())
+        .partition(|report| is_no_test_report(report));
+    if let Some(first) = others.first() {
+        let more = match others.len() - 1 {
+            0 => String::new(),
+            n => format!(" and {}", plural(n, "other file")),
+        };
+        said.push(format!(
+            "Leave out {}{more}: no test report, and nothing to triage.",
+            first.path
+        ));
+    }
     if let Some(first) = broken.first() {
         let others = match broken.len() - 1 {
             0 => String::new(),
@@ -104,6 +117,13 @@ fn broken_reports(reports: &[ReportSummary], said: &mut Vec<String>) {
             first.path
         ));
     }
+}
+
+/// Whether the reader knows the file for something else that is whole, as a
+/// coverage report; its words say then what to do.
+fn is_no_test_report(report: &ReportSummary) -> bool {
+    let problem = report.problem.as_deref().unwrap_or_default();
+    problem.contains("leave it out")
 }
 
 fn pick<'c>(clusters: &[&'c Cluster], wanted: impl Fn(&Cluster) -> bool) -> Vec<&'c Cluster> {

@@ -2,15 +2,17 @@
 
 use super::account::Part;
 use super::read::Tools;
+use super::rerun::Hint;
 use crate::history::TestName;
 use crate::junit::{Case, CaseOutcome, CaseSink};
 use crate::model::{
-    Diagnosis, Failure, FailureStatus, Failures, ReportSummary, Template, TriagedFailure,
+    Diagnosis, Failure, FailureStatus, FailureView, Failures, ReportSummary, Template,
+    TriagedFailure,
 };
 use crate::text::one_line;
 use crate::text::redact::Redactor;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Longest message that is kept of a failure, in bytes.
@@ -22,6 +24,12 @@ const MATCHER_LINES: usize = 16;
 /// A case that fails a hundred times over is told by its first few causes.
 const CAUSES_OF_A_CASE: usize = 8;
 
+/// What Vitest puts between the titles of suites and tests.
+const BELOW: &str = " > ";
+/// Titles around a test, and suites of a report, that are looked at.
+const TITLES: usize = 16;
+const SUITES: usize = 10_000;
+
 /// Diagnoses each failure as it is read and keeps what is printed of it;
 /// passing cases leave nothing behind.
 pub struct Collector<'e> {
@@ -30,6 +38,9 @@ pub struct Collector<'e> {
     failures: Failures,
     passed: Vec<TestName>,
     templates: HashMap<String, Template>,
+    /// Suites whose tests were skipped, with the titles around each of them.
+    /// One that is a failed case besides failed in its set-up.
+    skipped_below: HashSet<(String, String)>,
     /// Places in `failures`, by case. Cases do not come by rising ordinal.
     places: HashMap<u64, Range<usize>>,
 }
@@ -44,6 +55,7 @@ impl<'e> Collector<'e> {
             failures: Failures::default(),
             passed: Vec::new(),
             templates: HashMap::new(),
+            skipped_below: HashSet::new(),
             places: HashMap::new(),
         }
     }
@@ -52,12 +64,41 @@ impl<'e> Collector<'e> {
     #[must_use]
     pub fn into_part(mut self, summary: ReportSummary) -> Part {
         self.failures.sort_by_case();
+        let hints = self.hints();
         self.failures.shrink_to_fit();
         Part {
+            hints,
             summary,
             failures: self.failures,
             passed: self.passed,
             templates: self.templates,
+        }
+    }
+
+    /// The cases that stand for a suite.
+    fn hints(&self) -> HashMap<u64, Hint> {
+        if self.skipped_below.is_empty() {
+            return HashMap::new();
+        }
+        let group = Hint {
+            is_group: true,
+            ..Hint::default()
+        };
+        let below = |failure: &FailureView<'_>| (failure.suite.to_owned(), failure.name.to_owned());
+        self.failures
+            .iter()
+            .filter(|failure| self.skipped_below.contains(&below(failure)))
+            .map(|failure| (failure.ordinal, group.clone()))
+            .collect()
+    }
+
+    fn skipped(&mut self, case: &Case<'_>) {
+        let text = |text| self.tools.redactor.redact(text).into_owned();
+        for (end, _) in case.name.match_indices(BELOW).take(TITLES) {
+            if self.skipped_below.len() < SUITES {
+                let titles = case.name.get(..end).unwrap_or_default();
+                self.skipped_below.insert((text(case.suite), text(titles)));
+            }
         }
     }
 
@@ -116,7 +157,7 @@ impl CaseSink for Collector<'_> {
     fn case(&mut self, case: &Case<'_>) {
         let status = match case.outcome {
             CaseOutcome::Passed => return self.passed(case),
-            CaseOutcome::Skipped => return,
+            CaseOutcome::Skipped => return self.skipped(case),
             CaseOutcome::Failed => FailureStatus::Failure,
             CaseOutcome::Error => FailureStatus::Error,
             CaseOutcome::Flaky => FailureStatus::Flaky,
@@ -168,6 +209,9 @@ fn message(failure: &Failure) -> Option<String> {
     {
         return Some(compared);
     }
+    if let Some(said) = panic(failure) {
+        return Some(said);
+    }
     failure
         .message
         .as_deref()
@@ -175,6 +219,50 @@ fn message(failure: &Failure) -> Option<String> {
         .filter(|message| !message.is_empty())
         .or_else(|| failure.text.as_deref().and_then(first_line))
         .or_else(|| failure.type_.as_deref().and_then(first_line))
+}
+
+/// What a Rust program panicked with. Its first line tells the thread and the
+/// place, and is all that nextest puts into the message; libtest's reports have
+/// it in the output.
+fn panic(failure: &Failure) -> Option<String> {
+    let texts = [&failure.message, &failure.text];
+    let told = texts
+        .into_iter()
+        .flatten()
+        .find(|text| !text.trim().is_empty());
+    let is_head = |line: &str| line.starts_with("thread '") && line.contains(" panicked at ");
+    if told.is_some_and(|told| !told.lines().any(|line| is_head(line.trim_start()))) {
+        return None;
+    }
+    let outputs = [
+        &failure.text,
+        &failure.message,
+        &failure.system_err,
+        &failure.system_out,
+    ];
+    outputs.into_iter().flatten().find_map(|text| {
+        let mut lines = text
+            .lines()
+            .map(str::trim)
+            .skip_while(|line| !is_head(line));
+        // Up to Rust 1.72, the panic's message stood in the same line.
+        let head = lines.next()?;
+        let (_, place) = head.split_once(" panicked at ")?;
+        if let Some(said) = place.strip_prefix('\'') {
+            let said = said.rsplit_once("', ").map_or(said, |(said, _)| said);
+            return Some(one_line(said, MESSAGE_MAX));
+        }
+        let mut said = one_line(lines.next()?, MESSAGE_MAX);
+        // What `assert_eq!` compared stands below.
+        for line in lines.take(2) {
+            if line.starts_with("left:") || line.starts_with("right:") {
+                said.push_str("; ");
+                said.push_str(&one_line(line, MESSAGE_MAX / 4));
+            }
+        }
+        let said = one_line(&said, MESSAGE_MAX);
+        (!said.is_empty() && !said.starts_with("note: ")).then_some(said)
+    })
 }
 
 /// Jest names only its matcher in the first line; what was compared follows.
@@ -217,6 +305,7 @@ mod tests {
     use super::{Collector, Tools};
     use crate::junit::{Case, CaseOutcome, CaseSink};
     use crate::model::{Failure, FailureStatus, ReportSummary, Side};
+    use crate::survey::{Before, Terms, account};
     use crate::text::redact::Redactor;
     use crate::triage::Engine;
 
@@ -290,6 +379,88 @@ mod tests {
         assert!(flaky.kind.flaky && flaky.kind.side == Side::Test);
         assert_eq!(other.status, FailureStatus::Failure);
         assert!(!other.kind.flaky);
+    }
+
+    #[test]
+    fn a_panic_is_told_by_its_message_without_thread_and_pid() {
+        let head = "thread 'tests::ix' (7659) panicked at src/lib.rs:5:65";
+        for (message, text, output, wanted) in [
+            (
+                Some(head),
+                Some(format!(
+                    "{head}:\nindex out of bounds: the len is 1\nnote: run with"
+                )),
+                None,
+                "index out of bounds: the len is 1",
+            ),
+            (
+                None,
+                None,
+                Some(format!(
+                    "\n{head}:\nassertion `left == right` failed\n  left: 1\n right: 2\n"
+                )),
+                "assertion `left == right` failed; left: 1; right: 2",
+            ),
+            (
+                Some("thread 'main' panicked at 'no \'luck\'', src/a.rs:1:1"),
+                None,
+                None,
+                "no 'luck'",
+            ),
+            (
+                Some("wrong"),
+                None,
+                Some(format!("{head}:\nanother")),
+                "wrong",
+            ),
+        ] {
+            let failure = Failure {
+                message: message.map(str::to_owned),
+                text,
+                system_out: output,
+                ..Failure::default()
+            };
+            assert_eq!(super::message(&failure).as_deref(), Some(wanted));
+        }
+    }
+
+    #[test]
+    fn a_suite_that_failed_beside_its_skipped_tests_is_run_again_as_a_whole() {
+        let engine = Engine::builtin();
+        let redactor = Redactor::none();
+        let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
+        let refused = [failure("connect ECONNREFUSED 127.0.0.1:5432")];
+        for (ordinal, name, outcome) in [
+            (0, "Cart > adds", CaseOutcome::Skipped),
+            (1, "Cart > deep > adds", CaseOutcome::Skipped),
+            (2, "User > is", CaseOutcome::Failed),
+            (3, "Cart", CaseOutcome::Failed),
+        ] {
+            let mut told = case(ordinal, outcome, &refused);
+            (told.name, told.classname) = (name, "a.test.ts");
+            if outcome == CaseOutcome::Skipped {
+                told.failures = &[];
+            }
+            collector.case(&told);
+        }
+        let part = collector.into_part(ReportSummary {
+            path: "a.xml".into(),
+            dialect: "vitest".into(),
+            tests: 4,
+            failed: 2,
+            skipped: 2,
+            ..ReportSummary::default()
+        });
+        let report = account(vec![part], Before::default(), Terms::default()).report;
+        assert_eq!(
+            report.retry.commands,
+            ["npx vitest run a.test.ts -t '^ ?(Cart .*|User is)$'"]
+        );
+        assert_eq!(
+            report.retry.tests,
+            ["a.test.ts > Cart", "a.test.ts > User is"]
+        );
+        assert!(report.retry.notes[0].contains("all of a.test.ts > Cart"));
     }
 
     #[test]

@@ -18,12 +18,11 @@ pub(super) fn health(
     failures: &Failures,
 ) -> Health {
     let mut health = Health::default();
-    let mut suites = 0;
     for report in reports.iter().filter(|report| report.same_as.is_none()) {
         health.tests += report.tests;
         health.passed += report.passed;
         health.failed += report.failed + report.errors + report.suite_errors;
-        suites += report.suite_errors;
+        health.suite_errors += report.suite_errors;
         health.skipped += report.skipped;
         health.flaky += report.flaky;
     }
@@ -47,7 +46,7 @@ pub(super) fn health(
             plural(health.failed, "failure"),
             cluster.title
         ),
-        None => counted(&health, suites, clusters, failures),
+        None => counted(&health, clusters, failures),
     };
     health.summary = match health.state {
         HealthState::Unreadable if health.tests == 0 => unreadable(&unread, reports.len()),
@@ -139,11 +138,11 @@ fn none_failed(health: &Health) -> String {
     }
 }
 
-fn counted(health: &Health, suites: u64, clusters: &[Cluster], failures: &Failures) -> String {
+fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String {
     if health.failed == 0 {
         return none_failed(health);
     }
-    let who = who_failed(health, suites);
+    let who = who_failed(health, health.suite_errors);
     let causes: Vec<&Cluster> = clusters.iter().filter(|c| standing(c) > 0).collect();
     if let [only] = causes.as_slice() {
         return format!("{who}: {}.", only.title.trim_end_matches('.'));

@@ -25,6 +25,7 @@ pub use collect::Collector;
 pub use exit::FailOn;
 pub use memory::{Before, past_of, past_run};
 pub use read::{Input, Source, Tools, open, read_all, read_one};
+pub use rerun::Hint;
 
 #[cfg(test)]
 mod tests;

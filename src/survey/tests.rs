@@ -101,6 +101,23 @@ fn an_address_behind_different_words_is_one_cause() {
 }
 
 #[test]
+fn a_panic_has_its_message_for_a_title() {
+    let mut wrong = failure("a.xml", "ix", "code");
+    wrong.message = Some("index out of bounds: the len is 1".into());
+    wrong.diagnosis.root_cause = "code_exception".into();
+    let head = "thread 'ix' panicked at src/lib.rs:5:65: index out of bounds: the len is 1";
+    wrong.diagnosis.evidence.as_mut().unwrap().text = head.into();
+    let mut part = part("a.xml", 0, &[]);
+    (part.summary.tests, part.summary.failed) = (1, 1);
+    part.failures.push(wrong);
+    let report = drawn(vec![part]);
+    assert_eq!(
+        report.clusters[0].title,
+        "index out of bounds: the len is 1"
+    );
+}
+
+#[test]
 fn ports_that_change_from_test_to_test_name_no_server() {
     let kinds: Vec<String> = (0..9)
         .map(|n| format!("refused localhost:4000{n}"))
@@ -203,6 +220,30 @@ fn only_what_may_pass_by_itself_is_run_again() {
     let report = drawn(vec![both]);
     assert_eq!(report.retry.tests.len(), 1);
     assert_eq!(report.retry.commands, ["pytest c.py::a"]);
+}
+
+#[test]
+fn a_file_of_another_kind_is_to_be_left_out_and_a_broken_report_looked_into() {
+    let broken = |path: &str, problem: &str| {
+        let mut part = part(path, 0, &[]);
+        part.summary.problem = Some(problem.into());
+        part
+    };
+    let report = drawn(vec![
+        broken(
+            "a.info",
+            "it is a coverage report, and no test report: leave it out",
+        ),
+        broken("b.xml", "it is empty"),
+    ]);
+    let [first, second, ..] = report.recommendations.as_slice() else {
+        panic!("{:?}", report.recommendations)
+    };
+    assert!(first.starts_with("Leave out a.info:"), "{first}");
+    assert!(
+        second.starts_with("Find out what kept b.xml from"),
+        "{second}"
+    );
 }
 
 #[test]

@@ -32,11 +32,14 @@ pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
             let evidence = failure.evidence.map(|(_, text)| text);
             // Some writers put the whole output into the message.
             let telling = |text: &&str| !is_constant(text) && text.len() <= TITLE;
-            // The evidence may be the message with the values that it compares.
+            // The evidence may be the message with the values that it compares,
+            // and of a panic has the thread in front of it.
             let fuller = |text: &&str| {
-                failure
-                    .message
-                    .is_none_or(|message| text.contains(one_line(message.trim(), TITLE).as_str()))
+                let is_panic = text.starts_with("thread '") && text.contains(" panicked at ");
+                !is_panic
+                    && failure.message.is_none_or(|message| {
+                        text.contains(one_line(message.trim(), TITLE).as_str())
+                    })
             };
             let message = failure.message.filter(telling);
             let message = evidence.filter(fuller).or(message).or(evidence);

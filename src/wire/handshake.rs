@@ -47,8 +47,6 @@ pub(super) enum Trouble {
 }
 
 impl Trouble {
-    /// An exchange that went wrong; one that carries a JSON-RPC error is that
-    /// error.
     pub(super) fn http(method: &'static str, end: Box<HttpEnd>) -> Self {
         Self::Http { method, end }
     }

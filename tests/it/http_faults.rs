@@ -237,6 +237,7 @@ fn a_redirect_to_another_origin_gets_no_header_of_ours() {
         "{failure:#}"
     );
     assert_eq!(other.heard().len(), 0);
+    assert!(!run.markdown.contains("key=k"), "{}", run.markdown);
 }
 
 #[test]

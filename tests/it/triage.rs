@@ -319,10 +319,79 @@ fn in_a_folder_reports_of_every_format_are_found_and_nothing_else() {
 fn a_pattern_or_a_folder_that_leads_to_nothing_is_no_green() {
     let project = Project::empty();
     fs::create_dir(project.dir().join("empty")).unwrap();
-    for argument in ["*.xml", "empty", "a[.xml"] {
+    for argument in ["*.xml", "empty", "emp*", "a[.xml", ""] {
         let ended = triage(&project, &[argument]);
         assert_eq!(ended.code, Some(2), "{argument}");
         assert!(ended.stderr.starts_with("error: "), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_pattern_of_folders_means_the_reports_in_them() {
+    let project = Project::empty();
+    for module in ["a", "b"] {
+        let folder = format!("{module}/target/surefire-reports");
+        fs::create_dir_all(project.dir().join(&folder)).unwrap();
+        let case = CODE.replace("total", module);
+        project.write(&format!("{folder}/TEST-{module}.xml"), report(&case));
+        project.write(&format!("{folder}/notes.txt"), "no report");
+    }
+    let (code, value) = json(&project, &["*/target/surefire-reports"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(value["health"]["tests"], 2);
+}
+
+#[test]
+fn each_row_is_run_again_by_its_own_framework() {
+    let project = Project::empty();
+    let refused = r#""message":"connect ECONNREFUSED 127.0.0.1:1""#;
+    project.write(
+        "mix.jsonl",
+        format!(
+            "{{\"id\":\"1\",\"failure\":{{{refused},\"dialect\":\"pytest\",\"classname\":\"tests.a\",\"name\":\"x\"}}}}\n\
+             {{\"id\":\"2\",\"failure\":{{{refused},\"dialect\":\"surefire\",\"classname\":\"shop.CartTest\",\"name\":\"y\"}}}}\n\
+             {{\"id\":\"mcp\",\"failure\":{{\"phase\":\"call\",{refused}}}}}\n\
+             {{\"failure\":{{{refused},\"dialect\":\"pytest\"}}}}\n"
+        ),
+    );
+    let (_, value) = json(&project, &["mix.jsonl"]);
+    let retry = &value["retry"];
+    assert_eq!(
+        retry["commands"],
+        serde_json::json!([
+            "mvn test '-Dtest=shop.CartTest#y' -Dsurefire.failIfNoSpecifiedTests=false",
+            "pytest tests/a.py::x"
+        ])
+    );
+    assert_eq!(
+        retry["without_command"],
+        serde_json::json!(["failure 4", "mcp"])
+    );
+    assert_eq!(retry["tests"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn rows_that_hold_nothing_are_said_in_every_format() {
+    let project = Project::empty();
+    project.write("none.jsonl", "\n");
+    project.write("one.jsonl", "{\"failure\":{}}\nnot json\n");
+    for format in ["jsonl", "human", "md", "json"] {
+        let ended = triage(&project, &["none.jsonl", "--format", format]);
+        assert_eq!(ended.code, Some(2), "{format}");
+        assert!(ended.stderr.contains("none.jsonl holds no failure"));
+        let ended = triage(&project, &["one.jsonl", "--format", format]);
+        assert_eq!(ended.code, Some(2), "{format}");
+        assert!(
+            ended.stderr.contains("one.jsonl:2:") && ended.stderr.contains("it is no JSON"),
+            "{}",
+            ended.stderr
+        );
+        let verdict = match format {
+            "human" => "UNRELIABLE  one.jsonl can't be relied on: 1 line of it holds no failure",
+            "json" => "\"exit_code\": 2",
+            _ => "",
+        };
+        assert!(ended.stdout.contains(verdict), "{}", ended.stdout);
     }
 }
 

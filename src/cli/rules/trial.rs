@@ -59,7 +59,8 @@ pub(super) fn trial(
         writeln!(out, "{rules}, {texts}: all hold")?;
         Ok(ExitCode::Passed)
     } else {
-        writeln!(out, "{rules}, {texts}: {failed} do not hold")?;
+        let do_not = if failed == 1 { "does not" } else { "do not" };
+        writeln!(out, "{rules}, {texts}: {failed} {do_not} hold")?;
         Ok(ExitCode::CodeFailure)
     }
 }

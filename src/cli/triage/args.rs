@@ -140,3 +140,27 @@ pub struct TriageArgs {
     #[arg(long, short, value_name = "N", env = "JELLY_JOBS", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 }
+
+impl TriageArgs {
+    /// What can't be meant together; nothing is printed in a way that nobody
+    /// asked for.
+    pub(super) fn contradiction(&self) -> Option<String> {
+        let mode = match self.mode {
+            Mode::Rca => return None,
+            Mode::Failures => "failures",
+            Mode::Locate => "locate",
+        };
+        let format = match self.format? {
+            TriageFormat::Human | TriageFormat::Json | TriageFormat::Jsonl => return None,
+            TriageFormat::Md => "md",
+            TriageFormat::Table => "table",
+            TriageFormat::Github => "github",
+            TriageFormat::Ctrf => "ctrf",
+            TriageFormat::Junit => "junit",
+        };
+        Some(format!(
+            "error: --mode {mode} can't be printed as {format}\n\
+             help: it knows --format human, json and jsonl"
+        ))
+    }
+}

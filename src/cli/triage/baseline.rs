@@ -14,6 +14,8 @@ use tempfile::NamedTempFile;
 pub struct Baseline {
     /// Oldest first.
     pub runs: Vec<Vec<Source>>,
+    /// What the reader should know of it, one sentence each.
+    pub notes: Vec<String>,
     /// What came out of git; gone with the value.
     _files: Vec<NamedTempFile>,
 }
@@ -43,7 +45,13 @@ pub fn baseline(values: &[String], current: &[Source]) -> Result<Baseline, Basel
                 let mut run = Vec::new();
                 for source in current {
                     if let Input::File(path) = &source.input {
-                        let (file, name) = out_of_git(revision, path)?;
+                        let Some((file, name)) = out_of_git(revision, path)? else {
+                            let path = path.display();
+                            baseline.notes.push(format!(
+                                "{path} is not in {revision}: all of its failures are new"
+                            ));
+                            continue;
+                        };
                         run.push(Source {
                             name,
                             input: Input::File(file.path().to_owned()),
@@ -83,26 +91,39 @@ fn runs(mut files: Vec<Source>) -> Vec<Vec<Source>> {
 }
 
 /// The path without what tells runs apart: numbers in the names of folders, and
-/// at the end of the file's.
+/// at the end of the file's. `Results`, `Results(1)` and `Results-2` are one.
 fn unnumbered(path: &str) -> String {
     let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
-    let folders: String = folders
-        .split_inclusive(|c: char| !c.is_ascii_digit())
-        .map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()))
+    let folders: Vec<String> = folders
+        .split('/')
+        .map(|folder| {
+            unsuffixed(folder)
+                .split(|c: char| c.is_ascii_digit())
+                .collect()
+        })
         .collect();
     let (stem, ending) = file.split_once('.').unwrap_or((file, ""));
-    let bare = stem
-        .trim_end_matches(')')
-        .trim_end_matches(|c: char| c.is_ascii_digit());
-    let stem = match bare.chars().last() {
-        Some('(' | '-' | '_') if bare.len() < stem.len() => &bare[..bare.len() - 1],
-        Some(_) | None => stem,
-    };
-    format!("{folders}/{stem}.{ending}")
+    format!("{}/{}.{ending}", folders.join("/"), unsuffixed(stem))
 }
 
-/// A file as it was at a revision, and what it is called.
-fn out_of_git(revision: &str, path: &Path) -> Result<(NamedTempFile, String), BaselineError> {
+/// A name without the number at its end, if that stands apart: `(7)`, ` (7)`,
+/// `-7`, `_7`.
+fn unsuffixed(name: &str) -> &str {
+    let bare = name
+        .trim_end_matches(')')
+        .trim_end_matches(|c: char| c.is_ascii_digit());
+    match bare.chars().last() {
+        Some('(' | '-' | '_') if bare.len() < name.len() => bare[..bare.len() - 1].trim_end(),
+        Some(_) | None => name,
+    }
+}
+
+/// A file as it was at a revision, and what it is called; nothing for a file
+/// that was not there.
+fn out_of_git(
+    revision: &str,
+    path: &Path,
+) -> Result<Option<(NamedTempFile, String)>, BaselineError> {
     let file_name = path.file_name().unwrap_or_default().to_string_lossy();
     let what = format!("{revision}:{}", path.display());
     let refuse = |problem: &str| BaselineError::Git {
@@ -116,15 +137,22 @@ fn out_of_git(revision: &str, path: &Path) -> Result<(NamedTempFile, String), Ba
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),
     };
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .arg("show")
-        .arg(format!("{revision}:./{file_name}"))
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| refuse(&error.to_string()))?;
+    let git = |words: &[&str]| {
+        Command::new("git")
+            .arg("-C")
+            .arg(folder)
+            .args(words)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| refuse(&error.to_string()))
+    };
+    let output = git(&["show", &format!("{revision}:./{file_name}")])?;
     if !output.status.success() {
+        // Of a folder of that revision, git lists what is there of a name.
+        let listed = git(&["ls-tree", revision, "--", &format!("./{file_name}")])?;
+        if listed.status.success() && listed.stdout.is_empty() {
+            return Ok(None);
+        }
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(refuse(said.lines().next().unwrap_or("git says nothing")));
     }
@@ -138,7 +166,7 @@ fn out_of_git(revision: &str, path: &Path) -> Result<(NamedTempFile, String), Ba
         what: what.clone(),
         source,
     })?;
-    Ok((file, what))
+    Ok(Some((file, what)))
 }
 
 #[cfg(test)]
@@ -178,6 +206,24 @@ mod tests {
         assert_eq!(
             names(&["TEST-a.Foo1Test.xml", "TEST-a.Foo2Test.xml"]),
             [["TEST-a.Foo1Test.xml", "TEST-a.Foo2Test.xml"]]
+        );
+    }
+
+    #[test]
+    fn a_folder_without_a_number_comes_before_its_numbered_copies() {
+        for copies in [
+            ["b/R/J.xml", "b/R(1)/J.xml", "b/R(2)/J.xml"],
+            ["b/R-1/J.xml", "b/R-2/J.xml", "b/R-10/J.xml"],
+        ] {
+            let wanted = copies.map(|copy| vec![copy.to_owned()]);
+            assert_eq!(names(&[copies[2], copies[0], copies[1]]), wanted);
+        }
+        assert_eq!(
+            names(&["b/R (1)/J.xml", "b/R/J.xml", "b/R/K.xml", "b/R (1)/K.xml"]),
+            [
+                ["b/R/J.xml", "b/R/K.xml"],
+                ["b/R (1)/J.xml", "b/R (1)/K.xml"]
+            ]
         );
     }
 

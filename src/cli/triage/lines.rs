@@ -84,7 +84,7 @@ pub fn diagnose(
             Err(error) => {
                 let column = error.column().max(1);
                 Told::Problem(format!(
-                    "{name}:{number}:{column}: {}",
+                    "{name}:{number}:{column}: the line holds no failure: {}",
                     reason(&error.to_string())
                 ))
             }
@@ -105,9 +105,14 @@ fn ends(input: &mut impl BufRead) -> io::Result<bool> {
 
 /// The parser says the place of its own line, which is always the first.
 fn reason(error: &str) -> &str {
-    error
+    let reason = error
         .rsplit_once(" at line ")
-        .map_or(error, |(reason, _)| reason)
+        .map_or(error, |(reason, _)| reason);
+    match reason {
+        // The parser's words for a word that is none of JSON's.
+        "expected ident" | "expected value" => "it is no JSON",
+        reason => reason,
+    }
 }
 
 fn parse(line: &[u8], redactor: &Redactor) -> serde_json::Result<Line> {

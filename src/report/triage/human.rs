@@ -14,12 +14,14 @@ const BRIEF: usize = 10;
 const NAMES: usize = 3;
 /// Steps of an advice that are told.
 const STEPS: usize = 2;
-/// Commands that are told.
+/// Commands that are told, and bytes of all of them.
 const COMMANDS: usize = 5;
+const COMMAND_BYTES: usize = 1500;
 /// Notes and broken reports that are told.
 const NOTES: usize = 5;
-/// Bytes of one foreign text.
+/// Bytes of one foreign text, and of one beside others in a line.
 const TEXT: usize = 300;
+const SHORT: usize = 120;
 
 /// How the report is shown.
 #[derive(Debug, Clone, Copy, Default)]
@@ -117,8 +119,12 @@ fn causes(paint: &Paint, report: &TriageReport, out: &mut String) {
     }
     for (at, cluster) in causes.iter().enumerate().skip(CAUSES).take(BRIEF) {
         let head = format!("{}. ", at + 1);
-        let text = format!("{} ({})", named(report, cluster), cluster.root_cause);
-        out.push_str(&paint.hanging(&head, Tone::Strong, &text, 4));
+        let mut text = named(report, cluster);
+        if let Some(evidence) = told_evidence(cluster) {
+            text.push_str(&format!(" > {}", line(evidence, SHORT)));
+        }
+        let facts = facts(report, cluster);
+        out.push_str(&paint.hanging(&head, Tone::Strong, &format!("{text} ({facts})"), 4));
     }
     if causes.len() > CAUSES + BRIEF {
         let rest = &causes[CAUSES + BRIEF..];
@@ -148,7 +154,6 @@ fn cause(
     out: &mut String,
 ) {
     let head = format!("{number}. ");
-    let title = line(&cluster.title, TEXT);
     let names = names(report, cluster);
     let text = match (said, cluster.count) {
         (true, 1) => names.join(", "),
@@ -156,16 +161,10 @@ fn cause(
         (false, _) => named(report, cluster),
     };
     out.push_str(&paint.hanging(&head, Tone::Strong, &text, 3));
-    let mut facts = vec![cluster.root_cause.clone(), side(cluster).to_owned()];
-    facts.extend(retry(cluster).map(str::to_owned));
-    facts.extend(before(report, cluster));
-    let facts = facts.join(" · ");
+    let facts = facts(report, cluster);
     out.push_str(&paint.hanging("   ", Tone::Plain, &facts, 3));
-    if let Some(evidence) = &cluster.evidence {
-        let text = line(&evidence.text, TEXT);
-        if !text.is_empty() && !says_the_same(&title, &text) {
-            out.push_str(&paint.hanging("   > ", Tone::Faint, &text, 5));
-        }
+    if let Some(evidence) = told_evidence(cluster) {
+        out.push_str(&paint.hanging("   > ", Tone::Faint, &line(evidence, TEXT), 5));
     }
     if cluster.count > 1 {
         let mut text = names.join(", ");
@@ -181,6 +180,22 @@ fn cause(
         }
         out.push_str(&paint.hanging("   in ", Tone::Faint, &text, 6));
     }
+}
+
+/// Root cause, side, whether a rerun may help, and what earlier runs say.
+fn facts(report: &TriageReport, cluster: &Cluster) -> String {
+    let mut facts = vec![cluster.root_cause.clone(), side(cluster).to_owned()];
+    facts.extend(retry(cluster).map(str::to_owned));
+    facts.extend(before(report, cluster));
+    facts.join(" · ")
+}
+
+/// The line that proves a cause, unless its title repeats it.
+fn told_evidence(cluster: &Cluster) -> Option<&str> {
+    let evidence = cluster.evidence.as_ref()?;
+    let (title, text) = (line(&cluster.title, TEXT), line(&evidence.text, TEXT));
+    let tells = !text.is_empty() && !says_the_same(&title, &text);
+    tells.then_some(evidence.text.as_str())
 }
 
 /// Whether the evidence repeats the title, but for a few words around it.
@@ -273,12 +288,25 @@ fn rerun(paint: &Paint, report: &TriageReport, out: &mut String) {
     };
     out.push('\n');
     out.push_str(&paint.hanging("RERUN  ", Tone::Strong, &text, 2));
-    for command in retry.commands.iter().take(COMMANDS) {
+    let shown = told_commands(&retry.commands);
+    for command in shown {
         // Copied as a whole: not wrapped, and not cut.
         out.push_str(&format!("   {command}\n"));
     }
-    let flag = "; --emit retry-commands prints them all";
-    more(paint, retry.commands.len(), COMMANDS, "command", flag, out);
+    let left = retry.commands.len() - shown.len();
+    if left > 0 {
+        let (and, noun) = match shown.len() {
+            0 => ("", "command, too long for this place"),
+            _ => ("and ", "more command"),
+        };
+        let noun = if left > 1 {
+            noun.replacen("command", "commands", 1)
+        } else {
+            noun.to_owned()
+        };
+        let text = format!("   {and}{left} {noun}; --emit retry-commands prints them all\n");
+        out.push_str(&paint.tone(Tone::Faint, &text));
+    }
     for note in &retry.notes {
         out.push_str(&paint.hanging("   ", Tone::Faint, note, 3));
     }
@@ -298,6 +326,18 @@ fn rerun(paint: &Paint, report: &TriageReport, out: &mut String) {
         }
         out.push_str(&paint.hanging("   ", Tone::Plain, &text, 6));
     }
+}
+
+/// As many of the first commands as a person reads and copies; which tests
+/// these are is for nobody to read by the thousand.
+fn told_commands(commands: &[String]) -> &[String] {
+    let mut bytes = 0;
+    let fits = |command: &&String| {
+        bytes += command.len();
+        bytes <= COMMAND_BYTES
+    };
+    let shown = commands.iter().take(COMMANDS).take_while(fits).count();
+    &commands[..shown]
 }
 
 fn more(paint: &Paint, all: usize, shown: usize, noun: &str, tail: &str, out: &mut String) {

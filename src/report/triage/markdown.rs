@@ -13,6 +13,8 @@ const NAMES: usize = 10;
 /// Failures in the table.
 const ROWS: usize = 200;
 const NOTES: usize = 20;
+/// Bytes of all commands together.
+const COMMAND_BYTES: usize = 8000;
 
 /// The verdict, what to do, the causes, the failures, what to run again.
 #[must_use]
@@ -142,8 +144,24 @@ fn rerun(report: &TriageReport, out: &mut String) {
         "\n## Run again\n\n{} failed of what may pass by itself.\n",
         plural(plan.tests.len(), "test")
     ));
-    if !plan.commands.is_empty() {
-        out.push_str(&format!("\n{}", fence(&plan.commands.join("\n"), "sh")));
+    let mut bytes = 0;
+    let fits = |command: &&String| {
+        bytes += command.len();
+        bytes <= COMMAND_BYTES
+    };
+    let shown = plan.commands.iter().take_while(fits).count();
+    if shown > 0 {
+        out.push_str(&format!(
+            "\n{}",
+            fence(&plan.commands[..shown].join("\n"), "sh")
+        ));
+    }
+    if plan.commands.len() > shown {
+        let more = plural(plan.commands.len() - shown, "long command");
+        out.push_str(&format!(
+            "\n{more} not shown here: {} prints them all.\n",
+            code("jelly triage --emit retry-commands")
+        ));
     }
     for note in &plan.notes {
         out.push_str(&format!("\n{}\n", prose(note)));

@@ -140,6 +140,7 @@ pub(super) fn outage() -> TriageReport {
             failed: 6,
             skipped: 1,
             flaky: 1,
+            suite_errors: 0,
         },
         reports: vec![
             ReportSummary {

@@ -1,5 +1,5 @@
 use super::{HumanOptions, github, human, json, markdown, samples, summary, table};
-use crate::model::TriageReport;
+use crate::model::{FailureHistory, Recurrence, TriageReport};
 use crate::report::github::{MAX_ANNOTATIONS, MAX_SUMMARY};
 use crate::text::strip_ansi;
 
@@ -31,6 +31,85 @@ fn a_long_list_is_cut_and_the_rest_is_counted() {
     assert!(text.contains("and 9987 more, of 9987 tests"), "{text}");
     assert_eq!(github(&report, None).lines().count(), MAX_ANNOTATIONS);
     assert!(summary(&report).len() <= MAX_SUMMARY + 100);
+}
+
+#[test]
+fn a_cause_in_brief_has_its_evidence_its_side_and_whether_a_rerun_helps() {
+    let text = plain(&samples::many());
+    let sixth = text.lines().find(|line| line.starts_with("6. ")).unwrap();
+    let facts = "(assertion_mismatch · the code under test · a rerun won't help)";
+    assert!(sixth.contains("expected: <3> but was: <0>"), "{sixth}");
+    assert!(sixth.ends_with(facts), "{sixth}");
+    let mut report = samples::many();
+    report.clusters[6].title = "a sum is wrong".into();
+    let text = plain(&report);
+    assert!(
+        text.contains("a sum is wrong > expected: <3> but was: <0> (assertion"),
+        "{text}"
+    );
+}
+
+#[test]
+fn commands_for_thousands_of_tests_are_counted_and_not_printed() {
+    let mut report = samples::outage();
+    report.retry.commands = vec!["pytest short.py".into(), "x".repeat(4000), "y".repeat(4000)];
+    let text = plain(&report);
+    assert!(text.contains("   pytest short.py\n"), "{text}");
+    assert!(
+        text.contains("   and 2 more commands; --emit retry-commands prints"),
+        "{text}"
+    );
+    report.retry.commands = vec!["x".repeat(4000)];
+    let text = plain(&report);
+    assert!(
+        text.contains("   1 command, too long for this place; --emit"),
+        "{text}"
+    );
+    report.retry.commands = vec!["x".repeat(4000); 3];
+    let text = markdown(&report);
+    assert!(
+        text.len() < 12_000 && text.contains("1 long command not shown"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_failure_that_is_back_is_not_called_new() {
+    let mut report = samples::outage();
+    let state = |state| FailureHistory {
+        state,
+        earlier_side: None,
+        first_seen: None,
+        last_seen: None,
+        runs: 5,
+        failed: 1,
+        rate: 0.2,
+    };
+    let mut said = |states: &[Recurrence]| {
+        for (at, one) in states.iter().enumerate() {
+            report.failures.set_past(at, Some(false), Some(state(*one)));
+        }
+        let text = plain(&report);
+        let facts = text
+            .lines()
+            .find(|line| line.contains("connection_refused ·"));
+        facts.unwrap().rsplit(" · ").next().unwrap().to_owned()
+    };
+    assert_eq!(said(&[Recurrence::New; 5]), "new");
+    assert_eq!(said(&[Recurrence::Regressed; 5]), "regressed");
+    assert_eq!(said(&[Recurrence::Flaky; 5]), "come and go");
+    assert_eq!(
+        said(&[Recurrence::New, Recurrence::Regressed]),
+        "1 new, 1 regressed, 3 come and go"
+    );
+}
+
+#[test]
+fn the_totals_add_up_where_a_suite_failed_outside_of_its_tests() {
+    let mut report = samples::outage();
+    report.health.suite_errors = 2;
+    let wanted = "12 tests: 4 passed, 4 failed, 1 flaky, 1 skipped; 2 suites failed outside";
+    assert!(plain(&report).contains(wanted), "{}", plain(&report));
 }
 
 #[test]

@@ -3,11 +3,12 @@
 use crate::model::{Cluster, FailureView, Health, Recurrence, ReportSummary, Side, TriageReport};
 use crate::text::plural;
 
-/// `412 tests: 370 passed, 40 failed, 2 skipped`, leaving out what is zero.
+/// `412 tests: 370 passed, 40 failed, 2 skipped`, leaving out what is zero. The
+/// numbers add up: a suite that failed is no test.
 pub(super) fn totals(health: &Health) -> String {
     let parts: Vec<String> = [
         (health.passed, "passed"),
-        (health.failed, "failed"),
+        (health.failed.saturating_sub(health.suite_errors), "failed"),
         (health.flaky, "flaky"),
         (health.skipped, "skipped"),
     ]
@@ -15,12 +16,15 @@ pub(super) fn totals(health: &Health) -> String {
     .filter(|(n, _)| *n > 0)
     .map(|(n, word)| format!("{n} {word}"))
     .collect();
-    let tests = plural(health.tests, "test");
-    if parts.is_empty() {
-        tests
-    } else {
-        format!("{tests}: {}", parts.join(", "))
+    let mut told = plural(health.tests, "test");
+    if !parts.is_empty() {
+        told.push_str(&format!(": {}", parts.join(", ")));
     }
+    if health.suite_errors > 0 {
+        let suites = plural(health.suite_errors, "suite");
+        told.push_str(&format!("; {suites} failed outside of all tests"));
+    }
+    told
 }
 
 /// Whom a cause concerns.
@@ -74,24 +78,39 @@ pub(super) fn recurrence(failure: &FailureView<'_>) -> &'static str {
     }
 }
 
-/// Whether the victims of a cause were failing before, where that is known.
+/// What earlier runs say of the victims of a cause, where they are known.
 pub(super) fn before(report: &TriageReport, cluster: &Cluster) -> Option<String> {
+    const WORDS: [&str; 4] = ["new", "regressed", "come and go", "failed before"];
+    let mut counts = [0_u64; WORDS.len()];
     let victims = cluster
         .victims
         .iter()
         .filter_map(|at| report.failures.get(*at));
-    let (mut known, mut new) = (0_u64, 0_u64);
     for victim in victims {
-        match victim.pre_existing {
-            Some(true) => known += 1,
-            Some(false) => new += 1,
-            None => {}
-        }
+        let state = victim.history.map(|past| past.state);
+        let word = match (state, victim.pre_existing) {
+            (Some(Recurrence::Regressed), _) => 1,
+            (Some(Recurrence::Flaky), _) => 2,
+            (Some(Recurrence::Known), _) | (_, Some(true)) => 3,
+            (Some(Recurrence::New), _) | (None, Some(false)) => 0,
+            (None, None) => continue,
+        };
+        counts[word] += 1;
     }
-    match (known, new) {
-        (0, 0) => None,
-        (0, _) => Some("new".to_owned()),
-        (_, 0) => Some("failed before".to_owned()),
-        (_, new) => Some(format!("{new} of {} new", known + new)),
+    let told: Vec<(u64, &str)> = counts
+        .into_iter()
+        .zip(WORDS)
+        .filter(|(count, _)| *count > 0)
+        .collect();
+    match told.as_slice() {
+        [] => None,
+        [(1, "come and go")] => Some("comes and goes".to_owned()),
+        [(_, word)] => Some((*word).to_owned()),
+        several => {
+            let told = several
+                .iter()
+                .map(|(count, word)| format!("{count} {word}"));
+            Some(told.collect::<Vec<_>>().join(", "))
+        }
     }
 }

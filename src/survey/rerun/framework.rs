@@ -10,10 +10,13 @@ pub(super) struct Target {
     /// The test for people and lists: unique, readable, of one line.
     pub(super) id: String,
     pub(super) recipe: Recipe,
-    /// What stands for it in the recipe.
-    pub(super) name: String,
+    /// What stands for it in the recipe, mostly one text.
+    pub(super) names: Vec<String>,
     /// What to know before the command is run.
     pub(super) note: Option<&'static str>,
+    /// What the command runs besides the test, where its framework selects
+    /// nothing smaller: `all of shop.CartTest`.
+    pub(super) also: Option<String>,
 }
 
 impl Target {
@@ -21,9 +24,22 @@ impl Target {
         Self {
             id: id.into(),
             recipe,
-            name: name.into(),
+            names: vec![name.into()],
             note: None,
+            also: None,
         }
+    }
+
+    /// Another text that may be the name by which the framework knows the
+    /// test: one that selects nothing does no harm beside one that does.
+    pub(super) fn or(mut self, name: impl Into<String>) -> Self {
+        self.names.push(name.into());
+        self
+    }
+
+    pub(super) fn also(mut self, what: impl Into<String>) -> Self {
+        self.also = Some(what.into());
+        self
     }
 
     pub(super) fn note(mut self, note: &'static str) -> Self {
@@ -33,8 +49,9 @@ impl Target {
 }
 
 /// How to run the test again; `None` where its framework is unknown, has no
-/// way to select a test, or needs what the report does not tell.
-pub(super) fn target(dialect: &str, test: &FailureView<'_>) -> Option<Target> {
+/// way to select a test, or needs what the report does not tell. `is_group`:
+/// other cases of the report stand below this one.
+pub(super) fn target(dialect: &str, test: &FailureView<'_>, is_group: bool) -> Option<Target> {
     let dialect = dialect.to_ascii_lowercase();
     let is = |words: &[&str]| words.iter().any(|word| dialect.contains(word));
     // From the particular to the general: `mocha-junit-reporter` writes for
@@ -50,7 +67,7 @@ pub(super) fn target(dialect: &str, test: &FailureView<'_>) -> Option<Target> {
     } else if is(&["cypress"]) {
         node::cypress(test)
     } else if is(&["vitest"]) {
-        node::vitest(test)
+        node::vitest(test, is_group)
     } else if is(&["jest"]) {
         node::jest(test)
     } else if is(&["mocha"]) {

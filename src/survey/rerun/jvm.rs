@@ -1,6 +1,7 @@
 //! Maven and Gradle, and the modules that their reports' paths tell.
 
 use super::framework::Target;
+use super::pattern::loosened;
 use super::recipe::{Join, Recipe};
 use crate::model::FailureView;
 
@@ -8,11 +9,41 @@ use crate::model::FailureView;
 /// names are not.
 struct Method<'a> {
     class: &'a str,
-    /// Without its parameters; `None` where a method has a name for people.
+    /// Without its parameters; `None` where a case has a name for people, or
+    /// stands for what happens around the methods of the class.
     name: Option<&'a str>,
-    /// Parameters stood behind it.
-    cut: bool,
+    /// What stands behind the name: `[1]`, `(int)[2]`, `{String}[1]`.
+    row: &'a str,
 }
+
+/// Cases that stand for a whole class: how runners call its set-up, and how
+/// people call their own.
+const AROUND: [&str; 24] = [
+    "after",
+    "afterall",
+    "afterclass",
+    "aftereach",
+    "aftermethod",
+    "aftersuite",
+    "aftertest",
+    "before",
+    "beforeall",
+    "beforeclass",
+    "beforeeach",
+    "beforemethod",
+    "beforesuite",
+    "beforetest",
+    "classmethod",
+    "cleanup",
+    "cleanupspec",
+    "executionerror",
+    "initializationerror",
+    "setup",
+    "setupclass",
+    "setupspec",
+    "teardown",
+    "teardownclass",
+];
 
 fn method<'a>(test: &FailureView<'a>) -> Option<Method<'a>> {
     let innermost = test.suite.rsplit(" > ").next().unwrap_or_default();
@@ -34,24 +65,59 @@ fn method<'a>(test: &FailureView<'a>) -> Option<Method<'a>> {
     if class.is_empty() || !class.split('.').all(is_part) {
         return None;
     }
-    let bare = test
-        .name
-        .split(['[', '(', '{', '<'])
-        .next()
-        .unwrap_or_default()
-        .trim();
-    // A set-up is told by the class alone, as `initializationError` or its name.
-    let own = bare != "initializationError" && !class.ends_with(bare);
+    let name = test.name.trim();
+    let end = name.find(['[', '(', '{', '<']).unwrap_or(name.len());
+    let (bare, row) = name.split_at(end);
+    let bare = bare.trim();
+    let simple = class.rsplit(['.', '$']).next().unwrap_or(class);
+    let around =
+        bare == class || bare == simple || AROUND.contains(&bare.to_ascii_lowercase().as_str());
     Some(Method {
         class,
-        name: Some(bare).filter(|bare| own && is_part(bare)),
-        cut: bare.len() < test.name.trim().len(),
+        name: Some(bare).filter(|bare| !around && is_part(bare)),
+        // JUnit 5 writes the empty brackets of every method.
+        row: if row == "()" { "" } else { row },
     })
+}
+
+impl Method<'_> {
+    /// How the filters of both tools may know the method: JUnit 5 and TestNG
+    /// by its bare name, JUnit 4 with the index of the row, and runners of its
+    /// kind with all parameters. Characters of `syntax` become a `?`.
+    fn names(&self, name: &str, syntax: &str) -> Vec<String> {
+        let mut names = vec![name.to_owned()];
+        if self.row.starts_with('[') && !self.row.contains(['/', '\\']) {
+            names.push(format!("{name}{}", loosened(self.row, syntax, '?')));
+        } else if let Some(bracket) = self.row.chars().next() {
+            names.push(format!("{name}{bracket}*"));
+        }
+        names
+    }
+
+    fn id(&self, test: &FailureView<'_>, separator: char) -> String {
+        match test.name.trim() {
+            "" => self.class.to_owned(),
+            name if name == self.class => name.to_owned(),
+            name => format!("{}{separator}{name}", self.class),
+        }
+    }
+
+    /// What a filter by class and method takes besides the test.
+    fn also(&self, separator: char) -> Option<String> {
+        match self.name {
+            None => Some(format!("all of {}", self.class)),
+            Some(name) if !self.row.is_empty() => {
+                Some(format!("other rows of {}{separator}{name}", self.class))
+            }
+            Some(_) => None,
+        }
+    }
 }
 
 /// `mvn test -Dtest='shop.CartTest#total+sum'`, in the module of the report.
 pub(super) fn maven(test: &FailureView<'_>) -> Option<Target> {
-    let Method { class, name, cut } = method(test)?;
+    let method = method(test)?;
+    let class = method.class;
     let simple = class.rsplit('.').next().unwrap_or(class);
     let integration =
         simple.starts_with("IT") || simple.ends_with("IT") || simple.ends_with("ITCase");
@@ -64,10 +130,8 @@ pub(super) fn maven(test: &FailureView<'_>) -> Option<Target> {
     } else {
         ("test", "-Dtest=", "-Dsurefire.failIfNoSpecifiedTests=false")
     };
-    let selector = match name {
-        // What stands in brackets differs between the versions of JUnit.
-        Some(name) if cut => format!("{class}#{name}*"),
-        Some(name) => format!("{class}#{name}"),
+    let selector = match method.name {
+        Some(name) => format!("{class}#{}", method.names(name, "#+,!%*").join("+")),
         None => class.to_owned(),
     };
     let join = Join::OneWord(test_flag.into(), ",".into(), String::new());
@@ -76,21 +140,16 @@ pub(super) fn maven(test: &FailureView<'_>) -> Option<Target> {
         // The modules that it needs, which may have no such test.
         recipe = recipe.word("-pl").word(module).word("-am");
     }
-    Some(Target::new(
-        selector.clone(),
-        recipe.after(lenient),
-        selector,
-    ))
+    let id = method.id(test, '#');
+    let mut target = Target::new(id, recipe.after(lenient), selector);
+    target.also = method.also('#');
+    Some(target)
 }
 
 /// `./gradlew test --tests=shop.CartTest.total`, by the task of the report.
 pub(super) fn gradle(test: &FailureView<'_>) -> Option<Target> {
-    let Method { class, name, cut } = method(test)?;
-    let selector = match name {
-        Some(name) if cut => format!("{class}.{name}*"),
-        Some(name) => format!("{class}.{name}"),
-        None => class.to_owned(),
-    };
+    let method = method(test)?;
+    let class = method.class;
     let task = test
         .report
         .split_once("build/test-results/")
@@ -102,7 +161,14 @@ pub(super) fn gradle(test: &FailureView<'_>) -> Option<Target> {
         None => task.to_owned(),
     };
     let recipe = Recipe::new(&["./gradlew"], Join::Prefixed("--tests=".into())).word(task);
-    Some(Target::new(selector.clone(), recipe, selector))
+    let mut target = Target::new(method.id(test, '.'), recipe, class);
+    if let Some(name) = method.name {
+        // Its only wildcard is the star, which stands for any text.
+        let names = method.names(name, "");
+        target.names = names.iter().map(|name| format!("{class}.{name}")).collect();
+    }
+    target.also = method.also('.');
+    Some(target)
 }
 
 fn is_plain(text: &str) -> bool {

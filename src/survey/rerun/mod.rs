@@ -15,7 +15,7 @@ mod python;
 mod recipe;
 mod shell;
 
-pub use plan::plan;
+pub use plan::{Hint, Hints, plan};
 
 #[cfg(test)]
 mod tests;

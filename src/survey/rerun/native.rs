@@ -1,7 +1,7 @@
 //! Go, Rust, the frameworks of C++, Bazel.
 
 use super::framework::Target;
-use super::pattern::{escaped, regex_bare};
+use super::pattern::{escaped, loosened, regex_bare};
 use super::recipe::{Join, Recipe};
 use crate::model::FailureView;
 
@@ -54,17 +54,33 @@ fn innermost(suites: &str) -> &str {
     suites.rsplit(" > ").next().unwrap_or(suites)
 }
 
-/// `ginkgo -r --focus='^…$'`: the focus is matched against all texts of a spec
-/// joined by spaces.
+/// `ginkgo -r --focus=' …$'`: the focus is matched against the description of
+/// the suite and all texts of a spec, joined by spaces.
 pub(super) fn ginkgo(test: &FailureView<'_>) -> Option<Target> {
+    let told = test.name.trim();
     // Its own reporter puts the kind of node before, and labels behind.
-    let name = test.name.trim();
-    let name = name.strip_prefix("[It] ").unwrap_or(name);
-    if name.is_empty() || name.starts_with("[BeforeSuite]") || name.starts_with("[AfterSuite]") {
+    if let Some((kind, _)) = told.strip_prefix('[').and_then(|told| told.split_once(']'))
+        && kind.contains("Suite")
+    {
+        let recipe = Recipe::new(&["ginkgo", "-r"], Join::Nothing);
+        return Some(Target::new(test.title(), recipe, "").also("all specs"));
+    }
+    let name = told.strip_prefix("[It] ").unwrap_or(told);
+    if name.is_empty() {
         return None;
     }
+    let pattern = match name.rsplit_once(" [").filter(|_| name.ends_with(']')) {
+        Some((text, labels)) => {
+            format!(
+                "{}( {})?",
+                regex_bare(text),
+                regex_bare(&format!("[{labels}"))
+            )
+        }
+        None => regex_bare(name),
+    };
     let recipe = Recipe::new(&["ginkgo", "-r"], Join::Prefixed("--focus=".into()));
-    Some(Target::new(name, recipe, regex_bare(name)))
+    Some(Target::new(name, recipe, format!(" {pattern}$")))
 }
 
 /// `cargo test -- --exact module::test`.
@@ -126,6 +142,15 @@ pub(super) fn ctest(test: &FailureView<'_>) -> Option<Target> {
     })
 }
 
+/// How GoogleTest and its users name what surrounds the tests of a suite.
+const AROUND_GTEST: [&str; 5] = [
+    "",
+    "SetUpTestSuite",
+    "TearDownTestSuite",
+    "SetUpTestCase",
+    "TearDownTestCase",
+];
+
 /// `"$TEST_BINARY" --gtest_filter=Cart.Total:Cart.Sum`.
 pub(super) fn gtest(test: &FailureView<'_>) -> Option<Target> {
     let suite = if test.classname.is_empty() {
@@ -135,32 +160,43 @@ pub(super) fn gtest(test: &FailureView<'_>) -> Option<Target> {
     };
     // Parameters stand behind a comma in some reports.
     let name = test.name.split(',').next().unwrap_or_default().trim();
-    if suite.is_empty() || name.is_empty() {
+    if suite.is_empty() {
         return None;
     }
     let id = format!("{suite}.{name}");
     // A filter knows no escapes, and ends at colons and minus signs.
-    let filter: String = id
-        .chars()
-        .map(|c| if ":-*".contains(c) { '?' } else { c })
-        .collect();
+    let filter = loosened(&id, ":-*", '?');
     let join = Join::OneWord("--gtest_filter=".into(), ":".into(), String::new());
     let recipe = Recipe::new(&[], join).raw(TEST_BINARY);
+    if AROUND_GTEST.contains(&name) {
+        // What surrounds the tests of a suite is a case without a name.
+        let all = format!("{}.*", loosened(suite, ":-*", '?'));
+        let target = Target::new(suite, recipe, all).note(BINARY_NOTE);
+        return Some(target.also(format!("all of {suite}")));
+    }
     Some(Target::new(id, recipe, filter).note(BINARY_NOTE))
 }
 
 /// `"$TEST_BINARY" 'total of a cart'`: names of Catch2, commas and brackets
 /// escaped.
 pub(super) fn catch2(test: &FailureView<'_>) -> Option<Target> {
-    // A section stands behind its test case.
-    let name = test.name.split('/').next().unwrap_or_default().trim();
+    // A section stands behind its test case, and a slash may be in a name.
+    let whole = test.name.trim();
+    let name = whole.split('/').next().unwrap_or_default().trim();
     if name.is_empty() || name.starts_with('-') {
         return None;
     }
     let join = Join::OneWord(String::new(), ",".into(), String::new());
     let recipe = Recipe::new(&[], join).raw(TEST_BINARY);
-    let pattern = escaped(name, r"\,[]*~");
-    Some(Target::new(name, recipe, pattern).note(BINARY_NOTE))
+    let literal = |name: &str| escaped(name, r"\,[]*~");
+    let target = Target::new(whole, recipe, literal(name)).note(BINARY_NOTE);
+    Some(if name == whole {
+        target
+    } else {
+        target
+            .or(literal(whole))
+            .also(format!("all sections of {name}"))
+    })
 }
 
 /// `bazel test //pkg:target`: named by the place of the report below
@@ -187,5 +223,10 @@ pub(super) fn bazel(test: &FailureView<'_>) -> Option<Target> {
     }
     let label = format!("//{}:{target}", parts.join("/"));
     let recipe = Recipe::new(&["bazel", "test"], Join::Words);
-    Some(Target::new(label.clone(), recipe, label))
+    // Where Bazel wrote the report itself, the target is its one case.
+    if test.name.is_empty() || test.name.rsplit(['/', ':']).next() == Some(target) {
+        return Some(Target::new(label.clone(), recipe, label));
+    }
+    let id = format!("{label} > {}", test.title());
+    Some(Target::new(id, recipe, &label).also(format!("all of {label}")))
 }

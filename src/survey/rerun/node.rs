@@ -49,6 +49,41 @@ fn full_title(test: &FailureView<'_>) -> String {
     format!("{class} {name}")
 }
 
+/// Where a case stands for the hook of a suite, as mocha calls it, the titles of
+/// that suite; empty for the hooks around all suites.
+fn hooked(title: &str) -> Option<&str> {
+    const HOOKS: [&str; 4] = [
+        "\"before all\" hook",
+        "\"before each\" hook",
+        "\"after all\" hook",
+        "\"after each\" hook",
+    ];
+    let at = HOOKS.iter().filter_map(|hook| title.find(hook)).min()?;
+    let suite = title.get(..at)?;
+    (suite.is_empty() || suite.ends_with(' ')).then(|| suite.trim())
+}
+
+/// Everything below a suite, by the titles of its tests.
+fn below(suite: &str) -> String {
+    format!("{} .*", regex(suite))
+}
+
+/// The file that a case stands for as a whole, since it could not be loaded or
+/// what surrounds its tests failed.
+fn whole_file<'a>(test: &FailureView<'a>) -> Option<&'a str> {
+    let name = test.name.trim();
+    let of_file = match test.classname.trim() {
+        "" => is_path(name),
+        class => class == name || class == "Test suite failed to run",
+    };
+    (of_file && is_script(name) && !name.starts_with('-')).then_some(name)
+}
+
+/// Whether a name can be a path alone: titles may end in one.
+fn is_path(name: &str) -> bool {
+    is_script(name) && !name.starts_with('-') && !name.contains(char::is_whitespace)
+}
+
 /// The same where a reporter joins titles by ` > ` or ` › `.
 fn unjoined(title: &str) -> String {
     title.replace(" › ", " ").replace(" > ", " ")
@@ -71,6 +106,10 @@ fn id(file: Option<&str>, title: &str) -> String {
 /// `npx jest FILE -t '^(cart total|cart sum)$'`. Jest takes its arguments for
 /// regular expressions of paths, so that one is given by `--runTestsByPath`.
 pub(super) fn jest(test: &FailureView<'_>) -> Option<Target> {
+    if let Some(file) = whole_file(test) {
+        let recipe = Recipe::new(&["npx", "jest", "--runTestsByPath"], Join::Words);
+        return Some(Target::new(file, recipe, file));
+    }
     let title = full_title(test);
     let file = file(test);
     let recipe = match file {
@@ -82,8 +121,13 @@ pub(super) fn jest(test: &FailureView<'_>) -> Option<Target> {
     (!title.is_empty()).then(|| Target::new(id(file, &title), recipe, regex(&title)))
 }
 
-/// `npx vitest run FILE -t '^ ?(cart total)$'`.
-pub(super) fn vitest(test: &FailureView<'_>) -> Option<Target> {
+/// `npx vitest run FILE -t '^ ?(cart total)$'`. A suite whose hook failed is a
+/// case beside its tests, and a pattern of its own title selects nothing.
+pub(super) fn vitest(test: &FailureView<'_>, is_group: bool) -> Option<Target> {
+    if let Some(file) = whole_file(test) {
+        let recipe = Recipe::new(&["npx", "vitest", "run"], Join::Words);
+        return Some(Target::new(file, recipe, file));
+    }
     let title = unjoined(&full_title(test));
     let file = file(test);
     let recipe = by_file(
@@ -91,7 +135,12 @@ pub(super) fn vitest(test: &FailureView<'_>) -> Option<Target> {
         file,
     )
     .word("-t");
-    (!title.is_empty()).then(|| Target::new(id(file, &title), recipe, regex(&title)))
+    let id = id(file, &title);
+    match (title.is_empty(), is_group) {
+        (true, _) => None,
+        (false, true) => Some(Target::new(&id, recipe, below(&title)).also(format!("all of {id}"))),
+        (false, false) => Some(Target::new(id, recipe, regex(&title))),
+    }
 }
 
 /// `npx mocha FILE -g '^(cart total)$'`.
@@ -103,6 +152,19 @@ pub(super) fn mocha(test: &FailureView<'_>) -> Option<Target> {
     }
     let title = full_title(test);
     let recipe = by_file(Recipe::new(&["npx", "mocha"], one_of("^", "$")), file).word("-g");
+    match hooked(&title) {
+        // What surrounds all suites surrounds all of the file.
+        Some("") => {
+            let recipe = by_file(Recipe::new(&["npx", "mocha"], Join::Nothing), file);
+            let also = file.map_or_else(|| "all tests".to_owned(), |file| format!("all of {file}"));
+            return Some(Target::new(id(file, &title), recipe, "").also(also));
+        }
+        Some(suite) => {
+            let also = format!("all of {}", id(file, suite));
+            return Some(Target::new(id(file, &title), recipe, below(suite)).also(also));
+        }
+        None => {}
+    }
     (!title.is_empty()).then(|| Target::new(id(file, &title), recipe, regex(&title)))
 }
 
@@ -144,6 +206,14 @@ pub(super) fn jasmine(test: &FailureView<'_>) -> Option<Target> {
 /// `node --test --test-name-pattern='^total$' FILE`.
 pub(super) fn node_test(test: &FailureView<'_>) -> Option<Target> {
     let title = test.name.trim();
+    if is_path(title) {
+        // A file that failed outside of its tests is a test of its name.
+        return Some(Target::new(
+            title,
+            Recipe::new(&["node", "--test"], Join::Words),
+            title,
+        ));
+    }
     let file = file(test);
     let join = Join::Prefixed("--test-name-pattern=".into());
     let mut recipe = Recipe::new(&["node", "--test"], join);
@@ -152,13 +222,28 @@ pub(super) fn node_test(test: &FailureView<'_>) -> Option<Target> {
     }
     // A pattern between slashes would be read with flags.
     let pattern = format!("^{}$", escaped(title, r"\^$.|?*+()[]{}"));
-    (!title.is_empty()).then(|| Target::new(id(file, title), recipe, pattern))
+    if title.is_empty() {
+        return None;
+    }
+    let mut target = Target::new(id(file, title), recipe, pattern);
+    if !test.suite.is_empty() {
+        // Up to Node 20, patterns know nothing of the suites around a test.
+        target = target.also(format!("tests called {title} of other suites"));
+    }
+    Some(target)
 }
 
 /// `bun test FILE -t '^(cart total)$'`.
 pub(super) fn bun(test: &FailureView<'_>) -> Option<Target> {
     let title = full_title(test);
     let file = file(test);
+    // What Bun calls a hook that failed.
+    if let Some(file) = file.filter(|_| test.name == "(unnamed)") {
+        let recipe = Recipe::new(&["bun", "test"], Join::Words);
+        return Some(
+            Target::new(id(Some(file), &title), recipe, file).also(format!("all of {file}")),
+        );
+    }
     let recipe = by_file(Recipe::new(&["bun", "test"], one_of("^ ?", "$")), file).word("-t");
     (!title.is_empty()).then(|| Target::new(id(file, &title), recipe, regex(&title)))
 }

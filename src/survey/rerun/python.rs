@@ -80,12 +80,41 @@ fn relative(path: &str) -> String {
 
 /// `python -m unittest tests.test_cart.CartTest.test_total`.
 pub(super) fn unittest(test: &FailureView<'_>) -> Option<Target> {
+    let recipe = Recipe::new(&["python", "-m", "unittest"], Join::Words);
+    // `setUpClass (tests.test_cart.CartTest)`: what surrounds a class or module.
+    if let Some((_, place)) = test.name.split_once(" (")
+        && AROUND.iter().any(|word| test.name.starts_with(word))
+    {
+        let place = place.trim_end_matches(')');
+        let also = format!("all of {place}");
+        return Some(Target::new(test.name, recipe, place).also(also));
+    }
     // nose2 writes parameters behind the name.
     let name = test.name.split([':', ' ', '\n']).next().unwrap_or_default();
     if test.classname.is_empty() || name.is_empty() {
         return None;
     }
-    let id = format!("{}.{name}", test.classname);
-    let recipe = Recipe::new(&["python", "-m", "unittest"], Join::Words);
-    Some(Target::new(id.clone(), recipe, id))
+    // A module that could not be loaded is a case of the loader.
+    if test.classname.ends_with("_FailedTest") {
+        return Some(Target::new(name, recipe, name));
+    }
+    let selector = format!("{}.{name}", test.classname);
+    let target = Target::new(
+        format!("{}.{}", test.classname, test.name),
+        recipe,
+        &selector,
+    );
+    Some(if name == test.name {
+        target
+    } else {
+        target.also(format!("other rows of {selector}"))
+    })
 }
+
+/// How unittest calls what surrounds the tests of a class or a module.
+const AROUND: [&str; 4] = [
+    "setUpClass",
+    "tearDownClass",
+    "setUpModule",
+    "tearDownModule",
+];

@@ -7,7 +7,7 @@ use std::process::Command;
 /// The command that runs one test again.
 fn command(dialect: &str, [report, suite, class, name, file]: [&str; 5]) -> String {
     match target_of(dialect, [report, suite, class, name, file]) {
-        Some(target) => target.recipe.lines(&[target.name]).join("\n"),
+        Some(target) => target.recipe.lines(&target.names).join("\n"),
         None => String::new(),
     }
 }
@@ -32,7 +32,7 @@ fn target_of(dialect: &str, [report, suite, class, name, file]: [&str; 5]) -> Op
         .unwrap(),
         history: None,
     });
-    target(dialect, &failures.get(0).unwrap())
+    target(dialect, &failures.get(0).unwrap(), false)
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn every_framework_selects_a_test_in_its_own_way() {
         (
             "ginkgo",
             ["", "suite", "suite", "[It] a (b)", ""],
-            r"ginkgo -r '--focus=a \(b\)'",
+            r"ginkgo -r '--focus= a \(b\)$'",
         ),
         (
             "libtest",
@@ -154,14 +154,14 @@ fn every_framework_selects_a_test_in_its_own_way() {
                 "total(int)[2]",
                 "",
             ],
-            "mvn test -pl api -am '-Dtest=shop.CartTest$Inner#total*' -Dsurefire.failIfNoSpecifiedTests=false",
+            "mvn test -pl api -am '-Dtest=shop.CartTest$Inner#total+total(*' -Dsurefire.failIfNoSpecifiedTests=false",
         ),
         // As Surefire 2.22 writes rows and nested classes of JUnit 5; it runs
         // these and no others when asked so.
         (
             "surefire",
             ["a.xml", "", "shop.CartTest", "rows{String}[2]", ""],
-            "mvn test '-Dtest=shop.CartTest#rows*' -Dsurefire.failIfNoSpecifiedTests=false",
+            "mvn test '-Dtest=shop.CartTest#rows+rows{*' -Dsurefire.failIfNoSpecifiedTests=false",
         ),
         (
             "surefire",
@@ -187,7 +187,7 @@ fn every_framework_selects_a_test_in_its_own_way() {
                 "total()",
                 "",
             ],
-            "./gradlew :app:core:integrationTest '--tests=shop.CartTest.total*'",
+            "./gradlew :app:core:integrationTest --tests=shop.CartTest.total",
         ),
         (
             "phpunit",
@@ -209,17 +209,17 @@ fn every_framework_selects_a_test_in_its_own_way() {
                 "Cart it's",
                 "./spec/models/cart_spec.rb",
             ],
-            r"bundle exec rspec ./spec/models/cart_spec.rb '--example=Cart it'\''s'",
+            r"bundle exec rspec ./spec/models/cart_spec.rb '--example-matches=\ACart it'\''s\z'",
         ),
         (
             "minitest",
             ["", "", "CartTest", "test_total", "test/cart_test.rb"],
-            "ruby -Itest test/cart_test.rb -n '/^(test_total)$/'",
+            "ruby -Itest test/cart_test.rb -n '/^(CartTest#test_total)$/'",
         ),
         (
             "robot",
             ["", "Suites", "Suites.B", "Total Is [Right]", ""],
-            "robot '--test=*B.Total Is [[]Right]' .",
+            "robot '--test=*.B.Total Is [[]Right]' .",
         ),
         (
             "ctest",
@@ -239,7 +239,7 @@ fn every_framework_selects_a_test_in_its_own_way() {
         (
             "dotnet-junitlogger",
             ["", "", "Shop.CartTest", "Total(1,2)", ""],
-            "dotnet test --filter 'FullyQualifiedName~Shop.CartTest.Total'",
+            r"dotnet test --filter 'FullyQualifiedName=Shop.CartTest.Total|FullyQualifiedName~Shop.CartTest.Total\('",
         ),
         (
             "bazel",
@@ -260,6 +260,208 @@ fn every_framework_selects_a_test_in_its_own_way() {
         ("newman", ["", "", "", "status 200", ""], ""),
     ] {
         assert_eq!(command(dialect, told), wanted, "{dialect} {told:?}");
+    }
+}
+
+/// A hook is no test: its command runs what it stands around, and says so.
+#[test]
+fn a_failed_hook_runs_what_it_stands_around() {
+    for (dialect, told, wanted, also) in [
+        (
+            "mocha-junit-reporter",
+            [
+                "",
+                "Cart",
+                r#""before all" hook for "adds""#,
+                r#"Cart "before all" hook for "adds""#,
+                "/srv/cart.js",
+            ],
+            "npx mocha /srv/cart.js -g '^(Cart .*)$'",
+            "all of /srv/cart.js > Cart",
+        ),
+        (
+            "mocha-xunit",
+            [
+                "",
+                "Mocha Tests",
+                "Cart (x)",
+                r#""after each" hook: close"#,
+                "",
+            ],
+            r"npx mocha -g '^(Cart \(x\) .*)$'",
+            "all of Cart (x)",
+        ),
+        (
+            "mocha-junit-reporter",
+            [
+                "",
+                "Root Suite",
+                r#""before all" hook in "{root}""#,
+                r#""before all" hook in "{root}""#,
+                "cart.js",
+            ],
+            "npx mocha cart.js",
+            "all of cart.js",
+        ),
+        (
+            "jest-junit",
+            ["", "", "Test suite failed to run", "a/b.test.js", ""],
+            "npx jest --runTestsByPath a/b.test.js",
+            "",
+        ),
+        (
+            "vitest",
+            ["", "a.test.ts", "a.test.ts", "a.test.ts", ""],
+            "npx vitest run a.test.ts",
+            "",
+        ),
+        (
+            "node-test",
+            ["", "", "test", "test/a.test.mjs", ""],
+            "node --test test/a.test.mjs",
+            "",
+        ),
+        (
+            "bun",
+            ["", "a.test.ts", "", "(unnamed)", "a.test.ts"],
+            "bun test a.test.ts",
+            "all of a.test.ts",
+        ),
+        (
+            "rspec",
+            [
+                "",
+                "rspec",
+                "spec.cart_spec",
+                "An error occurred in a before(:context) hook",
+                "./spec/cart_spec.rb",
+            ],
+            "bundle exec rspec ./spec/cart_spec.rb",
+            "all of ./spec/cart_spec.rb",
+        ),
+        (
+            "gradle",
+            ["", "", "shop.CartTest", "classMethod", ""],
+            "./gradlew test --tests=shop.CartTest",
+            "all of shop.CartTest",
+        ),
+        (
+            "surefire",
+            ["a.xml", "", "shop.CartTest", "setUp", ""],
+            "mvn test -Dtest=shop.CartTest -Dsurefire.failIfNoSpecifiedTests=false",
+            "all of shop.CartTest",
+        ),
+        (
+            "unittest",
+            [
+                "",
+                "",
+                "unittest.suite._ErrorHolder",
+                "setUpClass (shop.tests.Cart)",
+                "",
+            ],
+            "python -m unittest shop.tests.Cart",
+            "all of shop.tests.Cart",
+        ),
+        (
+            "gtest",
+            ["", "Cart", "", "", ""],
+            "\"${TEST_BINARY:?set it to the path of the test program}\" '--gtest_filter=Cart.*'",
+            "all of Cart",
+        ),
+        (
+            "ginkgo",
+            ["", "Shop", "Shop", "[SynchronizedBeforeSuite]", ""],
+            "ginkgo -r",
+            "all specs",
+        ),
+        (
+            "bats",
+            ["", "a.bats", "a.bats", "", ""],
+            "bats a.bats",
+            "all of a.bats",
+        ),
+    ] {
+        assert_eq!(command(dialect, told), wanted, "{dialect} {told:?}");
+        let target = target_of(dialect, told).unwrap();
+        assert_eq!(target.also.unwrap_or_default(), also, "{dialect} {told:?}");
+    }
+}
+
+/// Of a name with parameters, frameworks differ in what they can select.
+#[test]
+fn no_command_takes_a_test_whose_name_only_begins_the_same() {
+    for (dialect, told, wanted, also) in [
+        (
+            "surefire",
+            ["a.xml", "", "shop.CartTest", "b[1]", ""],
+            "mvn test '-Dtest=shop.CartTest#b+b[1]' -Dsurefire.failIfNoSpecifiedTests=false",
+            "other rows of shop.CartTest#b",
+        ),
+        (
+            "surefire",
+            ["a.xml", "", "shop.CartTest", "b[1: a,b#c]", ""],
+            "mvn test '-Dtest=shop.CartTest#b+b[1: a?b?c]' -Dsurefire.failIfNoSpecifiedTests=false",
+            "other rows of shop.CartTest#b",
+        ),
+        (
+            "surefire",
+            ["a.xml", "", "shop.CartTest", "[3] it's", ""],
+            "mvn test -Dtest=shop.CartTest -Dsurefire.failIfNoSpecifiedTests=false",
+            "all of shop.CartTest",
+        ),
+        (
+            "gradle",
+            ["", "", "shop.CartTest", "add()", ""],
+            "./gradlew test --tests=shop.CartTest.add",
+            "",
+        ),
+        (
+            "gradle",
+            ["", "", "shop.CartTest", "add(int)[2]", ""],
+            "./gradlew test --tests=shop.CartTest.add '--tests=shop.CartTest.add(*'",
+            "other rows of shop.CartTest.add",
+        ),
+        (
+            "trx",
+            ["", "", "Shop.CartTests", "Adds", ""],
+            "dotnet test --filter FullyQualifiedName=Shop.CartTests.Adds",
+            "",
+        ),
+        (
+            "trx",
+            ["", "", "Shop.CartTests", "adds two", ""],
+            "dotnet test --filter 'FullyQualifiedName~Shop.CartTests.'",
+            "all of Shop.CartTests",
+        ),
+        (
+            "robot",
+            ["", "", "Shop.Cart", "X", ""],
+            "robot '--test=*.Cart.X' .",
+            "tests called X of other suites called Cart",
+        ),
+        (
+            "catch2",
+            ["", "", "t.global", "a/b", ""],
+            "\"${TEST_BINARY:?set it to the path of the test program}\" a,a/b",
+            "all sections of a",
+        ),
+        (
+            "bazel",
+            [
+                "bazel-testlogs/pkg/cart_test/test.xml",
+                "pkg/cart_test",
+                "",
+                "x",
+                "",
+            ],
+            "bazel test //pkg:cart_test",
+            "all of //pkg:cart_test",
+        ),
+    ] {
+        assert_eq!(command(dialect, told), wanted, "{dialect} {told:?}");
+        let target = target_of(dialect, told).unwrap();
+        assert_eq!(target.also.unwrap_or_default(), also, "{dialect} {told:?}");
     }
 }
 
@@ -304,10 +506,12 @@ fn read_back(line: &str) -> Vec<String> {
 
 #[track_caller]
 fn comes_back(dialect: &str, told: [&str; 5]) {
-    let Some(target) = target_of(dialect, told).filter(|target| is_sayable(&target.name)) else {
+    let Some(target) =
+        target_of(dialect, told).filter(|target| target.names.iter().all(|name| is_sayable(name)))
+    else {
         return;
     };
-    let names = [target.name.clone()];
+    let names = target.names.clone();
     let mut meant = target.recipe.words(&names);
     if target.recipe.raw.is_some() {
         meant.insert(0, "program".to_owned());

@@ -37,8 +37,9 @@ const TAIL_TAKES: Duration = Duration::from_secs(1);
 /// A stream that broke off is taken up again after this pause, if the server
 /// does not say another.
 pub(super) const DEFAULT_RETRY: Duration = Duration::from_secs(1);
-/// A server may not make us wait longer than this.
-pub(super) const LONGEST_RETRY: Duration = Duration::from_secs(60);
+/// A server may not make us wait longer than this, nor ask it without a pause.
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
+const SHORTEST_RETRY: Duration = Duration::from_millis(10);
 /// So often in a row without anything new.
 pub(super) const RESUMPTIONS: usize = 5;
 
@@ -495,7 +496,9 @@ pub(super) fn hear(
             }
         }
         SseItem::Event { .. } => {}
-        SseItem::Retry(pause) => *retry = Duration::from_millis(pause).min(LONGEST_RETRY),
+        SseItem::Retry(pause) => {
+            *retry = Duration::from_millis(pause).clamp(SHORTEST_RETRY, LONGEST_RETRY)
+        }
         SseItem::TooLong(_) => too_long = true,
     });
     too_long

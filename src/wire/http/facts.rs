@@ -46,6 +46,8 @@ pub(super) fn of_head(status: StatusCode, headers: &HeaderMap, redactor: &Redact
         let value = String::from_utf8_lossy(value.as_bytes());
         let value = match *name {
             "retry-after" => Cow::Owned(in_seconds(&value, headers)),
+            // A query may hold a secret of the server's own.
+            "location" => Cow::Owned(without_query(&redactor.redact(&value))),
             _ => redactor.redact(&value),
         };
         let value = truncate(&value, HEADER_BYTES).into_owned();
@@ -55,6 +57,13 @@ pub(super) fn of_head(status: StatusCode, headers: &HeaderMap, redactor: &Redact
         status: Some(status.as_u16()),
         headers: told.collect::<IndexMap<_, _>>(),
         ..HttpFacts::default()
+    }
+}
+
+fn without_query(url: &str) -> String {
+    match url.split_once('?') {
+        Some((url, _)) => format!("{url}?…"),
+        None => url.to_owned(),
     }
 }
 

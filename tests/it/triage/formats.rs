@@ -83,6 +83,30 @@ fn less_than_the_whole() {
     assert_eq!(keys, ["id", "title", "message"]);
     let paths = triage(&project, &["junit.xml", "--mode", "locate"]);
     assert_eq!(paths.stdout, "junit.xml\n");
+    for (mode, format) in [("failures", "md"), ("locate", "ctrf")] {
+        let args = ["junit.xml", "--mode", mode, "--format", format];
+        let ended = triage(&project, &args);
+        let wanted = format!("error: --mode {mode} can't be printed as {format}\n");
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+        assert!(ended.stderr.starts_with(&wanted), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn lists_that_are_empty_are_lists() {
+    let project = Project::empty();
+    project.write("a.xml", report(PASS));
+    let (_, value) = json(&project, &["a.xml"]);
+    let retry = &value["retry"];
+    for list in [
+        &value["fixed"],
+        &retry["tests"],
+        &retry["commands"],
+        &retry["without_command"],
+        &retry["notes"],
+    ] {
+        assert_eq!(list, &serde_json::json!([]));
+    }
 }
 
 #[test]

@@ -98,4 +98,34 @@ fn a_baseline_can_come_out_of_git() {
     assert_eq!(value["failures"][1]["pre_existing"], false);
     let ended = triage(&project, &["junit.xml", "--baseline", "git:nowhere"]);
     assert_eq!(ended.code, Some(2));
+    // A report that was not there then has no past, and the others have theirs.
+    project.write("late.xml", report(&REFUSED.replace("reads", "writes")));
+    let args = ["junit.xml", "late.xml", "--baseline", "git:HEAD"];
+    let (code, value) = json(&project, &args);
+    let known: Vec<bool> = (0..3)
+        .map(|at| value["failures"][at]["pre_existing"] == true)
+        .collect();
+    assert_eq!((code, known), (Some(1), vec![true, false, false]));
+    let said = triage(&project, &args).stderr;
+    assert!(said.contains("note: late.xml is not in HEAD"), "{said}");
+}
+
+#[test]
+fn copies_of_a_folder_are_compared_in_the_order_of_their_numbers() {
+    let project = Project::empty();
+    let other = PASS.replace("adds", "total");
+    for (folder, cases) in [("R", CODE), ("R(1)", CODE), ("R(2)", other.as_str())] {
+        fs::create_dir_all(project.dir().join("b").join(folder)).unwrap();
+        let name = format!("b/{folder}/junit.xml");
+        project.write(&name, report(&format!("{PASS}{cases}")));
+    }
+    // Another time, since the same report again would have the past it had.
+    let now = format!("{PASS}{CODE}").replace("0.1", "0.2");
+    project.write("now.xml", report(&now));
+    for past in ["b", "b/R*"] {
+        let args = ["now.xml", "--baseline", past, "--fail-on", "new"];
+        let ended = triage(&project, &args);
+        assert_eq!(ended.code, Some(1), "{}", ended.stdout);
+        assert!(ended.stdout.contains("· regressed"), "{}", ended.stdout);
+    }
 }
