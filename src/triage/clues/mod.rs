@@ -4,6 +4,7 @@
 mod compared;
 mod frames;
 mod heads;
+mod labels;
 mod live;
 mod masked;
 mod noise;
