@@ -1,7 +1,7 @@
 //! Attributes of an element, as tolerant as their writers are careless.
 
 use super::escape::{is_forbidden, unescape};
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 use quick_xml::events::BytesStart;
 use std::borrow::Cow;
 
@@ -18,34 +18,46 @@ pub(super) fn each<'a>(
     let mut forbidden = false;
     let mut rest = start.attributes_raw();
     for _ in 0..MOST {
-        let Some((name, value, after)) = plain(rest).or_else(|| next(rest)) else {
+        let (name, value) = if let Some((name, value, after)) = plain(rest) {
+            rest = after;
+            (name, Cow::Borrowed(value))
+        } else if let Some((name, value, after)) = next(rest) {
+            rest = after;
+            let value = if memchr(b'&', value.as_bytes()).is_some() {
+                unescape(value)
+            } else {
+                Cow::Borrowed(value)
+            };
+            forbidden |= matches!(&value, Cow::Owned(value) if value.chars().any(is_forbidden));
+            (name, value)
+        } else {
             break;
         };
-        rest = after;
-        let value = if memchr(b'&', value.as_bytes()).is_some() {
-            unescape(value)
-        } else {
-            Cow::Borrowed(value)
-        };
-        forbidden |= matches!(&value, Cow::Owned(value) if value.chars().any(is_forbidden));
         take(name, value);
     }
     forbidden
 }
 
-/// The next attribute as nearly everybody writes it: ` name="value"`.
+/// The next attribute as nearly everybody writes it: ` name="value"`, without
+/// references in the value.
 #[inline]
 fn plain(text: &str) -> Option<(&str, &str, &str)> {
     let (b' ', name) = text.as_bytes().split_first()? else {
         return None;
     };
-    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
-    let end = 1 + name.iter().take_while(|byte| is_letter(byte)).count();
+    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
+    let mut end = 1;
+    for byte in name {
+        if !is_letter(*byte) {
+            break;
+        }
+        end += 1;
+    }
     let [b'=', b'"', value @ ..] = text.as_bytes().get(end..)? else {
         return None;
     };
     let begin = end + 2;
-    let close = begin + memchr(b'"', value)?;
+    let close = memchr2(b'"', b'&', value).filter(|close| value[*close] == b'"')? + begin;
     (end > 1).then(|| (&text[1..end], &text[begin..close], &text[close + 1..]))
 }
 

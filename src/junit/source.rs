@@ -90,6 +90,7 @@ impl<'r> Source<'r> {
     }
 
     /// The parser stands between two tokens.
+    #[inline]
     pub(super) fn token_begins(&mut self) {
         self.token = self.at;
         self.carried = 0;
@@ -142,6 +143,7 @@ impl<'r> Source<'r> {
     }
 
     /// Gets more, after all of `piece` was taken.
+    #[cold]
     fn refill(&mut self) -> io::Result<()> {
         let part = &self.piece[self.token..];
         if !part.is_empty() {
@@ -308,6 +310,7 @@ impl Read for Source<'_> {
 }
 
 impl BufRead for Source<'_> {
+    #[inline]
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.at == self.piece.len() {
             self.refill()?;
@@ -315,6 +318,7 @@ impl BufRead for Source<'_> {
         Ok(&self.piece[self.at..])
     }
 
+    #[inline]
     fn consume(&mut self, count: usize) {
         self.at = (self.at + count).min(self.piece.len());
     }

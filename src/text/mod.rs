@@ -14,5 +14,6 @@ pub use order::natural_cmp;
 pub use quoted::{Lines, Quoted, render_quoted};
 pub use stable::stable_name;
 pub use words::{
-    human_duration, json_type, one_line, plural, sanitize, strip_ansi, truncate, truncate_middle,
+    human_duration, json_type, lines, one_line, plural, sanitize, strip_ansi, truncate,
+    truncate_middle,
 };

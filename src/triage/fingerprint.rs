@@ -66,16 +66,13 @@ pub(super) fn of_facts(
             Source::Report => push_statement(&mut parts, facts, evidence),
         },
     }
-    let texts: Vec<&str> = parts.parts().map(|(_, text)| text).collect();
-    let identity = identity(f);
+    let mut sha = Sha256::new();
+    parts.parts().for_each(|(_, text)| add(&mut sha, text));
+    let cause = print(sha.clone());
+    identity(f).iter().for_each(|text| add(&mut sha, text));
     Fingerprints {
-        cause: hash(texts.iter().copied()),
-        test: hash(
-            texts
-                .iter()
-                .copied()
-                .chain(identity.iter().map(AsRef::as_ref)),
-        ),
+        cause,
+        test: print(sha),
         template: parts,
     }
 }
@@ -175,13 +172,13 @@ fn identity(f: &Failure) -> [Cow<'_, str>; 5] {
     ]
 }
 
-fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> String {
-    let mut sha = Sha256::new();
-    for part in parts {
-        // Lengths keep two different lists of parts from reading the same.
-        sha.update(part.len().to_le_bytes());
-        sha.update(part.as_bytes());
-    }
+fn add(sha: &mut Sha256, part: &str) {
+    // Lengths keep two different lists of parts from reading the same.
+    sha.update(part.len().to_le_bytes());
+    sha.update(part.as_bytes());
+}
+
+fn print(sha: Sha256) -> String {
     let digest = sha.finalize();
     let mut text = format!("{VERSION}:");
     for byte in digest.iter().take(8) {

@@ -6,7 +6,7 @@
 //! change because a rule learned to quote another line.
 
 use crate::model::Failure;
-use crate::text::{strip_ansi, truncate_middle};
+use crate::text::{lines, strip_ansi, truncate_middle};
 use std::borrow::Cow;
 
 /// Bytes of a text that are looked at, head and tail together.
@@ -31,8 +31,7 @@ pub(super) struct Statement {
 pub(super) fn statement(f: &Failure) -> Statement {
     let message = readable(f.message.as_deref().unwrap_or_default());
     let text = readable(f.text.as_deref().unwrap_or_default());
-    let said: Vec<&str> = text
-        .lines()
+    let said: Vec<&str> = lines(&text)
         .filter_map(|line| line.strip_prefix("E  "))
         .map(|line| line.strip_prefix(' ').unwrap_or(line))
         .collect();
@@ -50,7 +49,7 @@ pub(super) fn statement(f: &Failure) -> Statement {
 
 fn told(f: &Failure, message: &str, text: &str, said: Vec<&str>) -> String {
     let mine = Names::of(f);
-    let of_message = gather(message.lines(), &mine);
+    let of_message = gather(lines(message), &mine);
     if !said.is_empty() {
         let last = last_block(text).unwrap_or(said);
         let block = gather(last.into_iter(), &mine);
@@ -60,15 +59,13 @@ fn told(f: &Failure, message: &str, text: &str, said: Vec<&str>) -> String {
     let of_text = match message.lines().map(str::trim).find(|line| !line.is_empty()) {
         // The text mostly repeats the message and goes on.
         Some(head) if !of_message.is_empty() => {
-            let from = text
-                .lines()
-                .position(|line| line.trim_end().ends_with(head));
+            let from = lines(text).position(|line| line.trim_end().ends_with(head));
             match from {
-                Some(from) => return either(gather(text.lines().skip(from), &mine), of_message),
-                None => gather(text.lines(), &mine),
+                Some(from) => return either(gather(lines(text).skip(from), &mine), of_message),
+                None => gather(lines(text), &mine),
             }
         }
-        Some(_) | None => gather(text.lines(), &mine),
+        Some(_) | None => gather(lines(text), &mine),
     };
     // Neither repeats the other, so each has something to tell.
     match (of_message.is_empty(), of_text.is_empty()) {

@@ -11,11 +11,19 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// How many letters a literal may be known by: the first that it has.
 const SIZES: [usize; 3] = [8, 4, 3];
 
+/// The bits of the last letters of a window, as many as the smallest has.
+const TAIL: u64 = 0x00ff_ffff;
+
+/// As many points of commonness a window has for each literal that has it.
+const SHARED: usize = 4;
+
 /// Bits of a filter, many times as many as there are literals.
 const BITS: usize = 1 << 17;
 
 /// The literals, each with what it stands for.
 pub(super) struct Windows {
+    /// Of the last letters of all windows: most places in a text end here.
+    tails: Filter,
     /// One for each of [`SIZES`].
     filters: [Filter; SIZES.len()],
     /// By a window's letters, the literals with it.
@@ -86,6 +94,7 @@ impl Windows {
     /// number each. One of fewer than three letters is never found.
     pub(super) fn new<'l>(literals: impl Iterator<Item = (&'l str, usize)>) -> Self {
         let mut windows = Self {
+            tails: Filter::new(),
             filters: SIZES.map(|_| Filter::new()),
             owners: HashMap::default(),
             letters: Vec::new(),
@@ -96,12 +105,10 @@ impl Windows {
             let Some(of_size) = SIZES.iter().position(|size| *size <= letters.len()) else {
                 continue;
             };
-            let Some(offset) = rarest(letters, SIZES[of_size]) else {
+            let Some((offset, window)) = windows.rarest(letters, SIZES[of_size]) else {
                 continue;
             };
-            let window = letters[offset..offset + SIZES[of_size]]
-                .iter()
-                .fold(0, |window, letter| window << 8 | u64::from(*letter));
+            windows.tails.insert(window & TAIL);
             windows.filters[of_size].insert(window);
             windows.owners.entry(window).or_default().push(Literal {
                 begin: number(windows.letters.len()),
@@ -114,6 +121,21 @@ impl Windows {
         windows
     }
 
+    /// Where in a literal the letters begin that are seldom together, and the
+    /// window that they are. Hundreds of literals end in `exception`: a window
+    /// that many have already is as bad as one that is in every text.
+    fn rarest(&self, literal: &[u8], size: usize) -> Option<(usize, u64)> {
+        let places = literal.windows(size).enumerate().map(|(offset, letters)| {
+            let window = letters
+                .iter()
+                .fold(0, |window, letter| window << 8 | u64::from(*letter));
+            let owners = self.owners.get(&window).map_or(0, Vec::len);
+            let common: usize = letters.iter().map(|letter| commonness(*letter)).sum();
+            (common + SHARED * owners, offset, window)
+        });
+        places.min().map(|(_, offset, window)| (offset, window))
+    }
+
     /// Calls `found` with what each literal in the text stands for, once or
     /// more often.
     pub(super) fn find(&self, text: &[u8], mut found: impl FnMut(usize)) {
@@ -121,7 +143,10 @@ impl Windows {
         let mut last = 0_u64;
         for (at, byte) in text.iter().enumerate() {
             last = last << 8 | u64::from(byte.to_ascii_lowercase());
-            let windows = [last, last & 0xffff_ffff, last & 0x00ff_ffff];
+            if !self.tails.may_have(last & TAIL) {
+                continue;
+            }
+            let windows = [last, last & 0xffff_ffff, last & TAIL];
             let may = [
                 eight.may_have(windows[0]),
                 four.may_have(windows[1]),
@@ -147,7 +172,11 @@ impl Windows {
             let is_there = begin
                 .checked_sub(literal.offset as usize)
                 .and_then(|from| text.get(from..from + letters.len()))
-                .is_some_and(|there| there.eq_ignore_ascii_case(letters));
+                .is_some_and(|there| {
+                    // Mostly the first letter tells.
+                    there[0].eq_ignore_ascii_case(&letters[0])
+                        && there.eq_ignore_ascii_case(letters)
+                });
             if is_there {
                 found(literal.meaning as usize);
             }
@@ -155,19 +184,8 @@ impl Windows {
     }
 }
 
-/// Where in a literal the letters begin that are seldom together.
-fn rarest(literal: &[u8], size: usize) -> Option<usize> {
-    let mut sum: u32 = literal.get(..size)?.iter().map(|l| commonness(*l)).sum();
-    let mut best = (sum, 0);
-    for (at, (gone, new)) in literal.iter().zip(&literal[size..]).enumerate() {
-        sum = sum + commonness(*new) - commonness(*gone);
-        best = best.min((sum, at + 1));
-    }
-    Some(best.1)
-}
-
 /// How often a letter occurs in what programs print, about.
-fn commonness(letter: u8) -> u32 {
+fn commonness(letter: u8) -> usize {
     match letter {
         b'e' | b' ' => 12,
         b't' | b'a' | b'o' | b'i' | b'n' | b's' | b'r' => 8,

@@ -3,6 +3,7 @@
 
 use super::{frames, heads};
 use crate::model::Failure;
+use crate::text::lines as lines_of;
 use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -23,7 +24,7 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
     let mut kept = String::with_capacity(text.len().min(512));
     let mut in_traceback = false;
     let parts = members(text);
-    let mut lines = text.lines().enumerate().peekable();
+    let mut lines = lines_of(text).enumerate().peekable();
     while let Some((index, raw)) = lines.next() {
         let line = raw.trim_end();
         let bare = line.trim_start();
@@ -152,7 +153,7 @@ fn pytest_says(text: &str) -> Option<String> {
     }
     let mut said = String::new();
     let mut apart = false;
-    for line in text.lines() {
+    for line in lines_of(text) {
         if let Some(line) = line.strip_prefix("E  ") {
             // Exceptions that led to others stand in blocks of their own.
             if apart && !said.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::frames::{before_colon, place};
 use crate::model::Failure;
+use crate::text::lines as lines_of;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
@@ -16,35 +17,34 @@ pub(in crate::triage) enum Origin {
     Unknown,
 }
 
+/// Lines of a stack that are looked at.
+const LINES: usize = 400;
+/// A stack of the JVM with fewer lines was cut.
+const WHOLE: usize = 3;
+
 /// Where the innermost line of the stack stands that belongs to no library.
 pub(in crate::triage) fn origin(f: &Failure) -> Origin {
     let Some(text) = f.text.as_deref().filter(|text| !text.trim().is_empty()) else {
         return Origin::Unknown;
     };
     let text = super::slice::readable(text);
-    let mut places: Vec<&str> = Vec::new();
-    let mut outermost_first = false;
-    for line in text.lines().take(400) {
-        let place = place(line);
-        outermost_first = outermost_first
-            || line.trim_start().starts_with("File \"")
-            || place.is_some() && before_colon(line, ".py").is_some();
-        places.extend(place);
-    }
-    let frames = places.len();
-    let is_own = |place: &&&str| {
+    let lines = || lines_of(&text).take(LINES);
+    let is_own = |place: &&str| {
         !place.is_empty() && !is_library(place) && !is_foreign(place, f.classname.as_deref())
     };
-    let innermost = if outermost_first {
-        places.iter().rfind(is_own)
+    // Mostly the first few lines decide, and no other one is looked at.
+    let innermost = if is_outermost_first(&text) {
+        let places: Vec<&str> = lines().filter_map(place).collect();
+        places.into_iter().rfind(is_own)
     } else {
-        places.iter().find(is_own)
+        lines().filter_map(place).find(is_own)
     };
+    let is_cut = || lines().filter_map(place).take(WHOLE).count() < WHOLE;
     match innermost {
         None => Origin::Unknown,
         Some(place) if !is_test(place) => Origin::Product,
         // Surefire cuts stacks down to the lines of the test class.
-        Some(place) if place.contains(".java:") && frames < 3 => Origin::Unknown,
+        Some(place) if place.contains(".java:") && is_cut() => Origin::Unknown,
         Some(_) => Origin::Test,
     }
 }
@@ -91,6 +91,18 @@ pub(in crate::triage) fn product_frame(f: &Failure) -> Option<String> {
             .trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
             .to_owned(),
     )
+}
+
+/// Whether the stack ends with its innermost line, as Python writes it.
+fn is_outermost_first(text: &str) -> bool {
+    static MARKS: LazyLock<[Finder<'_>; 2]> =
+        LazyLock::new(|| ["File \"", ".py:"].map(Finder::new));
+    let may_be = |mark: &Finder<'_>| mark.find(text.as_bytes()).is_some();
+    MARKS.iter().any(may_be)
+        && lines_of(text).take(LINES).any(|line| {
+            line.trim_start().starts_with("File \"")
+                || before_colon(line, ".py").is_some() && place(line).is_some()
+        })
 }
 
 /// Whether a line of a JVM's stack belongs to other people than the test: the

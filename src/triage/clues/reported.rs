@@ -12,7 +12,7 @@ use super::wrapped::unwrapped;
 use crate::model::Failure;
 use crate::triage::facts::is_dialect;
 use crate::triage::rule::Field;
-use memchr::memmem::Finder;
+use regex::bytes::{Regex, RegexBuilder};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -23,8 +23,8 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     let message = f.message.as_ref().map(says);
     let text = f.text.as_ref().map(says);
     // Where it came from tells something, too.
-    let unplaced = origin(f) == Origin::Unknown;
-    let is_nothing = |said: &str| is_bare_class(said) || unplaced && says_nothing(said);
+    let is_nothing =
+        |said: &str| is_bare_class(said) || says_nothing(said) && origin(f) == Origin::Unknown;
     let mut compares_nothing = false;
     let mut empty = true;
     // Mostly the text is the message with a stack. Then it says nothing that
@@ -156,15 +156,19 @@ fn in_hook(f: &Failure) -> bool {
         "in `setup'",
         "#setup'",
     ];
-    static FINDERS: LazyLock<Vec<Finder<'_>>> =
-        LazyLock::new(|| CALLS.iter().map(Finder::new).collect());
+    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let calls = CALLS.map(regex::escape).join("|");
+        RegexBuilder::new(&calls).unicode(false).build().ok()
+    });
     let text = f.text.as_deref().unwrap_or_default();
     let whole = match (&f.name, &f.classname) {
         (Some(name), Some(class)) => name == class && name.contains('.'),
         (Some(_), None) | (None, Some(_) | None) => false,
     };
-    let calls = |finder: &Finder<'_>| finder.find(text.as_bytes()).is_some();
-    whole || FINDERS.iter().any(calls)
+    whole
+        || ANY
+            .as_ref()
+            .is_some_and(|any| any.is_match(text.as_bytes()))
 }
 
 /// A class that says nothing without a message.

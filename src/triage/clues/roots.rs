@@ -2,6 +2,7 @@
 //! end of a traceback, a panic.
 
 use super::slice::readable;
+use crate::text::lines as lines_of;
 
 /// What kind of line names a cause; the order is how much it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +52,7 @@ pub(in crate::triage) fn telling_line(text: &str) -> Option<String> {
 }
 
 fn find_roots(text: &str) -> Vec<(Root, String)> {
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<&str> = lines_of(text).collect();
     let mut roots: Vec<(Root, String)> = Vec::new();
     let mut error_lines = 0;
     let mut in_traceback = false;
