@@ -62,7 +62,10 @@ const NEIGHBOURS: [(&str, &str); 1] = [
 
 /// The only files that may name a parser of YAML: others get values.
 const LOADERS: [(&str, &[&str]); 2] = [
-    ("serde_yaml", &["mock/script.rs", "triage/load.rs"]),
+    (
+        "serde_yaml",
+        &["mock/script.rs", "triage/load.rs", "wire/check/load.rs"],
+    ),
     ("granit_parser", &["plan/syntax/yaml.rs"]),
 ];
 

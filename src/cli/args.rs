@@ -166,6 +166,10 @@ pub struct RunArgs {
     #[command(flatten)]
     pub memory: HistoryArgs,
 
+    /// Holds every message of every server against the specification; a breach fails the run
+    #[arg(long)]
+    pub wire_check: bool,
+
     /// Keeps every message in wire.jsonl
     #[arg(long)]
     pub record: bool,

@@ -203,6 +203,7 @@ impl<'a> PlanRun<'a> {
             vars: call.vars(),
             selection,
             fail_fast: call.args.fail_fast,
+            wire_check: call.args.wire_check,
             starts: call.starts.clone(),
             interrupt: call.interrupt.clone(),
             events: self.events.clone(),

@@ -198,9 +198,38 @@ impl Call<'_> {
         self.print(report, out, &|writer| {
             replay::replay(report, &sources, self.redactor, writer)
         })?;
+        self.tell_refusals(report);
         self.tell_github(report, out)?;
         self.remember(&account);
         Ok(code_of(report))
+    }
+
+    /// Why nothing is said, where the output has no place for it.
+    fn tell_refusals(&self, report: &TriageReport) {
+        let format = self.args.format.unwrap_or(TriageFormat::Human);
+        let told = match format {
+            TriageFormat::Human | TriageFormat::Json | TriageFormat::Md | TriageFormat::Github => {
+                self.args.emit.is_none() && self.args.mode == Mode::Rca
+            }
+            TriageFormat::Jsonl
+            | TriageFormat::Table
+            | TriageFormat::Ctrf
+            | TriageFormat::Junit => false,
+        };
+        if told || report.exit_code != ExitCode::InvalidInput.code() {
+            return;
+        }
+        let mut silent = true;
+        for summary in &report.reports {
+            if let Some(problem) = &summary.problem {
+                let (path, problem) = (one_line(&summary.path, 300), one_line(problem, 300));
+                complain(&format!("error: {path} can't be relied on: {problem}"));
+                silent = false;
+            }
+        }
+        if silent {
+            complain(&format!("error: {}", report.health.summary));
+        }
     }
 
     /// The earlier reports, or what is to be said of them.
@@ -422,11 +451,12 @@ impl Call<'_> {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(error),
                 Err(error) => {
-                    bad += 1;
                     complain(&format!("error: failed to read {}: {error}", source.name));
+                    part.summary.problem = Some(format!("it can't be read: {error}"));
                 }
             }
-            part.summary.problem = match (bad, part.summary.tests) {
+            let unsaid = match (bad, part.summary.tests) {
+                _ if part.summary.problem.is_some() => None,
                 (0, 0) => {
                     let place = match source.input {
                         Input::Stdin => "stdin",
@@ -443,6 +473,7 @@ impl Call<'_> {
                 (1, _) => Some("1 line of it holds no failure".to_owned()),
                 (n, _) => Some(format!("{n} lines of it hold no failure")),
             };
+            part.summary.problem = part.summary.problem.or(unsaid);
             unread |= part.summary.problem.is_some();
             parts.push(part);
         }

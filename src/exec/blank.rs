@@ -35,6 +35,7 @@ pub fn server_report(name: &str) -> ServerReport {
         stdout_noise: 0,
         stdout_noise_sample: Vec::new(),
         restarts: 0,
+        wire_check: None,
         notes: Vec::new(),
     }
 }

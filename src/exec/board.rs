@@ -283,6 +283,7 @@ teardown:
             vars: indexmap::IndexMap::new(),
             selection: Selection::default(),
             fail_fast,
+            wire_check: false,
             starts: Arc::new(Semaphore::new(1)),
             interrupt,
             events: Rc::new(|_| {}),

@@ -195,6 +195,10 @@ impl Cleaner {
             for line in &mut server.stdout_noise_sample {
                 self.in_place(line);
             }
+            for breach in server.wire_check.iter_mut().flat_map(|c| &mut c.breaches) {
+                self.in_place(&mut breach.text);
+                self.in_place(&mut breach.pointer);
+            }
             if let Some(info) = &mut server.server_info {
                 self.json(info);
                 bound(info);

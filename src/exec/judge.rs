@@ -418,6 +418,7 @@ fn subject(target: AssertionTarget, path: Option<&str>) -> String {
         AssertionTarget::Duration => "the duration in ms".to_owned(),
         AssertionTarget::Stderr => "stderr".to_owned(),
         AssertionTarget::OutputSchema => "the output".to_owned(),
+        AssertionTarget::Wire => "the message".to_owned(),
     }
 }
 

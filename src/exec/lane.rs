@@ -76,7 +76,11 @@ impl Lane {
                 };
             }
         };
-        let session = match self.start(&launch, &mut report).await {
+        let started = match self.start(&launch, &mut report).await {
+            Ok(session) => self.fit_for_check(session, &launch, &mut report).await,
+            Err(because) => Err(because),
+        };
+        let session = match started {
             Ok(session) => session,
             Err(because) => {
                 self.end_all(&because).await;
@@ -86,6 +90,7 @@ impl Lane {
                 };
             }
         };
+        self.ask_declared_lists(&session, &mut report).await;
         let mut running = Running::new(session);
         for &index in &self.steps {
             self.board.turn(index).await;
@@ -95,6 +100,7 @@ impl Lane {
         }
         let tools = std::mem::take(&mut running.tools);
         self.stop(running, &mut report).await;
+        self.conclude_wire_check(&report);
         LaneEnd {
             report,
             tools: Some(tools),
@@ -107,6 +113,7 @@ impl Lane {
             startup_timeout: self.server.startup_timeout,
             request_timeout: self.server.request_timeout,
             shutdown_timeout: self.server.shutdown_timeout,
+            wire_check: self.checks_wire(),
             redactor: self.settings.redactor.clone(),
             recorder: self.settings.recorder.clone(),
             stderr_log: (self.settings.stderr_log)(&self.server.name),

@@ -6,6 +6,7 @@
 use super::lane::{Lane, shorten};
 use super::preflight::ToolBook;
 use super::step::Aftermath;
+use super::wire_check::note_wire_check;
 use crate::model::{Era, Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
 use crate::plan::Step;
 use crate::process::{How, Shutdown};
@@ -21,7 +22,7 @@ const PULSE: Duration = Duration::from_millis(250);
 /// The same after a call that timed out, when it may be busy.
 const PULSE_AFTER_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a server may take to stop when the whole run is being stopped.
-const HASTY_GRACE: Duration = Duration::from_millis(300);
+pub(super) const HASTY_GRACE: Duration = Duration::from_millis(300);
 
 /// A running server, and what it was before.
 pub struct Running {
@@ -196,6 +197,7 @@ impl Lane {
         report.exit = session.exit_watch().now();
         note_evidence(&session, report);
         session.shutdown(HASTY_GRACE).await;
+        note_wire_check(&session, report);
         if running.deaths >= MAX_DEATHS {
             running.down = true;
             report.notes.push(format!(
@@ -228,6 +230,7 @@ impl Lane {
             ));
             running.restarts += 1;
             session.shutdown(HASTY_GRACE).await;
+            note_wire_check(&session, report);
         }
     }
 
@@ -286,6 +289,7 @@ impl Lane {
                 session.shutdown(grace).await
             }
         };
+        note_wire_check(&session, report);
         report.stderr_tail = shorten(&stderr.tail());
         // Without a process there is nothing that would have to end.
         let Some(shutdown) = shutdown else {

@@ -24,6 +24,7 @@ mod select;
 mod settings;
 mod snapshots;
 mod step;
+mod wire_check;
 
 pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};

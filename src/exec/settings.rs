@@ -34,6 +34,9 @@ pub struct ExecSettings {
     pub vars: IndexMap<String, Value>,
     pub selection: Selection,
     pub fail_fast: bool,
+    /// Hold the messages of all servers against the specification, whatever
+    /// the plan says.
+    pub wire_check: bool,
     /// How many servers may be starting at the same time, over all plans.
     pub starts: Arc<Semaphore>,
     pub interrupt: watch::Receiver<Option<Signal>>,

@@ -2,8 +2,8 @@
 
 use super::help::{HelpContext, quoted};
 use crate::model::{
-    ActionKind, Assertion, Because, Exit, FailureReport, HelpProblem, IterationReport, Phase,
-    RepairReport, Standing, StepState,
+    ActionKind, Assertion, AssertionTarget, Because, Exit, FailureReport, HelpProblem,
+    IterationReport, Phase, RepairReport, Standing, StepState,
 };
 use crate::text::{one_line, plural};
 
@@ -117,7 +117,8 @@ fn blocked_by(case: &Case<'_>) -> u64 {
 fn evidence(failure: &FailureReport, what: &str) -> String {
     let mut parts = Vec::new();
     parts.extend(failure.exit.as_ref().and_then(exit_status));
-    if let Some(assertion) = &failure.assertion {
+    // A breach of the protocol says all of it.
+    if let Some(assertion) = failure.assertion.as_ref().filter(|a| !is_wire(a)) {
         parts.push(compared(assertion));
     }
     match &failure.diagnosis.evidence {
@@ -141,6 +142,10 @@ fn evidence(failure: &FailureReport, what: &str) -> String {
         parts.push(format!("the plan at {at}"));
     }
     parts.join("; ")
+}
+
+fn is_wire(assertion: &Assertion) -> bool {
+    assertion.target == Some(AssertionTarget::Wire)
 }
 
 fn exit_status(exit: &Exit) -> Option<String> {
@@ -268,9 +273,14 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
             format!("$ jelly run {plan} --only {}", quoted(step)),
         );
     } else if let Some(server) = &failure.server {
+        // Without it, the next run would look no more.
+        let check = match &failure.assertion {
+            Some(assertion) if is_wire(assertion) => " --wire-check",
+            Some(_) | None => "",
+        };
         push_new(
             &mut next,
-            format!("$ jelly run {plan} --only {}", quoted(server)),
+            format!("$ jelly run {plan} --only {}{check}", quoted(server)),
         );
     } else {
         push_new(&mut next, format!("$ jelly run {plan}"));

@@ -151,7 +151,6 @@ impl Machine<'_> {
         open.out.restart(limits.output);
         open.err.restart(limits.output);
         let dialect = &mut self.dialect;
-        dialect.wrong(wrong);
         let forbidden = each(start, |name, value| match name {
             "message" if !value.is_empty() => {
                 dialect.message(&value);

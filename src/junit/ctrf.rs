@@ -1,6 +1,7 @@
 //! CTRF: one JSON document with a list of tests.
 
 use super::attributes::set;
+use super::counts::Unshown;
 use super::form;
 use super::lines::suite;
 use super::machine::Machine;
@@ -60,6 +61,14 @@ pub(super) fn read(source: &mut Source<'_>, machine: &mut Machine<'_>) {
     let mut json = serde_json::Deserializer::from_reader(bounded);
     let read = Level(Within::Document, &machine).deserialize(&mut json);
     let read = read.and_then(|()| json.end());
+    if machine.borrow().wrong_seen == 0 {
+        let claims = machine.borrow().claims;
+        machine.borrow_mut().unshown.push(Unshown {
+            path: String::new(),
+            claims,
+            what: "run",
+        });
+    }
     if let Err(error) = read {
         machine
             .borrow_mut()
@@ -102,6 +111,13 @@ impl<'de> Visitor<'de> for Level<'_, '_, '_> {
                     map.next_value_seed(Level(Within::Results, self.1))?;
                 }
                 (Within::Results, "tests") => map.next_value_seed(Level(Within::Tests, self.1))?,
+                (Within::Results, "summary") => {
+                    let summary: Summary = map.next_value()?;
+                    let machine = &mut *self.1.borrow_mut();
+                    machine.claims.tests = summary.tests;
+                    machine.claims.failures = summary.failed;
+                    machine.wrong_claimed = machine.claims.wrong();
+                }
                 (Within::Results, "tool") => {
                     let tool: Tool = map.next_value()?;
                     self.1.borrow_mut().dialect.tool(&tool.name);
@@ -126,6 +142,14 @@ impl<'de> Visitor<'de> for Level<'_, '_, '_> {
 #[serde(default)]
 struct Tool {
     name: String,
+}
+
+/// What the writer counted.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Summary {
+    tests: Option<i64>,
+    failed: Option<i64>,
 }
 
 /// `suite` is a text in older documents, and a list in newer ones.
@@ -169,6 +193,12 @@ impl Test {
             let text = kept.text();
             (!text.trim().is_empty()).then_some(text)
         };
+        let passed = form::outcome(&self.status);
+        let passed = matches!(
+            passed,
+            Some(super::CaseOutcome::Passed | super::CaseOutcome::Skipped)
+        );
+        machine.wrong_seen += u64::from(!passed || self.flaky == Some(true));
         suite(machine, &path, |machine| {
             let Some(case) = machine.open_case() else {
                 return;

@@ -5,7 +5,7 @@
 //! nobody else writes, the order in which it writes them, words of its
 //! failures. Each is a vote, and the strongest one counts.
 
-use super::elements::{Node, Wrong};
+use super::elements::Node;
 
 /// Nobody else writes this.
 const SURE: u8 = 9;
@@ -301,16 +301,6 @@ impl Dialect {
         let name = name.to_ascii_lowercase();
         if let Some(tool) = TOOLS.iter().find(|tool| name.contains(*tool)) {
             self.vote(tool, SURE);
-        }
-    }
-
-    /// An element that few writers know.
-    pub(super) fn wrong(&mut self, wrong: Wrong) {
-        match wrong {
-            Wrong::FlakyFailure | Wrong::FlakyError | Wrong::RerunFailure | Wrong::RerunError => {
-                self.vote("surefire", WEAK)
-            }
-            Wrong::Failure | Wrong::Error => {}
         }
     }
 

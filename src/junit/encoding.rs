@@ -32,6 +32,8 @@ pub(super) struct Text<'r> {
     /// Read, and not decoded yet: the beginning, or a part of a character.
     pending: Vec<u8>,
     ended: bool,
+    /// What reading said after the bytes that are pending: they count first.
+    failed: Option<io::Error>,
     /// Bytes that were no UTF-8.
     pub(super) invalid: u64,
     /// An encoding that is declared, and that nobody knows.
@@ -45,6 +47,7 @@ impl<'r> Text<'r> {
             way: Way::Unknown,
             pending: Vec::new(),
             ended: false,
+            failed: None,
             invalid: 0,
             unknown: None,
         }
@@ -57,6 +60,9 @@ impl<'r> Text<'r> {
         }
         let before = out.len();
         while out.len() == before && !self.ended {
+            if self.failed.is_some() {
+                return self.last_words(out);
+            }
             let chunk = match self.input.fill_buf() {
                 Ok(chunk) => &chunk[..chunk.len().min(PIECE)],
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -89,13 +95,37 @@ impl<'r> Text<'r> {
         Ok(())
     }
 
+    /// Decodes what was read before reading failed; then, the failure.
+    fn last_words(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+        let before = out.len();
+        let pending = std::mem::take(&mut self.pending);
+        match &mut self.way {
+            Way::Decoder(decoder) => decode(decoder, &pending, false, out),
+            Way::Utf8 | Way::Unknown => {
+                utf8(&pending, false, out, &mut self.invalid);
+            }
+        }
+        match self.failed.take() {
+            Some(error) if out.len() > before => {
+                self.failed = Some(error);
+                Ok(())
+            }
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
     /// Reads the beginning, and chooses the way.
     fn sniff(&mut self) -> io::Result<()> {
         while self.pending.len() < SNIFFED {
             let chunk = match self.input.fill_buf() {
                 Ok(chunk) => &chunk[..chunk.len().min(PIECE)],
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
+                Err(error) if self.pending.is_empty() => return Err(error),
+                Err(error) => {
+                    self.failed = Some(error);
+                    break;
+                }
             };
             let used = chunk.len();
             self.pending.extend_from_slice(chunk);

@@ -128,6 +128,22 @@ impl Identity {
     }
 }
 
+/// The digest of a report that holds all cases of these ones: a digest is a
+/// sum over cases.
+#[must_use]
+pub fn digest_of_all<'d>(digests: impl IntoIterator<Item = &'d str>) -> Option<String> {
+    let (mut cases, mut sums) = (0_u64, [0_u64; 2]);
+    for digest in digests {
+        let (count, rest) = digest.split_once('-')?;
+        let (one, other) = rest.split_at_checked(16)?;
+        cases = cases.wrapping_add(u64::from_str_radix(count, 16).ok()?);
+        for (sum, part) in sums.iter_mut().zip([one, other]) {
+            *sum = sum.wrapping_add(u64::from_str_radix(part, 16).ok()?);
+        }
+    }
+    (cases > 0).then(|| format!("{cases:x}-{:016x}{:016x}", sums[0], sums[1]))
+}
+
 /// Which cases were written more than once.
 #[derive(Debug)]
 pub(super) struct Attempts {

@@ -285,13 +285,26 @@ pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io:
     // Tests that failed, by package; and how many began and did not end.
     let mut failed: BTreeMap<String, u64> = BTreeMap::new();
     let (mut strange, mut begun) = (0_u64, 0_i64);
+    // Lines that are no events: what the compiler said, mostly.
+    let mut said = String::new();
     let limits = machine.limits;
     while let Some(text) = line(source, 1 << 20, &mut buffer)? {
         if text.trim().is_empty() {
             continue;
         }
         let Ok(event) = serde_json::from_str::<Event>(text) else {
-            strange += 1;
+            if let Some(package) = not_built(text) {
+                *failed.entry(package.to_owned()).or_default() += 1;
+                package_failed(machine, package, &said);
+                said.clear();
+                strange = 0;
+            } else if text.trim() != "FAIL" {
+                strange += 1;
+                if said.len() < limits.text {
+                    said.push_str(&text[..text.floor_char_boundary(limits.text)]);
+                    said.push('\n');
+                }
+            }
             continue;
         };
         let outcome = match event.action.as_str() {
@@ -338,7 +351,8 @@ pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io:
     }
     if strange > 0 {
         machine.warn(&format!(
-            "{strange} of its lines are no events, and were passed over"
+            "{} of it, no events of a test, passed over",
+            plural(strange, "line")
         ));
     }
     if begun > 0 {
@@ -350,6 +364,16 @@ pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io:
         });
     }
     Ok(())
+}
+
+/// The package of `FAIL<tab>package [build failed]`, which older versions
+/// write as a plain line.
+fn not_built(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("FAIL\t")?.trim_end();
+    let package = rest
+        .strip_suffix("[build failed]")
+        .or_else(|| rest.strip_suffix("[setup failed]"))?;
+    Some(package.trim())
 }
 
 /// A package that failed without a test: it does not compile, or its `init`

@@ -34,5 +34,6 @@ mod settle_tests;
 mod tests;
 
 pub use case::{Case, CaseOutcome, CaseSink};
+pub use identity::digest_of_all;
 pub use limits::Limits;
 pub use read::read;

@@ -95,6 +95,11 @@ fn kind_of(head: &[u8]) -> Kind {
             Kind::Other("it is JSON of an unknown kind, and no test report")
         };
     }
+    // The build speaks before the tests, and not in JSON.
+    let event = |line: &str| line.starts_with("{\"") && line.contains("\"Action\"");
+    if !text.starts_with('<') && text.lines().any(event) {
+        return Kind::GoTest;
+    }
     let first = text.lines().next().unwrap_or_default();
     if first.starts_with("TN:") || first.starts_with("SF:") {
         return Kind::Other("it is a coverage report (LCOV), and no test report: leave it out");

@@ -1,8 +1,8 @@
 //! Cases that are written twice, claims that nothing bears out, and what did
 //! not run: nothing turns green by doubt or by absence.
 
-use super::CaseOutcome;
-use super::tests::{read_all, suite, totals};
+use super::tests::{read_all, read_from, suite, totals};
+use super::{CaseOutcome, Limits, digest_of_all};
 
 const ONE_OF_TWO: &str =
     "<testcase name='n' classname='c'><failure/></testcase><testcase name='n' classname='c'/>";
@@ -133,4 +133,62 @@ fn what_ctest_could_not_run_is_an_error() {
         let (summary, _) = read_all(&of(skipped));
         assert_eq!(totals(&summary), [0, 0, 0, 1, 0, 0], "{skipped}");
     }
+}
+
+#[test]
+fn a_summary_of_ctrf_that_no_test_bears_out_is_a_failure_of_its_own() {
+    let of = |failed: u32| {
+        format!(
+            "{{\"reportFormat\":\"CTRF\",\"results\":{{\"tool\":{{\"name\":\"x\"}},\"summary\":\
+             {{\"tests\":1,\"failed\":{failed}}},\"tests\":[{{\"name\":\"a\",\"status\":\"passed\"}}]}}}}"
+        )
+    };
+    assert_eq!(totals(&read_all(&of(0)).0), [1, 0, 0, 0, 0, 0]);
+    assert_eq!(totals(&read_all(&of(2)).0), [1, 0, 0, 0, 0, 1]);
+}
+
+#[test]
+fn a_package_that_was_not_built_fails_before_the_first_event() {
+    let (summary, cases) = read_all(
+        "# shop/pay\npay/p.go:3:2: undefined: foo\nFAIL\tshop/pay [build failed]\n\
+         {\"Action\":\"run\",\"Package\":\"shop/good\",\"Test\":\"TestG\"}\n\
+         {\"Action\":\"pass\",\"Package\":\"shop/good\",\"Test\":\"TestG\",\"Elapsed\":0}\nFAIL\n",
+    );
+    assert_eq!(totals(&summary), [1, 0, 0, 0, 0, 1]);
+    assert_eq!((summary.problem, summary.warnings.len()), (None, 0));
+    assert_eq!(cases[0].suite, "shop/pay");
+    assert_eq!(
+        cases[0].failures[0].text.as_deref(),
+        Some("# shop/pay\npay/p.go:3:2: undefined: foo")
+    );
+}
+
+#[test]
+fn what_was_read_before_reading_failed_is_handed_on() {
+    struct Breaks<'b>(&'b [u8]);
+    impl std::io::Read for Breaks<'_> {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            if self.0.is_empty() {
+                return Err(std::io::Error::other("corrupt gzip stream"));
+            }
+            std::io::Read::read(&mut self.0, out)
+        }
+    }
+    let whole = suite(ONE_OF_TWO);
+    let mut input = std::io::BufReader::new(Breaks(whole.as_bytes()));
+    let (summary, cases) = read_from(&mut input, &Limits::default());
+    assert_eq!((summary.tests, cases.len()), (2, 2));
+    assert!(summary.problem.unwrap().contains("corrupt gzip stream"));
+}
+
+#[test]
+fn digests_of_parts_add_up_to_that_of_the_whole() {
+    let case = |name: &str| format!("<testcase classname='c' name='{name}' time='0.123'/>");
+    let digest = |cases: &str| read_all(&suite(cases)).0.identity.unwrap();
+    let (a, b) = (digest(&case("a")), digest(&case("b")));
+    let whole = digest(&format!("{}{}", case("b"), case("a")));
+    let sum = digest_of_all([a.as_str(), b.as_str()]);
+    assert_eq!(sum.as_deref(), Some(whole.as_str()));
+    assert_ne!(digest_of_all([a.as_str(), a.as_str()]), sum);
+    assert_eq!(digest_of_all(["no digest"]), None);
 }

@@ -159,14 +159,16 @@ impl<'r> Source<'r> {
                 tag_end(&mut self.quote, part);
             }
         }
-        if self.carried > self.limit && !self.plain {
-            self.leave_out()?;
+        let filled = if self.carried > self.limit && !self.plain {
+            self.leave_out()
         } else {
-            self.pass_on()?;
-        }
-        self.at = 0;
-        self.token = 0;
-        Ok(())
+            self.pass_on()
+        };
+        // Where reading failed, less of `piece` may be left than was taken.
+        let taken = if filled.is_ok() { 0 } else { self.piece.len() };
+        self.at = self.at.min(taken);
+        self.token = self.token.min(taken);
+        filled
     }
 
     /// Appends the next bytes of the input to `piece`.

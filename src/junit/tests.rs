@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Kept {
     ordinal: u64,
-    suite: String,
+    pub(super) suite: String,
     classname: String,
     name: String,
     file: Option<String>,
@@ -43,7 +43,7 @@ impl CaseSink for All {
     }
 }
 
-fn read_from(input: &mut dyn BufRead, limits: &Limits) -> (ReportSummary, Vec<Kept>) {
+pub(super) fn read_from(input: &mut dyn BufRead, limits: &Limits) -> (ReportSummary, Vec<Kept>) {
     let mut all = All::default();
     let summary = read(input, "report.xml", limits, &mut all);
     all.cases.sort_by_key(|case| case.ordinal);
@@ -443,6 +443,12 @@ fn lines_of_tap_are_read() {
     assert!(summary.problem.unwrap().contains("no database"));
     let (summary, _) = read_all("1..3\nok 1\n");
     assert!(summary.problem.unwrap().contains("3 tests were planned"));
+    let (summary, _) = read_all("1..1\nok 1\nok 2\n");
+    let problem = summary.problem.unwrap();
+    assert!(
+        problem.contains("1 test was planned, and 2 written"),
+        "{problem}"
+    );
 }
 
 #[test]

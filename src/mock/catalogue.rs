@@ -3,7 +3,9 @@
 
 use super::fault::{At, End, Kind, Malformed, PanicStyle, Signal, SplitSize, WrongId};
 use super::units;
-use super::values::{ask, count, echo_env, end, grandchild, required, signal};
+use super::values::{
+    ask, count, echo_env, end, grandchild, pointed_value, pointer, required, signal,
+};
 use std::time::Duration;
 
 /// Where a kind of fault can act.
@@ -286,6 +288,22 @@ pub static CATALOGUE: &[Entry] = &[
         Places::Requests,
         "another `jsonrpc` (1.0) than 2.0",
         |v| Ok(Kind::JsonrpcVersion(v.unwrap_or("1.0").to_owned())),
+    ),
+    entry(
+        "set",
+        "[POINTER JSON]",
+        At::Any,
+        Places::Requests,
+        "another value (null) at this JSON pointer (/result) into the reply, if its parent is there",
+        pointed_value,
+    ),
+    entry(
+        "drop",
+        "[POINTER]",
+        At::Any,
+        Places::Requests,
+        "leaves out what this JSON pointer (/result) into the reply leads to",
+        |v| pointer(v.unwrap_or("/result")).map(Kind::Drop),
     ),
     entry(
         "protocol_version",

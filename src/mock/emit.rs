@@ -61,6 +61,8 @@ pub fn act(kind: &Kind, host: &dyn Host) -> Act {
         | Kind::WrongId(_)
         | Kind::Duplicate
         | Kind::JsonrpcVersion(_)
+        | Kind::Set { .. }
+        | Kind::Drop(_)
         | Kind::ProtocolVersion(_)
         | Kind::Error { .. }
         | Kind::NullResult

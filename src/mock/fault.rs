@@ -196,8 +196,18 @@ pub enum Kind {
     WrongId(WrongId),
     Duplicate,
     JsonrpcVersion(String),
+    /// Puts a value where a JSON pointer into the message leads.
+    Set {
+        pointer: String,
+        value: Value,
+    },
+    /// Takes out what stands there.
+    Drop(String),
     ProtocolVersion(String),
-    Error { code: i64, message: String },
+    Error {
+        code: i64,
+        message: String,
+    },
     NullResult,
     EmptyResult,
     MalformedTools(Malformed),
@@ -208,7 +218,10 @@ pub enum Kind {
 
     Stderr(String),
     StderrFlood(usize),
-    EchoEnv { name: String, form: EchoForm },
+    EchoEnv {
+        name: String,
+        form: EchoForm,
+    },
 
     Ask(Ask),
     AskNowait(Ask),

@@ -132,6 +132,32 @@ fn breach(result: &mut Map<String, Value>) {
     }
 }
 
+/// Puts a value where a pointer leads, or takes out what is there; nothing
+/// happens to a message that has no such place.
+fn put(message: &mut Value, pointer: &str, value: Option<&Value>) {
+    let Some((parent, key)) = pointer.rsplit_once('/') else {
+        return;
+    };
+    let key = key.replace("~1", "/").replace("~0", "~");
+    match (message.pointer_mut(parent), value) {
+        (Some(Value::Object(object)), Some(value)) => {
+            object.insert(key, value.clone());
+        }
+        (Some(Value::Object(object)), None) => {
+            object.shift_remove(&key);
+        }
+        (Some(Value::Array(items)), value) => match (key.parse::<usize>(), value) {
+            (Ok(index), Some(value)) if index < items.len() => items[index] = value.clone(),
+            (Ok(index), None) if index < items.len() => {
+                items.remove(index);
+            }
+            (_, Some(value)) if key == "-" => items.push(value.clone()),
+            _no_such_item => {}
+        },
+        _no_such_place => {}
+    }
+}
+
 /// The reply as writes, with what follows it.
 #[must_use]
 pub fn write(id: &Value, body: Body, kinds: &[Kind], seed: u64) -> Vec<Action> {
@@ -151,7 +177,15 @@ pub fn write(id: &Value, body: Body, kinds: &[Kind], seed: u64) -> Vec<Action> {
         .unwrap_or("2.0");
     let has = |wanted: &Kind| kinds.contains(wanted);
 
-    let text = envelope(version, id, body).to_string();
+    let mut message = envelope(version, id, body);
+    for kind in kinds {
+        match kind {
+            Kind::Set { pointer, value } => put(&mut message, pointer, Some(value)),
+            Kind::Drop(pointer) => put(&mut message, pointer, None),
+            _other => {}
+        }
+    }
+    let text = message.to_string();
     let mut bytes = if has(&Kind::ContentLength) {
         format!("Content-Length: {}\r\n\r\n{text}", text.len()).into_bytes()
     } else if has(&Kind::Crlf) {
@@ -346,6 +380,32 @@ mod tests {
             distort(sum(), &kinds(&["error=-5:no: way"]), None, Vec::new()),
             Body::Error { code: -5, message, .. } if message == "no: way"
         ));
+    }
+
+    #[test]
+    fn any_part_of_a_message_can_go_wrong() {
+        let set = |fault: &str| message(json!(7), &[fault]);
+        assert_eq!(set("set=/id \"x\"")["id"], "x");
+        assert_eq!(set("set=/result/a~1b 1")["result"]["a/b"], 1);
+        assert_eq!(
+            set("set=/result/content/0/type {}")["result"]["content"][0]["type"],
+            json!({})
+        );
+        assert_eq!(set("set=/result/content/- 2")["result"]["content"][1], 2);
+        assert_eq!(set("set=/error/code 1").get("error"), None);
+        assert_eq!(set("drop=/jsonrpc").get("jsonrpc"), None);
+        assert_eq!(
+            set("drop=/result/content/0")["result"]["content"],
+            json!([])
+        );
+        for bad in [
+            "set=result 1",
+            "set=/result",
+            "set=/result {",
+            "drop=result",
+        ] {
+            assert!(bad.parse::<Fault>().is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -12,6 +12,36 @@ pub fn required(value: Option<&str>) -> Result<String, String> {
         .ok_or_else(|| "needs a value".to_owned())
 }
 
+/// A JSON pointer to something within a message.
+///
+/// # Errors
+/// It is none.
+pub fn pointer(text: &str) -> Result<String, String> {
+    if text.starts_with('/') {
+        Ok(text.to_owned())
+    } else {
+        Err(format!(
+            "`{text}` is no JSON pointer: it begins with a slash"
+        ))
+    }
+}
+
+/// A JSON pointer, a space, and a value.
+///
+/// # Errors
+/// It is not that.
+pub fn pointed_value(value: Option<&str>) -> Result<Kind, String> {
+    let (path, text) = value
+        .unwrap_or("/result null")
+        .split_once(' ')
+        .ok_or("the value is POINTER JSON")?;
+    let value = serde_json::from_str(text).map_err(|why| format!("`{text}` is no JSON: {why}"))?;
+    Ok(Kind::Set {
+        pointer: pointer(path)?,
+        value,
+    })
+}
+
 /// A whole number.
 ///
 /// # Errors

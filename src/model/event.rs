@@ -1,6 +1,6 @@
 //! What execution tells reporters while it happens. Reporters never steer.
 
-use super::{ActionKind, IterationReport, StepReport};
+use super::{ActionKind, IterationReport, StepReport, WireCheck};
 use std::time::Duration;
 
 /// Something a reporter may show. All texts are redacted.
@@ -49,6 +49,11 @@ pub enum Event {
     Noise {
         server: String,
         line: String,
+    },
+    /// The messages of a server were held against the specification.
+    WireChecked {
+        server: String,
+        check: Box<WireCheck>,
     },
     /// The iteration was triaged, and this is what comes next.
     IterationFinished {

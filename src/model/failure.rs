@@ -130,6 +130,8 @@ pub enum AssertionTarget {
     Stderr,
     /// The tool's own declared `outputSchema`, expected of every result.
     OutputSchema,
+    /// The specification of the protocol, expected of every message.
+    Wire,
 }
 
 /// An expectation that did not hold.
@@ -322,13 +324,15 @@ pub struct Failure {
 impl Failure {
     /// A mismatch of an expectation, the one kind that needs a second look
     /// before it is blamed on anybody. A breach of the tool's own declared
-    /// output schema is a broken contract, not a mismatch.
+    /// output schema, or of the protocol, is a broken contract, not a mismatch.
     #[must_use]
     pub fn is_mismatch(&self) -> bool {
         self.phase == Some(Phase::Assert)
-            && self
-                .assertion
-                .as_ref()
-                .is_some_and(|a| a.target != Some(AssertionTarget::OutputSchema))
+            && self.assertion.as_ref().is_some_and(|a| {
+                !matches!(
+                    a.target,
+                    Some(AssertionTarget::OutputSchema | AssertionTarget::Wire)
+                )
+            })
     }
 }

@@ -17,6 +17,7 @@ mod report;
 mod rules;
 mod template;
 mod triage;
+mod wire;
 
 pub use budget::{Budgets, Spent, Track};
 pub use diagnosis::{
@@ -48,3 +49,4 @@ pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,
     Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure,
 };
+pub use wire::{WireBreach, WireCheck, WireLevel};

@@ -1,6 +1,6 @@
 //! What one iteration of a plan recorded.
 
-use super::{ErrorCategory, Exit, Failure, Signal};
+use super::{ErrorCategory, Exit, Failure, Signal, WireCheck};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -83,6 +83,10 @@ pub struct ServerReport {
     /// How often it was started again after a death in this iteration.
     #[serde(default)]
     pub restarts: u32,
+    /// What came of holding its messages against the specification; absent
+    /// where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire_check: Option<WireCheck>,
     /// What a reader should know and no failure says, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -124,7 +124,8 @@ pub struct FixedTest {
 /// itself, and no other.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetryPlan {
-    /// As the framework selects them, else as the report names them.
+    /// Each test once, by its name in the report with file or class before it.
+    /// What a command runs besides these, `notes` tells.
     pub tests: Vec<String>,
     /// One shell command a line, for a POSIX shell.
     pub commands: Vec<String>,
@@ -171,8 +172,7 @@ pub struct ReportSummary {
     /// counted again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
-    /// What the elements say, before reruns are taken together.
-    #[serde(skip)]
+    /// What the elements say, before each case is given one outcome.
     pub elements: ElementCounts,
     /// Equal for reports that tell the same run: a digest over the cases with
     /// their outcomes and durations, whatever their order. Absent for reports
@@ -191,10 +191,13 @@ fn is_zero(count: &u64) -> bool {
 
 /// Cases of a report by the elements that they hold: one with a `<failure>`
 /// and an `<error>` counts for both.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ElementCounts {
+    #[serde(rename = "tests")]
     pub cases: u64,
     /// Cases with a `<failure>`.
+    #[serde(rename = "failures")]
     pub failed: u64,
     /// Cases with an `<error>`.
     pub errors: u64,

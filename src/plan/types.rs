@@ -67,6 +67,8 @@ pub struct Plan {
     pub vars: IndexMap<String, Value>,
     pub budgets: BudgetOverrides,
     pub hooks: Hooks,
+    /// `wire: strict`: of servers that do not say themselves.
+    pub wire_check: bool,
     pub servers: IndexMap<String, Server>,
     pub setup: Vec<Step>,
     pub steps: Vec<Step>,
@@ -97,6 +99,9 @@ pub struct Hooks {
 pub struct Server {
     pub name: String,
     pub transport: Transport,
+    /// `wire`: whether its messages are held against the specification; as
+    /// the plan says where it does not.
+    pub wire_check: Option<bool>,
     /// A pinned era; without one, it is found out.
     pub era: Option<Era>,
     /// From spawn to ready. Default 30 s.

@@ -209,9 +209,19 @@ fn cases_of(
         if !known_step(failure)
             && let Some(trouble) = Trouble::of(&[failure])
         {
-            let title = words::server_case(name, failure.phase);
-            cases.push(Case::of_failure(title, failure, trouble));
+            let title = words::server_case(name, failure);
+            let mut case = Case::of_failure(title, failure, trouble);
+            if words::is_wire_check(failure) {
+                case.tell_all(server);
+            }
+            cases.push(case);
         }
+    }
+    // A check that found nothing is a result too.
+    if let Some(check) = server.and_then(|server| server.wire_check.as_ref())
+        && check.failing().next().is_none()
+    {
+        cases.push(Case::passed(words::wire_case(name)));
     }
     let mut told = last.failures.iter().any(|f| of_server(&f));
     for step in last.steps.iter().filter(|step| step.server == name) {
@@ -432,6 +442,26 @@ fn number_namesakes(cases: &mut [Case]) {
 }
 
 impl Case {
+    fn passed(name: String) -> Self {
+        Self {
+            name,
+            seconds: 0.0,
+            at: None,
+            properties: Vec::new(),
+            outcome: CaseOutcome::Passed,
+            earlier: Vec::new(),
+            system_err: String::new(),
+        }
+    }
+
+    /// Adds every breach of the wire check; the failure names the first only.
+    fn tell_all(&mut self, server: Option<&ServerReport>) {
+        let check = server.and_then(|server| server.wire_check.as_ref());
+        if let (Some(check), CaseOutcome::Failed(trouble)) = (check, &mut self.outcome) {
+            trouble.tell_breaches(check);
+        }
+    }
+
     fn failed(name: String, trouble: Trouble) -> Self {
         Self {
             name,

@@ -165,6 +165,9 @@ fn iteration_md(iteration: &IterationReport) -> String {
     );
     out.push_str(&servers(&iteration.servers));
     out.push_str(&steps(&iteration.steps));
+    for server in &iteration.servers {
+        out.push_str(&wire_check(server));
+    }
     for (at, failure) in iteration.failures.iter().enumerate() {
         out.push_str(&format!(
             "\n### Failure {}.{}: {} – {}\n\n",
@@ -216,6 +219,50 @@ fn servers(servers: &[ServerReport]) -> String {
         "Server", "State", "Era", "Protocol", "Start-up", "Exit", "Notes",
     ];
     format!("\n{}", table(&header, &rows, &[4]))
+}
+
+/// What holding a server's messages against the specification came to.
+fn wire_check(server: &ServerReport) -> String {
+    let Some(check) = &server.wire_check else {
+        return String::new();
+    };
+    let mut out = format!(
+        "\n### Wire check of {}: {}\n",
+        code(&server.name),
+        words::wire_check(check)
+    );
+    if !check.breaches.is_empty() {
+        let rows: Vec<Vec<String>> = check
+            .breaches
+            .iter()
+            .map(|breach| {
+                vec![
+                    words::wire_level(breach.level).to_owned(),
+                    cell(&format!("the server {}", breach.text)),
+                    match breach.pointer.as_str() {
+                        "" => String::new(),
+                        pointer => code_cell(pointer),
+                    },
+                    // Section and address are jelly's own words.
+                    format!("[{}]({})", breach.section, breach.url),
+                    breach.count.to_string(),
+                ]
+            })
+            .collect();
+        let header = ["Level", "Breach", "Where", "Specification", "Times"];
+        out.push_str(&format!("\n{}", table(&header, &rows, &[4])));
+    }
+    if check.further > 0 {
+        let sightings = plural(check.further, "sighting");
+        out.push_str(&format!("\n{sightings} of further breaches, not kept.\n"));
+    }
+    if check.unchecked > 0 {
+        let lines = plural(check.unchecked, "line");
+        out.push_str(&format!(
+            "\n{lines} not checked: too much came before the revision was known.\n"
+        ));
+    }
+    out
 }
 
 fn steps(steps: &[StepReport]) -> String {

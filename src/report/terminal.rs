@@ -143,6 +143,14 @@ impl<W: Write> TerminalReporter<W> {
                     self.say("NOISE", Tone::Warn, &text);
                 }
             }
+            Event::WireChecked { server, check } => {
+                let tone = match check.failing().next() {
+                    Some(_) => Tone::Bad,
+                    None => Tone::Good,
+                };
+                let text = format!("{}: {}", name(server), words::wire_check(check));
+                self.say("WIRE", tone, &text);
+            }
             Event::IterationFinished { report } => self.iteration(report),
             Event::Waiting { reason, wait } => {
                 let wait = human_duration(*wait);

@@ -2,9 +2,11 @@
 
 use super::quote::line;
 use crate::model::{
-    ActionKind, Because, ErrorCategory, Exit, FailureReport, HttpFacts, IterationReport, Outcome,
-    Phase, ServerState, Side, Standing, StepState, Totals, Verdict,
+    ActionKind, AssertionTarget, Because, ErrorCategory, Exit, FailureReport, HttpFacts,
+    IterationReport, Outcome, Phase, ServerState, Side, Standing, StepState, Totals, Verdict,
+    WireCheck, WireLevel,
 };
+use crate::text::plural;
 
 /// A verdict as a heading says it.
 pub(super) fn verdict(verdict: Verdict) -> &'static str {
@@ -148,19 +150,62 @@ pub(super) fn subject(failure: &FailureReport) -> String {
     match (failure.server.as_deref(), failure.step.as_deref()) {
         (Some(server), Some(step)) => format!("{server}/{step}"),
         (None, Some(step)) => step.to_owned(),
-        (Some(server), None) => server_case(server, failure.phase),
+        (Some(server), None) => server_case(server, failure),
         (None, None) => "(plan)".to_owned(),
     }
 }
 
 /// The name under which a server's own failure is reported.
-pub(super) fn server_case(server: &str, phase: Phase) -> String {
-    match phase {
+pub(super) fn server_case(server: &str, failure: &FailureReport) -> String {
+    if is_wire_check(failure) {
+        return wire_case(server);
+    }
+    match failure.phase {
         Phase::Config | Phase::Spawn | Phase::Handshake | Phase::List => {
             format!("(start {server})")
         }
         Phase::Call | Phase::Assert => format!("(server {server})"),
         Phase::Teardown => format!("(stop {server})"),
+    }
+}
+
+/// The name under which the check of a server's messages is reported.
+pub(super) fn wire_case(server: &str) -> String {
+    format!("(wire {server})")
+}
+
+/// What the check of a server's messages found.
+pub(super) fn is_wire_check(failure: &FailureReport) -> bool {
+    let target = failure.assertion.as_ref().and_then(|a| a.target);
+    target == Some(AssertionTarget::Wire)
+}
+
+/// `14 messages checked: 2 breaches, 1 note`.
+pub(super) fn wire_check(check: &WireCheck) -> String {
+    let failing = check.failing().count();
+    let notes = check.breaches.len() - failing;
+    let mut parts = Vec::new();
+    if failing > 0 {
+        parts.push(plural(failing, "breach"));
+    }
+    if notes > 0 {
+        parts.push(plural(notes, "note"));
+    }
+    if parts.is_empty() {
+        parts.push("no breach".to_owned());
+    }
+    format!(
+        "{} checked: {}",
+        plural(check.messages, "message"),
+        parts.join(", ")
+    )
+}
+
+/// How binding a rule is.
+pub(super) fn wire_level(level: WireLevel) -> &'static str {
+    match level {
+        WireLevel::Must => "MUST",
+        WireLevel::Should => "SHOULD",
     }
 }
 

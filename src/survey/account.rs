@@ -7,11 +7,12 @@ use super::health::health;
 use super::memory::Before;
 use super::rerun::{self, Hint, Hints};
 use crate::history::TestName;
+use crate::junit::digest_of_all;
 use crate::model::{
     ExitCode, Failures, Health, ReportSummary, RetryPlan, SCHEMA_VERSION, Template, TriageReport,
     Verdict,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What was read of one report.
 #[derive(Debug, Default)]
@@ -48,7 +49,7 @@ pub struct Account {
 #[must_use]
 pub fn account(mut parts: Vec<Part>, mut before: Before, terms: Terms) -> Account {
     parts.sort_by(|a, b| a.summary.path.cmp(&b.summary.path));
-    let mut first_of: HashMap<String, String> = HashMap::new();
+    let mut first_of = told_in_parts(&parts);
     let mut reports = Vec::with_capacity(parts.len());
     let mut failures = Failures::default();
     let (mut passed, mut templates) = (Vec::new(), HashMap::new());
@@ -100,6 +101,43 @@ pub fn account(mut parts: Vec<Part>, mut before: Before, terms: Terms) -> Accoun
         passed,
         templates,
     }
+}
+
+/// Runs that the reports of one folder tell in parts, as those of classes
+/// beside one of all of them, with the first of these reports.
+fn told_in_parts(parts: &[Part]) -> HashMap<String, String> {
+    let mut folders: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
+    for part in parts {
+        let path = part.summary.path.as_str();
+        let folder = path.rfind(['/', '\\']).map_or("", |at| &path[..at]);
+        if let Some(digest) = part.summary.identity.as_deref() {
+            // What is told twice counts once.
+            let folder = folders.entry(folder).or_default();
+            folder.entry(digest).or_insert(path);
+        }
+    }
+    let mut found = HashMap::new();
+    let mut note = |digests: &BTreeMap<&str, &str>, whole: Option<&str>| {
+        let of_parts = || digests.keys().copied().filter(|one| Some(*one) != whole);
+        let first = of_parts().filter_map(|one| digests.get(one)).min();
+        let sum = digest_of_all(of_parts());
+        if let (Some(sum), Some(first)) = (sum, first)
+            && of_parts().count() > 1
+            && whole.is_none_or(|whole| whole == sum)
+        {
+            found.insert(sum, (*first).to_owned());
+        }
+    };
+    for digests in folders.values() {
+        note(digests, None);
+        // The largest one may be the sum of the others.
+        let cases = |digest: &&str| {
+            let count = digest.split('-').next().unwrap_or_default();
+            u64::from_str_radix(count, 16).unwrap_or(0)
+        };
+        note(digests, digests.keys().copied().max_by_key(cases));
+    }
+    found
 }
 
 /// What was read of a run, and nothing made of it.

@@ -76,6 +76,9 @@ fn followers(views: &[FailureView<'_>]) -> HashMap<usize, usize> {
     for (follower, cause) in victims_of_set_ups(views) {
         followers.entry(follower).or_insert(cause);
     }
+    for (follower, cause) in victims_of_contexts(views) {
+        followers.entry(follower).or_insert(cause);
+    }
     // A chain ends at its cause; no chain is longer than a name has parts.
     let ends: Vec<(usize, usize)> = followers
         .iter()
@@ -147,6 +150,31 @@ fn victims_of_set_ups(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
         .filter(|(_, view)| says_nothing(view) || view.kind.root_cause == "fixture_error")
         .filter_map(|(index, view)| Some((index, *set_ups.get(&named(view, ""))?)))
         .filter(|(index, set_up)| index != set_up)
+        .collect()
+}
+
+/// Spring tries a context once, and says of all later tests only that it does
+/// so no more.
+fn victims_of_contexts(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
+    let says = |view: &FailureView<'_>, words: &str| {
+        let evidence = view.evidence.map(|(_, text)| text);
+        [view.message, evidence]
+            .into_iter()
+            .flatten()
+            .any(|text| text.contains(words))
+    };
+    let mut loaded: HashMap<&str, usize> = HashMap::new();
+    let mut victims = Vec::new();
+    for (index, view) in views.iter().enumerate() {
+        if says(view, "ApplicationContext failure threshold") {
+            victims.push(index);
+        } else if says(view, "Failed to load ApplicationContext") {
+            loaded.entry(view.report).or_insert(index);
+        }
+    }
+    victims
+        .into_iter()
+        .filter_map(|index| Some((index, *loaded.get(views[index].report)?)))
         .collect()
 }
 

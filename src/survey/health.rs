@@ -157,7 +157,12 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
     add(code, "because of the code under test");
     add(test, "because of the tests or what is around them");
     add(unclear, "undecided");
-    let head = format!("{who}, for {}", plural(causes.len(), "reason"));
+    let reasons = plural(causes.len(), "reason");
+    // One test can fail in several ways, or differently at each attempt.
+    let head = match health.failed {
+        1 => format!("{who}, and the report gives {reasons}"),
+        _ => format!("{who}, for {reasons}"),
+    };
     match parts.as_slice() {
         [] => format!("{head}."),
         // The number stands in front already.

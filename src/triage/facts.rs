@@ -465,6 +465,8 @@ fn promise_of(failure: &Failure) -> Option<Promise> {
     }
     match assertion.target {
         Some(AssertionTarget::OutputSchema) => Some(Promise::OutputSchema),
+        // The breach says it.
+        Some(AssertionTarget::Wire) => None,
         None if assertion.kind == "output_schema" => Some(Promise::OutputSchema),
         // An unexpected `isError` is the tool's own statement, to be read as
         // such, and no comparison of values.

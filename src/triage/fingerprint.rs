@@ -1,6 +1,7 @@
 //! Fingerprints: one for the cause, equal across tests, and one for the cause
 //! in this step or test.
 
+use super::clues;
 use super::facts::{Facts, Promise, Source};
 use super::template::{template, without_stamps};
 use crate::model::{AssertionTarget, Evidence, Failure, Template};
@@ -92,6 +93,23 @@ fn push_statement(parts: &mut Template, facts: &Facts<'_>, evidence: Option<&Evi
     {
         parts.push("class", template(class));
     }
+    // A bare type is the same for every cause, so it is told by where it was
+    // thrown, and where no stack says that, by its test.
+    // What the machine ran out of needs no place.
+    let of_program = matches!(
+        parts.get("root_cause"),
+        Some("assertion_mismatch" | "code_exception" | "unknown")
+    );
+    let said = match (&facts.failure.type_, evidence) {
+        (None, Some(evidence)) if statement.text.is_empty() => &evidence.text,
+        (Some(_), _) | (None, Some(_) | None) => &statement.text,
+    };
+    if of_program && is_bare(said, facts.failure.type_.as_deref()) {
+        match clues::product_frame(facts.failure) {
+            Some(frame) => parts.push("frame", template(&frame)),
+            None => parts.push("test", identity(facts.failure).join("\n")),
+        }
+    }
     if !statement.text.is_empty() {
         parts.push("says", truncate(&template(&statement.text), SAYS));
     }
@@ -99,6 +117,23 @@ fn push_statement(parts: &mut Template, facts: &Facts<'_>, evidence: Option<&Evi
     if logged || statement.text.is_empty() {
         push_evidence(parts, evidence);
     }
+}
+
+/// Whether a statement says no more than that something was thrown, or that
+/// something is false.
+fn is_bare(said: &str, class: Option<&str>) -> bool {
+    let said = said.trim().trim_end_matches(':');
+    let is_class = |text: &str| {
+        !text.contains(char::is_whitespace)
+            && ["Error", "Exception", "Failure"]
+                .iter()
+                .any(|ending| text.ends_with(ending))
+    };
+    let of_nothing = matches!(
+        said,
+        "assert False" | "AssertionError: assert False" | "AssertionError: False is not true"
+    );
+    of_nothing || is_class(said) || said.is_empty() && class.is_some_and(is_class)
 }
 
 fn target(target: Option<AssertionTarget>) -> &'static str {
@@ -111,6 +146,7 @@ fn target(target: Option<AssertionTarget>) -> &'static str {
         Some(AssertionTarget::Duration) => "duration",
         Some(AssertionTarget::Stderr) => "stderr",
         Some(AssertionTarget::OutputSchema) => "output_schema",
+        Some(AssertionTarget::Wire) => "wire",
         None => "",
     }
 }

@@ -309,7 +309,11 @@ fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &Names<'_>) -> String 
         if is_noise(line) || mine.is_heading(line) {
             continue;
         }
-        let line = without_place(line);
+        if line == "Require stack:" {
+            skip_indented = true;
+            continue;
+        }
+        let line = without_test(without_place(line));
         // What is tried again and again is said once.
         if line.is_empty() || kept.last().is_some_and(|last| last == line) {
             continue;
@@ -519,6 +523,23 @@ fn without_place(line: &str) -> &str {
         message
     } else {
         line
+    }
+}
+
+/// The line without the test or the file that a runner names in it.
+fn without_test(line: &str) -> &str {
+    if let Some((said, _)) = line.split_once(" ensure it resolves. (") {
+        return said;
+    }
+    if line.starts_with("Cannot find module ")
+        && let Some((said, _)) = line.rsplit_once("' from '")
+    {
+        return said;
+    }
+    // TestNG: `Method shop.CartTest.pays() didn't finish within the time-out 1000`
+    match line.find(" didn't finish within the time-out ") {
+        Some(at) if line.contains("Method ") && line[..at].ends_with("()") => &line[at..],
+        Some(_) | None => line,
     }
 }
 

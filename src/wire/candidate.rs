@@ -43,12 +43,15 @@ impl Candidate {
         started: Instant,
     ) -> Result<Self, Box<StartFailure>> {
         let mut notes = Vec::new();
-        let peer = Peer::new(
+        let mut peer = Peer::new(
             launch.server.clone(),
             launch.redactor.clone(),
             launch.recorder.clone(),
             launch.answers.clone(),
         );
+        if launch.wire_check {
+            peer.check_messages();
+        }
         match &launch.reach {
             Reach::Stdio(command) => {
                 let mut process = start_process(launch, command, started, &mut notes).await?;

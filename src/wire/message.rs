@@ -317,6 +317,20 @@ fn read_error(error: Value, flaws: &mut Vec<String>) -> RpcError {
     }
 }
 
+/// An id as the whole number that it is; `1.0` is 1 in JSON.
+pub(super) fn whole(id: &Value) -> Option<u64> {
+    id.as_u64().or_else(|| {
+        let float = id.as_f64()?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked to be whole and in range"
+        )]
+        let number = (float.fract() == 0.0 && (0.0..9e15).contains(&float)).then_some(float as u64);
+        number
+    })
+}
+
 fn is_content_length(line: &[u8]) -> bool {
     const NAME: &[u8] = b"content-length:";
     line.len() > NAME.len()

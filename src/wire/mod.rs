@@ -6,16 +6,18 @@
 //! [`StartFailure`]; a session answers each request with a [`Reply`].
 //!
 //! The layers, from below: `frame` cuts bytes into lines, `message` reads a
-//! line, `peer` knows what is pending (no input or output), `connection` is a
-//! peer with a driver, be it `stdio` with the pipes of a process or `http`,
-//! `era` holds what differs between versions, `startup` finds out the era and
-//! lists the tools, `session` is what a step uses.
+//! line, `peer` knows what is pending (no input or output) and lets `check` see
+//! every message where that is asked for, `connection` is a peer with a driver,
+//! be it `stdio` with the pipes of a process or `http`, `era` holds what differs
+//! between versions, `startup` finds out the era and lists the tools, `session`
+//! is what a step uses.
 //!
-//! It carries and records, and never judges: it must not know of plans,
-//! expectations or diagnoses.
+//! It carries and records, and judges by nothing but the protocol's own
+//! specification: it must not know of plans, expectations or diagnoses.
 
 mod answers;
 mod candidate;
+mod check;
 mod connection;
 mod era;
 mod exchange;
@@ -36,6 +38,7 @@ mod transcript;
 mod fixture;
 
 pub use answers::Answers;
+pub use check::{Checker, RULES, Rule};
 pub use connection::{Connection, Ear, InFlight};
 pub use era::{Greeting, VERSIONS, Version};
 pub use exchange::{Answer, End, HttpEnd, Life, Outgoing};

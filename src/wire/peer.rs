@@ -5,10 +5,11 @@
 //! its messages by two pipes, another sends each by HTTP.
 
 use super::answers::Answers;
+use super::check::Checker;
 use super::era::{Version, dress};
 use super::exchange::{Answer, End, Life, Outgoing};
 use super::frame::Frame;
-use super::message::{Body, Line, Message, Payload, read_line};
+use super::message::{Body, Line, Message, Payload, read_line, whole};
 use super::observed::Observed;
 use super::transcript::{Direction, Recorder};
 use crate::model::Era;
@@ -79,6 +80,8 @@ pub struct Peer {
     queued: u64,
     written: u64,
     observed: Observed,
+    /// Of what the server sends, where it is to be checked.
+    checker: Option<Box<Checker>>,
     /// A `Content-Length` line came, and no blank line after it yet.
     in_header: bool,
     /// Each request has a stream of its own.
@@ -107,6 +110,7 @@ impl Peer {
             queued: 0,
             written: 0,
             observed: Observed::default(),
+            checker: None,
             in_header: false,
             has_streams: false,
             end: None,
@@ -130,12 +134,26 @@ impl Peer {
     /// Tells the peer what both sides speak from now on.
     pub fn settle(&mut self, version: &'static Version) {
         self.version = Some(version);
+        if let Some(checker) = &mut self.checker {
+            checker.settle(version);
+        }
+    }
+
+    /// Has every message held against the specification, from the first on.
+    pub fn check_messages(&mut self) {
+        self.checker = Some(Box::new(Checker::new(self.redactor.clone())));
     }
 
     /// What both sides speak, once it is settled.
     #[must_use]
     pub fn version(&self) -> Option<&'static Version> {
         self.version
+    }
+
+    /// Who sees every message, if that was asked for.
+    #[must_use]
+    pub fn checker(&self) -> Option<&Checker> {
+        self.checker.as_deref()
     }
 
     #[must_use]
@@ -175,6 +193,9 @@ impl Peer {
             let token = request.progress.then_some(id);
             dress(&mut params, version, &self.answers, token);
         }
+        if let Some(checker) = &mut self.checker {
+            checker.asked(id, request.method, &params);
+        }
         self.queue(&Call::new(Some(id), request.method, &params));
         self.pending.push(Pending {
             id,
@@ -191,6 +212,9 @@ impl Peer {
 
     /// Queues a notification.
     pub fn notify(&mut self, method: &str, params: Value) {
+        if let Some(checker) = &mut self.checker {
+            checker.told(method);
+        }
         self.queue(&Call::new(None, method, &params));
     }
 
@@ -222,6 +246,9 @@ impl Peer {
     fn forget(&mut self, id: u64) -> Option<Pending> {
         let index = self.pending.iter().position(|p| p.id == id)?;
         self.given_up.insert(id);
+        if let Some(checker) = &mut self.checker {
+            checker.gave_up(id);
+        }
         Some(self.pending.swap_remove(index))
     }
 
@@ -274,6 +301,9 @@ impl Peer {
         self.record_received(bytes);
         match read_line(bytes) {
             Line::Messages(messages) => {
+                if let Some(checker) = &mut self.checker {
+                    checker.received(bytes);
+                }
                 for message in messages {
                     self.take(message, bytes);
                 }
@@ -303,6 +333,9 @@ impl Peer {
                 return self.break_suspect(&text);
             }
         };
+        if let Some(checker) = &mut self.checker {
+            checker.received(line);
+        }
         let read = read_line(line);
         if read != Line::Blank {
             self.record_received(line);
@@ -559,20 +592,6 @@ impl Peer {
         // An asker that went away has given the request up already.
         let _ = pending.reply.send(answer);
     }
-}
-
-/// An id as the whole number that it is; `1.0` is 1 in JSON.
-fn whole(id: &Value) -> Option<u64> {
-    id.as_u64().or_else(|| {
-        let float = id.as_f64()?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked to be whole and in range"
-        )]
-        let number = (float.fract() == 0.0 && (0.0..9e15).contains(&float)).then_some(float as u64);
-        number
-    })
 }
 
 #[cfg(test)]

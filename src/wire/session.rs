@@ -4,6 +4,7 @@
 
 use super::answers::Answers;
 use super::candidate::Candidate;
+use super::check::Checker;
 use super::connection::{Connection, deadline_after};
 use super::era::{Greeting, Version};
 use super::exchange::Outgoing;
@@ -12,7 +13,7 @@ use super::listing::{ListKind, list_all, read_tools};
 use super::observed::Observed;
 use super::peer::Peer;
 use super::reply::{Reply, ReplyOutcome};
-use crate::model::{Era, ToolInfo};
+use crate::model::{Era, ToolInfo, WireCheck};
 use crate::process::{ExitWatch, Process, Shutdown, StderrHandle};
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -180,6 +181,23 @@ impl Session {
             let seen = peer.observed();
             (seen.noise, seen.noise_sample.clone())
         })
+    }
+
+    /// Whether messages are held against the specification, and what was sent
+    /// to find the era out makes the connection unfit for that: see
+    /// [`Checker::was_opened_twice`].
+    #[must_use]
+    pub fn was_opened_twice(&self) -> bool {
+        let twice = |peer: &Peer| peer.checker().is_some_and(Checker::was_opened_twice);
+        self.connection.look(twice)
+    }
+
+    /// What came of holding its messages against the specification; none
+    /// where that was not asked for.
+    #[must_use]
+    pub fn wire_check(&self) -> Option<WireCheck> {
+        let found = |peer: &Peer| Some(peer.checker()?.found().clone());
+        self.connection.look(found)
     }
 
     /// Breaches of the protocol so far, each once, redacted; fragments that

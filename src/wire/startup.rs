@@ -94,6 +94,8 @@ pub struct Launch {
     /// For the exit after stdin is closed, and again after SIGTERM.
     pub shutdown_timeout: Duration,
     pub redactor: Redactor,
+    /// Hold every message against the specification.
+    pub wire_check: bool,
     /// What the client answers when the server asks.
     pub answers: Answers,
     pub recorder: Option<Recorder>,
@@ -114,6 +116,7 @@ impl Launch {
             request_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(2),
             redactor: Redactor::none(),
+            wire_check: false,
             answers: Answers::default(),
             recorder: None,
             stderr_log: None,

@@ -29,3 +29,4 @@ mod secrets;
 mod servers;
 mod signals;
 mod triage;
+mod wire_check;

@@ -41,6 +41,7 @@ pub(super) fn server(name: &str, state: ServerState) -> ServerReport {
         stdout_noise: 0,
         stdout_noise_sample: Vec::new(),
         restarts: 0,
+        wire_check: None,
         notes: Vec::new(),
     }
 }

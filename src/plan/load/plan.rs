@@ -14,7 +14,8 @@ use serde_json::Value;
 const SHAPE: Shape = Shape {
     what: "a plan",
     keys: &[
-        "version", "name", "vars", "budgets", "hooks", "servers", "setup", "steps", "teardown",
+        "version", "name", "vars", "budgets", "hooks", "wire", "servers", "setup", "steps",
+        "teardown",
     ],
     instead: &[
         ("tests", "did you mean `steps`?"),
@@ -22,6 +23,7 @@ const SHAPE: Shape = Shape {
         ("variables", "did you mean `vars`?"),
         ("before", "did you mean `setup`?"),
         ("after", "did you mean `teardown`?"),
+        ("wire_check", "write `wire: strict`"),
     ],
 };
 
@@ -81,6 +83,7 @@ struct Parts {
     vars: IndexMap<String, Value>,
     budgets: BudgetOverrides,
     hooks: Hooks,
+    wire_check: bool,
     servers: IndexMap<String, Server>,
     setup: Vec<Step>,
     steps: Vec<Step>,
@@ -106,6 +109,7 @@ fn read(
         vars: parts.vars,
         budgets: parts.budgets,
         hooks: parts.hooks,
+        wire_check: parts.wire_check,
         servers: parts.servers,
         setup: parts.setup,
         steps: parts.steps,
@@ -157,6 +161,9 @@ impl<'t> Reader<'t> {
         }
         if let Some(node) = get(entries, "hooks") {
             parts.hooks = self.hooks(node, path.key("hooks"));
+        }
+        if let Some(node) = get(entries, "wire") {
+            parts.wire_check = self.wire(node, path.key("wire")).unwrap_or_default();
         }
 
         let servers = get(entries, "servers");
@@ -304,6 +311,12 @@ impl<'t> Reader<'t> {
             }
         }
         hooks
+    }
+
+    /// `wire`: whether messages are held against the specification.
+    pub(super) fn wire(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<bool> {
+        let words = [("strict", true), ("lenient", false)];
+        self.one_of(node, path, "wire", &words)
     }
 
     fn argv(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Vec<String>> {

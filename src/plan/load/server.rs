@@ -22,6 +22,7 @@ const SHAPE: Shape = Shape {
         "url",
         "headers",
         "era",
+        "wire",
         "startup_timeout",
         "request_timeout",
         "shutdown_timeout",
@@ -39,6 +40,7 @@ const SHAPE: Shape = Shape {
             "transport",
             "leave it out: `url` means HTTP, and `command` alone stdio",
         ),
+        ("wire_check", "write `wire: strict`"),
         ("cmd", "did you mean `command`?"),
         (
             "argv",
@@ -95,9 +97,13 @@ impl<'t> Reader<'t> {
             let eras = [("modern", Era::Modern), ("legacy", Era::Legacy)];
             self.one_of(&entry.value, path.key("era"), "era", &eras)
         });
+        let wire_check = node
+            .entry("wire")
+            .and_then(|entry| self.wire(&entry.value, path.key("wire")));
         Server {
             name: name.to_owned(),
             transport,
+            wire_check,
             era,
             startup_timeout,
             request_timeout,

@@ -1,9 +1,10 @@
 //! What went wrong with one case, in words.
 
 use super::MESSAGE_MAX;
-use crate::model::FailureReport;
+use crate::model::{FailureReport, WireCheck};
 use crate::report::quote::{harmless, line};
 use crate::report::words;
+use crate::text::plural;
 
 /// One failed attempt.
 pub(super) struct Trouble {
@@ -24,6 +25,21 @@ impl Trouble {
             text: message.clone(),
             message,
             stderr: String::new(),
+        }
+    }
+
+    /// Adds what a wire check found, a line each.
+    pub(super) fn tell_breaches(&mut self, check: &WireCheck) {
+        self.text.push_str("wire check:\n");
+        for breach in &check.breaches {
+            let line = format!(
+                "- {}: the server {} ({}; {})\n",
+                words::wire_level(breach.level),
+                breach.text,
+                breach.place(),
+                plural(breach.count, "time")
+            );
+            self.text.push_str(&harmless(&line));
         }
     }
 
@@ -71,7 +87,10 @@ fn failure_text(failure: &FailureReport) -> String {
             out.push_str(&format!("{name}: {}\n", harmless(value)));
         }
     };
-    if let Some(assertion) = &failure.assertion {
+    // What a wire check expects is said by the breach, and all are told below.
+    if let Some(assertion) = &failure.assertion
+        && !words::is_wire_check(failure)
+    {
         fact("operator", &assertion.kind);
         fact("path", assertion.path.as_deref().unwrap_or_default());
         fact("expected", &assertion.expected.to_string());

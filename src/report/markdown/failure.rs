@@ -100,7 +100,10 @@ pub(super) fn failure(failure: &FailureReport) -> String {
         ));
     }
 
-    if let Some(assertion) = &failure.assertion {
+    if let Some(assertion) = &failure.assertion
+        // The table of the wire check says more.
+        && !words::is_wire_check(failure)
+    {
         let place = assertion
             .path
             .as_deref()

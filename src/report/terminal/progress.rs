@@ -71,6 +71,7 @@ impl Progress {
             Event::IterationFinished { .. } => self.take_all(),
             Event::RunStarted { .. }
             | Event::Noise { .. }
+            | Event::WireChecked { .. }
             | Event::Interrupted
             | Event::Warning { .. } => {}
         }

@@ -3,6 +3,9 @@
 use crate::model::{FailureStatus, FailureView, ReportSummary, TriageReport};
 use std::io;
 
+/// Name of the case that stands for a report which can't be relied on.
+pub(super) const UNRELIABLE: &str = "(the report itself)";
+
 /// How a case ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShownOutcome {
@@ -53,6 +56,16 @@ impl<'a> ShownCase<'a> {
             type_: None,
         }
     }
+}
+
+/// Why a report says nothing that can be relied on: it can't be trusted to be
+/// whole, or there is no test in it.
+pub(super) fn unreliable(summary: &ReportSummary) -> Option<&str> {
+    let hollow = summary.tests == 0 && summary.suite_errors == 0 && summary.same_as.is_none();
+    summary
+        .problem
+        .as_deref()
+        .or(hollow.then_some("it holds no test: nothing was tested"))
 }
 
 /// Takes all cases of all reports and writes them as they come.

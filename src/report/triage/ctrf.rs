@@ -1,7 +1,7 @@
 //! The reports again in the Common Test Report Format (ctrf.io), with what
 //! triage says of each failure under `extra`. Written case by case.
 
-use super::case::{CaseWriter, ShownCase, ShownOutcome};
+use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
 use crate::model::{Diagnosis, FailureView, ReportSummary, TriageReport};
 use crate::report::quote::harmless;
 use serde::Serialize;
@@ -81,6 +81,16 @@ struct Said<'a> {
     report: &'a str,
 }
 
+impl CtrfWriter<'_> {
+    fn test(&mut self, test: &Test<'_>) -> io::Result<()> {
+        self.out
+            .write_all(if self.first { b"\n" } else { b",\n" })?;
+        self.first = false;
+        serde_json::to_writer(&mut *self.out, test)?;
+        Ok(())
+    }
+}
+
 impl CaseWriter for CtrfWriter<'_> {
     fn begin(&mut self, report: &TriageReport) -> io::Result<()> {
         let health = &report.health;
@@ -90,11 +100,14 @@ impl CaseWriter for CtrfWriter<'_> {
             .filter(|report| report.same_as.is_none())
             .map(|report| report.suite_errors)
             .sum();
+        // A report that can't be relied on is a failed test.
+        let counted = report.reports.iter().filter(|r| r.same_as.is_none());
+        let refused = counted.filter(|r| unreliable(r).is_some()).count() as u64;
         let summary = Summary {
-            tests: health.tests + suite_errors,
+            tests: health.tests + suite_errors + refused,
             // The format counts a flaky test as one that passed.
             passed: health.passed + health.flaky,
-            failed: health.failed,
+            failed: health.failed + refused,
             skipped: health.skipped,
             pending: 0,
             other: 0,
@@ -127,8 +140,24 @@ impl CaseWriter for CtrfWriter<'_> {
         write!(self.out, ",\"tests\":[")
     }
 
-    fn begin_report(&mut self, _: &ReportSummary) -> io::Result<()> {
-        Ok(())
+    fn begin_report(&mut self, summary: &ReportSummary) -> io::Result<()> {
+        let Some(problem) = unreliable(summary) else {
+            return Ok(());
+        };
+        self.test(&Test {
+            name: UNRELIABLE,
+            status: "failed",
+            duration: 0,
+            suite: vec![&summary.path],
+            message: Some(problem),
+            trace: None,
+            ai: None,
+            line: None,
+            raw_status: Some("error"),
+            file_path: Some(&summary.path),
+            flaky: false,
+            extra: None,
+        })
     }
 
     fn case(&mut self, case: &ShownCase<'_>) -> io::Result<()> {
@@ -170,11 +199,7 @@ impl CaseWriter for CtrfWriter<'_> {
                 jelly: said(failure),
             }),
         };
-        self.out
-            .write_all(if self.first { b"\n" } else { b",\n" })?;
-        self.first = false;
-        serde_json::to_writer(&mut *self.out, &test)?;
-        Ok(())
+        self.test(&test)
     }
 
     fn end_report(&mut self) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! The reports again as JUnit XML, with what triage says of each failure as
 //! properties. Written case by case.
 
-use super::case::{CaseWriter, ShownCase, ShownOutcome};
+use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
 use crate::model::{Diagnosis, FailureView, ReportSummary, TriageReport};
 use crate::report::junit::xml::{attribute, content};
 use crate::report::words;
@@ -35,9 +35,9 @@ impl CaseWriter for JunitWriter<'_> {
         counts(
             &mut root,
             [
-                counted(|r| r.tests + r.suite_errors),
+                counted(|r| r.tests + r.suite_errors + refused(r)),
                 counted(|r| r.failed),
-                counted(|r| r.errors + r.suite_errors),
+                counted(|r| r.errors + r.suite_errors + refused(r)),
                 counted(|r| r.skipped),
             ],
         );
@@ -50,9 +50,9 @@ impl CaseWriter for JunitWriter<'_> {
         counts(
             &mut suite,
             [
-                summary.tests + summary.suite_errors,
+                summary.tests + summary.suite_errors + refused(summary),
                 summary.failed,
-                summary.errors + summary.suite_errors,
+                summary.errors + summary.suite_errors + refused(summary),
                 summary.skipped,
             ],
         );
@@ -65,7 +65,8 @@ impl CaseWriter for JunitWriter<'_> {
         properties.extend(problem.map(|problem| ("jelly.problem", problem.clone())));
         let warnings = summary.warnings.iter();
         properties.extend(warnings.map(|warning| ("jelly.warning", warning.clone())));
-        write_properties(&mut self.writer, &properties)
+        write_properties(&mut self.writer, &properties)?;
+        unreliable(summary).map_or(Ok(()), |problem| self.refuse(&summary.path, problem))
     }
 
     fn case(&mut self, case: &ShownCase<'_>) -> io::Result<()> {
@@ -124,7 +125,26 @@ impl CaseWriter for JunitWriter<'_> {
     }
 }
 
+/// Cases that stand for a report which can't be relied on: whoever counts
+/// failures alone must not take it for a green one.
+fn refused(summary: &ReportSummary) -> u64 {
+    u64::from(unreliable(summary).is_some())
+}
+
 impl JunitWriter<'_> {
+    fn refuse(&mut self, path: &str, problem: &str) -> io::Result<()> {
+        let mut start = BytesStart::new("testcase");
+        start.push_attribute(("name", UNRELIABLE));
+        start.push_attribute(("classname", attribute(path).as_str()));
+        self.writer.write_event(Event::Start(start))?;
+        let mut error = BytesStart::new("error");
+        error.push_attribute(("message", attribute(problem).as_str()));
+        error.push_attribute(("type", "unreliable_report"));
+        self.writer.write_event(Event::Empty(error))?;
+        self.writer
+            .write_event(Event::End(BytesEnd::new("testcase")))
+    }
+
     /// An element for each cause of a case.
     fn wrong(&mut self, element: &str, case: &ShownCase<'_>) -> io::Result<()> {
         for (at, failure) in case.failures.iter().enumerate() {

@@ -1,8 +1,13 @@
 //! The failures as one table, a row each.
 
+use super::case::unreliable;
 use super::markdown::rows;
 use super::words::totals;
 use crate::model::TriageReport;
+use crate::report::quote::line;
+
+/// Bytes of one foreign text.
+const TEXT: usize = 300;
 
 /// What `--format table` prints.
 #[must_use]
@@ -12,5 +17,11 @@ pub fn table(report: &TriageReport) -> String {
         out.push_str(&rows(report, usize::MAX));
     }
     out.push_str(&format!("{}\n", totals(&report.health)));
+    for summary in report.reports.iter().filter(|r| r.same_as.is_none()) {
+        if let Some(problem) = unreliable(summary) {
+            let (path, problem) = (line(&summary.path, TEXT), line(problem, TEXT));
+            out.push_str(&format!("unreliable: {path}: {problem}\n"));
+        }
+    }
     out
 }

@@ -18,11 +18,14 @@ struct Method<'a> {
 
 /// Cases that stand for a whole class: how runners call its set-up, and how
 /// people call their own.
-const AROUND: [&str; 21] = [
+const AROUND: [&str; 24] = [
     "after",
     "afterall",
     "afterclass",
+    "aftereach",
     "aftermethod",
+    "aftersuite",
+    "aftertest",
     "before",
     "beforeall",
     "beforeclass",

@@ -149,8 +149,8 @@ pub(super) fn robot(test: &FailureView<'_>) -> Option<Target> {
     };
     let recipe = Recipe::new(&["robot"], Join::Prefixed("--test=".into())).after(".");
     let also = match suite {
-        "" => format!("tests called {} of other suites", test.name),
-        suite => format!("tests called {} of other suites called {suite}", test.name),
+        "" => "tests of the same names in other suites".to_owned(),
+        suite => format!("tests of the same names in other suites called {suite}"),
     };
     Some(Target::new(id, recipe, pattern).also(also))
 }
@@ -158,14 +158,15 @@ pub(super) fn robot(test: &FailureView<'_>) -> Option<Target> {
 /// `bats -f '^(status)$' FILE`.
 pub(super) fn bats(test: &FailureView<'_>) -> Option<Target> {
     let file = test.classname;
-    if !file.ends_with(".bats") || test.name.is_empty() {
+    if !file.ends_with(".bats") {
         return None;
     }
-    let id = format!("{file} > {}", test.name);
-    if matches!(test.name, "setup_file" | "teardown_file") {
+    // What surrounds the tests of a file is a case without a name.
+    if test.name.is_empty() {
         let recipe = Recipe::new(&["bats"], Join::Nothing).after(safe_path(file));
-        return Some(Target::new(id, recipe, "").also(format!("all of {file}")));
+        return Some(Target::new(file, recipe, "").also(format!("all of {file}")));
     }
+    let id = format!("{file} > {}", test.name);
     let join = Join::OneWord("^(".into(), "|".into(), ")$".into());
     let recipe = Recipe::new(&["bats", "-f"], join).after(safe_path(file));
     Some(Target::new(id, recipe, regex_bare(test.name)))

@@ -377,7 +377,7 @@ fn a_failed_hook_runs_what_it_stands_around() {
         ),
         (
             "bats",
-            ["", "a.bats", "a.bats", "setup_file", ""],
+            ["", "a.bats", "a.bats", "", ""],
             "bats a.bats",
             "all of a.bats",
         ),
@@ -438,7 +438,7 @@ fn no_command_takes_a_test_whose_name_only_begins_the_same() {
             "robot",
             ["", "", "Shop.Cart", "X", ""],
             "robot '--test=*.Cart.X' .",
-            "tests called X of other suites called Cart",
+            "tests of the same names in other suites called Cart",
         ),
         (
             "catch2",

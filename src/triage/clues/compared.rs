@@ -5,7 +5,8 @@
 //! Only what would mislead is taken out: short values on one line stay, since
 //! rules read statuses and booleans.
 
-use super::masked::{MASK, NO_ELEMENT};
+use super::labels::{label, labelled};
+use super::masked::MASK;
 use memchr::memmem::{self, Finder};
 use regex::Regex;
 use std::borrow::Cow;
@@ -13,37 +14,36 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Shorter values on one line are left to the reader of single lines.
-const SHORT: usize = 24;
+pub(super) const SHORT: usize = 24;
 /// As far into a text an assertion in one sentence begins.
 const HEAD: usize = 400;
 /// Replacements in one text.
 const MOST: usize = 8;
 
+/// One of these is in every comparison that is known here.
+const MARKS: [&str; 16] = [
+    "xpect",
+    "ssert",
+    "Condition not satisfied",
+    " !== ",
+    " != ",
+    " == ",
+    "got:",
+    "want",
+    "left:",
+    "ctual",
+    "@@ ",
+    "not equal",
+    "not contain",
+    "+++ ",
+    "+new results",
+    "Diff",
+];
+
 /// `text` without the values that its assertion compares.
 pub(super) fn without_compared(text: &str) -> Cow<'_, str> {
     static COMPARES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let marks = [
-            "xpect",
-            "assert ",
-            "asserting",
-            "Assertion",
-            "Condition not satisfied",
-            " !== ",
-            " != ",
-            " == ",
-            "got:",
-            "want",
-            "left:",
-            "lhs:",
-            "ctual",
-            "@@ ",
-            "not equal",
-            "not contain",
-            "+++ ",
-            "+new results",
-            "Diff",
-        ];
-        let marks: Vec<String> = marks.into_iter().map(regex::escape).collect();
+        let marks: Vec<String> = MARKS.into_iter().map(regex::escape).collect();
         Regex::new(&marks.join("|")).ok()
     });
     if !COMPARES.as_ref().is_some_and(|mark| mark.is_match(text)) {
@@ -67,7 +67,7 @@ pub(super) fn without_compared(text: &str) -> Cow<'_, str> {
 }
 
 /// What is to be replaced, and by what.
-type Found = Option<(Range<usize>, String)>;
+pub(super) type Found = Option<(Range<usize>, String)>;
 
 /// Spock's and Groovy's drawing of a condition, to the end.
 fn condition(text: &str, from: usize) -> Found {
@@ -117,8 +117,11 @@ fn bracketed(text: &str, from: usize) -> Found {
         }
         let second = middle.map_or(0, |(at, between)| at + between.len());
         let end = second + end_of_value(&values[second..], Some(*close))?;
-        let lengths = [middle.map_or(0, |(at, _)| at), end - second];
-        if !misleads(&values[..end], lengths) {
+        let first = &values[..middle.map_or(0, |(at, _)| at)];
+        let exception = ["Exception", "Error"]
+            .iter()
+            .any(|ending| first.ends_with(ending) && !first.contains([' ', '\n']));
+        if exception || !misleads(first) && !misleads(&values[second..end]) {
             return None;
         }
         let between = middle.map_or("", |(_, between)| between);
@@ -130,15 +133,16 @@ fn bracketed(text: &str, from: usize) -> Found {
     })
 }
 
-/// Whether values may be taken for statements.
-fn misleads(values: &str, lengths: [usize; 2]) -> bool {
-    values.contains('\n') || lengths.into_iter().any(|length| length > SHORT)
+/// Whether a value may be taken for a statement. A single word, as the name of
+/// a class, is none.
+fn misleads(value: &str) -> bool {
+    value.contains('\n') || value.len() > SHORT && value.contains(' ')
 }
 
 /// Where a value ends that `close` closes: there, where its line ends, the
 /// last such place where the first line leaves it open. Without one, at the
 /// end of the line.
-fn end_of_value(value: &str, close: Option<char>) -> Option<usize> {
+pub(super) fn end_of_value(value: &str, close: Option<char>) -> Option<usize> {
     let line = value.find('\n').unwrap_or(value.len());
     let Some(close) = close else {
         return Some(line);
@@ -163,7 +167,7 @@ fn end_of_value(value: &str, close: Option<char>) -> Option<usize> {
 }
 
 /// Where the only `close` of a line stands, if it ends the line.
-fn closed_at(line: &str, close: char) -> Option<usize> {
+pub(super) fn closed_at(line: &str, close: char) -> Option<usize> {
     let at = closes(line.trim_end(), close)?;
     let inner = &line[..at];
     let open = inner.match_indices(close).any(|(at, _)| {
@@ -174,7 +178,7 @@ fn closed_at(line: &str, close: char) -> Option<usize> {
 }
 
 /// The place of `close` at the end of a line, behind which only marks stand.
-fn closes(line: &str, close: char) -> Option<usize> {
+pub(super) fn closes(line: &str, close: char) -> Option<usize> {
     let bare = line
         .strip_suffix(" // Object.is equality")
         .unwrap_or(line)
@@ -183,7 +187,7 @@ fn closes(line: &str, close: char) -> Option<usize> {
 }
 
 /// Lines that no value goes over.
-fn ends_block(line: &str) -> bool {
+pub(super) fn ends_block(line: &str) -> bool {
     const ENDS: [&str; 7] = [
         "Call log",
         "Call Log",
@@ -198,16 +202,16 @@ fn ends_block(line: &str) -> bool {
 
 /// Lines behind what a test of Go said. The lines of its message are indented,
 /// and the program's last words are not.
-fn ends_message(line: &str) -> bool {
+pub(super) fn ends_message(line: &str) -> bool {
     ends_block(line.trim_start()) || line.starts_with("panic: ") || line.starts_with("FAIL\t")
 }
 
-fn indent(line: &str) -> usize {
+pub(super) fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
 /// What follows `cart_test.go:12: `.
-fn go_place(line: &str) -> Option<&str> {
+pub(super) fn go_place(line: &str) -> Option<&str> {
     const FILE: &str = "_test.go:";
     static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(FILE));
     let at = FINDER.find(line.as_bytes())?;
@@ -235,7 +239,7 @@ fn sentence(text: &str, from: usize) -> Found {
         "to equal ",
         "to contain ",
     ];
-    const SAYS: [&'static str; 30] = [
+    const SAYS: [&str; 30] = [
         " to ",
         " not to ",
         " does not ",
@@ -307,17 +311,17 @@ fn sentence(text: &str, from: usize) -> Found {
             .map_or(line, |end| value + end);
         (start + end, format!("{}{MASK}", &rest[..value]))
     };
-    let (near, far) = (*said.first()?, *said.last()?);
-    let (near_end, near_kept) = second(near);
-    let (far_end, far_kept) = second(far);
-    let end = near_end.max(far_end);
-    if !misleads(&text[first..end], [near.0 - first, end - near.0]) {
+    // Of what both may hold, the words of an assertion are the likelier.
+    const SURE: [&str; 4] = [" does not ", " did not ", " to ", "== "];
+    let sure = |says: &str| SURE.iter().any(|sure| says.ends_with(sure));
+    let near = *said.first()?;
+    let far = *said.last()?;
+    let told = *said.iter().find(|(_, says)| sure(says)).unwrap_or(&near);
+    let end = second(near).0.max(second(far).0).max(second(told).0);
+    if !misleads(&text[first..near.0]) && !misleads(&text[near.0..end]) {
         return None;
     }
-    let mut instead = format!("{MASK}{quote}{}{near_kept}", near.1);
-    if far.0 != near.0 {
-        instead.push_str(&format!("{quote}{}{far_kept}", far.1));
-    }
+    let instead = format!("{MASK}{quote}{}{}", told.1, second(told).1);
     Some((first..end, instead))
 }
 
@@ -341,7 +345,7 @@ fn assigned(text: &str, from: usize) -> Found {
             .map(str::len)
             .sum();
         let told = &rest[value..at + message];
-        if !told.contains(", want ") || !misleads(told.trim_end(), [0, 0]) {
+        if !told.contains(", want ") || !told.trim_end().contains('\n') {
             continue;
         }
         let end = rest[..at + message].trim_end().len();
@@ -350,172 +354,13 @@ fn assigned(text: &str, from: usize) -> Found {
     None
 }
 
-/// Which of both values a label announces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Value {
-    Wanted,
-    Got,
-}
-
-/// `Expected: …` and `Received: …`, each on lines of its own.
-fn labelled(text: &str, from: usize) -> Found {
-    let labels: Vec<(Range<usize>, Value)> = lines(text, from)
-        .filter_map(|line| {
-            let (label, value) = label(&text[line.clone()])?;
-            Some((line.start..line.start + label, value))
-        })
-        .collect();
-    let (first, kind) = labels.first()?.clone();
-    let others = || labels.iter().filter(|(_, other)| *other != kind);
-    let Some((next, _)) = others().next() else {
-        return None;
-    };
-    let (last, _) = others().next_back()?;
-    let open = |label: &Range<usize>| {
-        let value = &text[label.end..];
-        let inside = unlabelled(value);
-        let start = label.end + (value.len() - inside.len());
-        let close = match inside.chars().next()? {
-            quote @ ('"' | '\'' | '`') => Some(quote),
-            '<' => Some('>'),
-            '[' => Some(']'),
-            '{' => Some('}'),
-            _ => None,
-        };
-        Some((start + usize::from(close.is_some()), close))
-    };
-    // Where the first value is open at the end of its line, the label that
-    // follows its end counts.
-    let next = match open(&first) {
-        Some((start, Some(close))) => {
-            let line = text[start..].find('\n').map_or(text.len(), |at| start + at);
-            if closed_at(&text[start..line], close).is_some() {
-                next
-            } else {
-                others()
-                    .filter(|(label, _)| closes(text[..label.start].trim_end(), close).is_some())
-                    .map(|(label, _)| label)
-                    .next_back()
-                    .unwrap_or(next)
-            }
-        }
-        Some(_) | None => next,
-    };
-    let end_of = |label: &Range<usize>| {
-        let Some((start, close)) = open(label) else {
-            return text.len();
-        };
-        match close {
-            Some(_) => end_of_value(&text[start..], close).map_or(text.len(), |end| start + end),
-            None => start + end_of_open(&text[start..]),
-        }
-    };
-    let end = end_of(next).max(end_of(last));
-    let values = [&text[first.end..next.start], &text[next.end..end]].map(str::trim);
-    // A sentence without quotes is read as one line.
-    let misleading = |value: &&str| {
-        value.contains('\n')
-            || value.len() > SHORT && unlabelled(value).starts_with(['"', '\'', '`', '<', '['])
-    };
-    let no_element = next == last && values.iter().any(|value| value.starts_with(NO_ELEMENT));
-    if no_element || !values.iter().any(misleading) {
-        return None;
-    }
-    Some((
-        first.end..end,
-        format!("\"{MASK}\"\n{}\"{MASK}", &text[next.clone()]),
-    ))
-}
-
-/// The value without what tells its type.
-fn unlabelled(value: &str) -> &str {
-    let value = value.trim_start();
-    let value = value.strip_prefix("was ").unwrap_or(value);
-    for (open, close) in [
-        ("(string) ", ""),
-        ("<string>: ", ""),
-        ("|-\n", ""),
-        ("String ", ""),
-    ] {
-        if let Some(rest) = value.strip_prefix(open) {
-            return rest.strip_suffix(close).unwrap_or(rest);
-        }
-    }
-    value
-}
-
-/// The end of a value that nothing opens: that of its line, or of the text
-/// where it goes on.
-fn end_of_open(value: &str) -> usize {
-    let mut lines = value.split_inclusive('\n');
-    let first = lines.next().map_or(0, str::len);
-    let follows = value[first..].lines().next().unwrap_or_default();
-    if follows.trim().is_empty() || super::frames::place(follows).is_some() {
-        return value[..first].trim_end().len();
-    }
-    let mut end = first;
-    for line in lines {
-        if ends_message(line) || line.trim() == "--" {
-            break;
-        }
-        end += line.len();
-    }
-    end
-}
-
-fn lines(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn lines(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
     let mut at = from;
     text[from..].split_inclusive('\n').map(move |line| {
         let start = at;
         at += line.len();
         start..start + line.trim_end_matches('\n').len()
     })
-}
-
-/// The length of a label at the head of a line, and which value it announces.
-fn label(line: &str) -> Option<(usize, Value)> {
-    const WORDS: [(&str, Value); 19] = [
-        ("expected", Value::Wanted),
-        ("wanted", Value::Wanted),
-        ("want", Value::Wanted),
-        ("to contain", Value::Wanted),
-        ("to be", Value::Wanted),
-        ("to equal", Value::Wanted),
-        ("to match", Value::Wanted),
-        ("to start", Value::Wanted),
-        ("to end", Value::Wanted),
-        ("not to ", Value::Wanted),
-        ("right", Value::Wanted),
-        ("actual", Value::Got),
-        ("received", Value::Got),
-        ("expecting", Value::Got),
-        ("got", Value::Got),
-        ("but", Value::Got),
-        ("found", Value::Got),
-        ("passed in", Value::Got),
-        ("left", Value::Got),
-    ];
-    let mut bare = line.trim_start();
-    bare = bare.strip_prefix("E  ").map_or(bare, str::trim_start);
-    // Go and testify put it behind a place or a heading.
-    bare = go_place(bare).unwrap_or(bare).trim_start();
-    let lower = |word: &str| {
-        bare.as_bytes()
-            .get(..word.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    let (word, value) = WORDS.iter().find(|(word, _)| lower(word))?;
-    let colon = bare[word.len()..].find(':')?;
-    let between = &bare[word.len()..word.len() + colon];
-    let after = &bare[word.len() + colon + 1..];
-    let is_label = between.len() < 40
-        && !between.contains(['"', '\'', '`', '<', '>', '['])
-        // Those compare nothing.
-        && !between.contains("error")
-        && !after.contains("No Exception to be thrown")
-        && (after.is_empty() || after.starts_with([' ', '\t']));
-    let label = line.len() - after.trim_start().len();
-    is_label.then_some((label, *value))
 }
 
 /// pytest's and unittest's comparisons with the lines that explain them.

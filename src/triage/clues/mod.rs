@@ -4,6 +4,7 @@
 mod compared;
 mod frames;
 mod heads;
+mod labels;
 mod live;
 mod masked;
 mod noise;
@@ -16,7 +17,7 @@ mod texts;
 mod wrapped;
 
 pub(super) use masked::{MASK, masked};
-pub(super) use origin::{Origin, origin};
+pub(super) use origin::{Origin, origin, product_frame};
 pub(super) use roots::{telling_line, trace_line};
 pub(super) use slice::Text;
 pub(super) use texts::texts;

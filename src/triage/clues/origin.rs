@@ -61,6 +61,48 @@ fn is_outermost_first(text: &str) -> bool {
         })
 }
 
+/// The innermost line of the stack in the product's own code, without line
+/// numbers: `shop.Cart.add`, `app/shop.py`. Lines in the test's own class or
+/// file are none.
+pub(in crate::triage) fn product_frame(f: &Failure) -> Option<String> {
+    let text = super::slice::readable(f.text.as_deref()?);
+    let class = f.classname.as_deref().unwrap_or_default();
+    let module = class.replace('.', "/");
+    let of_test = |place: &str| {
+        let called = place.split('(').next().unwrap_or(place);
+        let in_class = called
+            .strip_prefix(class)
+            .is_some_and(|rest| rest.starts_with(['.', '$']));
+        !class.is_empty() && (in_class || place.contains(&module))
+            || f.file.as_deref().is_some_and(|file| place.contains(file))
+    };
+    let own = |place: &&str| {
+        !place.is_empty()
+            && !is_library(place)
+            && !is_foreign(place, f.classname.as_deref())
+            && !is_test(place)
+            && !of_test(place)
+    };
+    let lines = || lines_of(&text).take(LINES);
+    let outermost_first =
+        || text.contains(".py:") || lines().any(|line| line.trim_start().starts_with("File \""));
+    let frame = if outermost_first() {
+        let places: Vec<&str> = lines().filter_map(place).collect();
+        places.into_iter().rfind(own)
+    } else {
+        lines().filter_map(place).find(own)
+    }?;
+    let called = match frame.split_once('(') {
+        Some((called, _)) if !called.is_empty() => called,
+        Some(_) | None => frame,
+    };
+    Some(
+        called
+            .trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
+            .to_owned(),
+    )
+}
+
 /// Whether a line of a JVM's stack belongs to other people than the test: the
 /// packages of a product and of its tests share their beginning.
 fn is_foreign(place: &str, test: Option<&str>) -> bool {

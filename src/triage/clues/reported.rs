@@ -34,7 +34,7 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
         let Some(said) = said.filter(|said| !is_nothing(said.trim())) else {
             continue;
         };
-        empty = false;
+        empty = exits_only(&said, f);
         let typed = f.type_.as_deref().is_some_and(is_assertion_class);
         match unwrapped(&said, typed) {
             Some(inner) => {
@@ -83,13 +83,27 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     ] {
         let Some(printed) = printed else { continue };
         if empty {
-            statement(list, name, &statements(&readable(printed), f), rank);
+            statement(list, name, &says(printed), rank);
         }
         list.with_roots(Field::Log, name, printed, rank);
     }
     for text in &mut list.texts[start..] {
         text.reserve = text.field == Field::Log;
     }
+}
+
+/// Whether all that is said is how the program ended, as Bazel does of a test
+/// whose story is the log.
+fn exits_only(said: &str, f: &Failure) -> bool {
+    let of_bazel = || {
+        f.dialect
+            .as_deref()
+            .is_some_and(|dialect| is_dialect(dialect, "bazel"))
+    };
+    said.trim()
+        .strip_prefix("exited with error code ")
+        .is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_digit()))
+        && of_bazel()
 }
 
 /// Robot Framework types everything `AssertionError`, and some writers put

@@ -1,0 +1,187 @@
+//! Values that stand behind labels: `Expected: …` and `Received: …`.
+
+use super::compared::{
+    Found, SHORT, closed_at, closes, end_of_value, ends_block, ends_message, go_place, indent,
+    lines,
+};
+use super::masked::{MASK, NO_ELEMENT};
+use std::ops::Range;
+
+/// Which of both values a label announces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value {
+    Wanted,
+    Got,
+}
+
+/// `Expected: …` and `Received: …`, each on lines of its own.
+pub(super) fn labelled(text: &str, from: usize) -> Found {
+    if text.contains("Uncaught exception, not in assertion") {
+        return None;
+    }
+    let labels: Vec<(Range<usize>, Value)> = lines(text, from)
+        .filter_map(|line| {
+            let (label, value) = label(&text[line.clone()])?;
+            Some((line.start..line.start + label, value))
+        })
+        .collect();
+    let (first, kind) = labels.first()?.clone();
+    let others = || labels.iter().filter(|(_, other)| *other != kind);
+    let (next, _) = others().next()?;
+    let (last, _) = others().next_back()?;
+    let open = |label: &Range<usize>| {
+        let value = &text[label.end..];
+        let inside = unlabelled(value);
+        let start = label.end + (value.len() - inside.len());
+        let close = match inside.chars().next()? {
+            quote @ ('"' | '\'' | '`') => Some(quote),
+            '<' => Some('>'),
+            '[' => Some(']'),
+            '{' => Some('}'),
+            _ => None,
+        };
+        Some((start + usize::from(close.is_some()), close))
+    };
+    // Where the first value is open at the end of its line, the label that
+    // follows its end counts.
+    let next = match open(&first) {
+        Some((start, Some(close))) => {
+            let line = text[start..].find('\n').map_or(text.len(), |at| start + at);
+            if closed_at(&text[start..line], close).is_some() {
+                next
+            } else {
+                others()
+                    .filter(|(label, _)| closes(text[..label.start].trim_end(), close).is_some())
+                    .map(|(label, _)| label)
+                    .next_back()
+                    .unwrap_or(next)
+            }
+        }
+        Some(_) | None => next,
+    };
+    let end_of = |label: &Range<usize>| {
+        let Some((start, close)) = open(label) else {
+            return text.len();
+        };
+        match close {
+            Some(_) => end_of_value(&text[start..], close).map_or(text.len(), |end| start + end),
+            None => start + end_of_open(&text[start..], text[label.end..].starts_with('\n')),
+        }
+    };
+    let end = end_of(next).max(end_of(last));
+    let values = [&text[first.end..next.start], &text[next.end..end]].map(str::trim);
+    // A sentence without quotes is read as one line.
+    let misleading = |value: &&str| {
+        let quoted = || unlabelled(value).starts_with(['"', '\'', '`', '<', '[']);
+        value.contains('\n') || value.len() > SHORT && value.contains(' ') && quoted()
+    };
+    // An exception that should have come is known by its class.
+    if values.iter().any(|value| is_class(value)) {
+        return None;
+    }
+    let no_element = next == last && values.iter().any(|value| value.starts_with(NO_ELEMENT));
+    if no_element || !values.iter().any(misleading) {
+        return None;
+    }
+    Some((
+        first.end..end,
+        format!("\"{MASK}\"\n{}\"{MASK}", &text[next.clone()]),
+    ))
+}
+
+/// `<shop.TimeoutException>`
+fn is_class(value: &str) -> bool {
+    let name = value
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'))
+        .unwrap_or_default();
+    (name.ends_with("Exception") || name.ends_with("Error")) && !name.contains([' ', '\n', ':'])
+}
+
+/// The value without what tells its type.
+fn unlabelled(value: &str) -> &str {
+    let value = value.trim_start();
+    let value = value.strip_prefix("was ").unwrap_or(value);
+    for (open, close) in [
+        ("(string) ", ""),
+        ("<string>: ", ""),
+        ("|-\n", ""),
+        ("String ", ""),
+    ] {
+        if let Some(rest) = value.strip_prefix(open) {
+            return rest.strip_suffix(close).unwrap_or(rest);
+        }
+    }
+    value
+}
+
+/// The end of a value that nothing opens: that of its line, or of the text
+/// where it goes on. What stands below its label is indented.
+fn end_of_open(value: &str, below: bool) -> usize {
+    let mut lines = value.split_inclusive('\n');
+    let first = lines.next().map_or(0, str::len);
+    let follows = value[first..].lines().next().unwrap_or_default();
+    if follows.trim().is_empty() || super::frames::place(follows).is_some() {
+        return value[..first].trim_end().len();
+    }
+    let mut end = first;
+    let margin = indent(follows);
+    for line in lines {
+        let ends = if below {
+            ends_block(line.trim_start()) && indent(line) < margin
+        } else {
+            ends_message(line)
+        };
+        if ends || line.trim() == "--" {
+            break;
+        }
+        end += line.len();
+    }
+    end
+}
+
+/// The length of a label at the head of a line, and which value it announces.
+pub(super) fn label(line: &str) -> Option<(usize, Value)> {
+    const WORDS: [(&str, Value); 19] = [
+        ("expected", Value::Wanted),
+        ("wanted", Value::Wanted),
+        ("want", Value::Wanted),
+        ("to contain", Value::Wanted),
+        ("to be", Value::Wanted),
+        ("to equal", Value::Wanted),
+        ("to match", Value::Wanted),
+        ("to start", Value::Wanted),
+        ("to end", Value::Wanted),
+        ("not to ", Value::Wanted),
+        ("right", Value::Wanted),
+        ("actual", Value::Got),
+        ("received", Value::Got),
+        ("expecting", Value::Got),
+        ("got", Value::Got),
+        ("but", Value::Got),
+        ("found", Value::Got),
+        ("passed in", Value::Got),
+        ("left", Value::Got),
+    ];
+    let mut bare = line.trim_start();
+    bare = bare.strip_prefix("E  ").map_or(bare, str::trim_start);
+    // Go and testify put it behind a place or a heading.
+    bare = go_place(bare).unwrap_or(bare).trim_start();
+    let lower = |word: &str| {
+        bare.as_bytes()
+            .get(..word.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    let (word, value) = WORDS.iter().find(|(word, _)| lower(word))?;
+    let colon = bare[word.len()..].find(':')?;
+    let between = &bare[word.len()..word.len() + colon];
+    let after = &bare[word.len() + colon + 1..];
+    let is_label = between.len() < 40
+        && !between.contains(['"', '\'', '`', '<', '>', '['])
+        // Those compare nothing.
+        && !between.contains("error")
+        && !["No Exception to be thrown", "(thrown?"].iter().any(|none| after.contains(none))
+        && (after.is_empty() || after.starts_with([' ', '\t']));
+    let label = line.len() - after.trim_start().len();
+    is_label.then_some((label, *value))
+}

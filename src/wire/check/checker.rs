@@ -1,0 +1,434 @@
+//! What a server sends, held against its revision.
+//!
+//! Main type: [`Checker`].
+
+use super::fit::fit;
+use super::load::revision;
+use super::revision::{Revision, Section};
+use super::rules::Rule;
+use crate::model::{WireBreach, WireCheck, WireLevel};
+use crate::text::redact::Redactor;
+use crate::text::truncate;
+use crate::wire::Version;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// What comes before the revision is settled is kept up to so many bytes; a
+/// handshake is far smaller.
+const HELD_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of a text that a breach quotes.
+pub(super) const QUOTED: usize = 100;
+/// Ids, tokens and names that are remembered, each.
+pub(super) const REMEMBERED: usize = 10_000;
+/// Bytes of a breach's text that are kept.
+const TEXT_BYTES: usize = 600;
+
+/// Checks the messages of one connection.
+///
+/// Before the revision is settled nothing can be said of it, so that what
+/// comes until then is kept, and checked when it is.
+#[derive(Debug)]
+pub struct Checker {
+    pub(super) redactor: Redactor,
+    pub(super) revision: Option<&'static Revision>,
+    /// Lines that came before the revision was settled.
+    held: Vec<Vec<u8>>,
+    held_bytes: usize,
+    pub(super) open: BTreeMap<u64, Asked>,
+    pub(super) last_id: u64,
+    /// Given up by jelly; what still comes of them is no breach.
+    pub(super) forgiven: BTreeSet<u64>,
+    /// Tokens of requests that are done with; whether what still comes of
+    /// them is a breach.
+    pub(super) old_tokens: HashMap<String, bool>,
+    /// There were too many of them to tell late progress from any other.
+    pub(super) forgetful: bool,
+    /// The capabilities that the server declares, as it sent them.
+    pub(super) declared: Value,
+    /// Those of the client, where it declares them once.
+    pub(super) offered: Value,
+    pub(super) initialized: bool,
+    /// jelly has sent `initialize`.
+    opened: bool,
+    /// Ids of the server's own requests, as JSON.
+    pub(super) own_ids: HashSet<String>,
+    /// Open subscriptions by their request's id, as JSON.
+    pub(super) subscriptions: HashMap<String, Subscription>,
+    /// The scope for caches of a list's first page, by method.
+    pub(super) scopes: HashMap<String, Value>,
+    /// Names of tools in the list that is being read.
+    pub(super) tool_names: HashSet<String>,
+    /// Index in the found breaches, by what makes two sightings one.
+    seen: HashMap<String, usize>,
+    found: WireCheck,
+}
+
+/// A request that jelly made.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    pub(super) method: String,
+    /// As JSON.
+    pub(super) token: Option<String>,
+    pub(super) progress: Option<f64>,
+    pub(super) wants_log: bool,
+    /// It asks for a page that is not the first.
+    pub(super) next_page: bool,
+    /// It may be answered with a task.
+    pub(super) as_task: bool,
+    /// What the client declares with this request.
+    pub(super) capabilities: Option<Value>,
+}
+
+/// What was subscribed to.
+#[derive(Debug)]
+pub(super) struct Subscription {
+    pub(super) filter: Value,
+    pub(super) acknowledged: bool,
+    /// Given up or ended; what still comes of it is no breach.
+    pub(super) over: bool,
+}
+
+/// A message that is being checked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// What comes before a pointer into the message: its place in a batch.
+    pub(super) prefix: &'a str,
+    /// As in `answers` or `sends the request`, for a text.
+    pub(super) verb: &'a str,
+    pub(super) method: &'a str,
+}
+
+impl Place<'_> {
+    pub(super) fn text(&self, what: &str) -> String {
+        format!("{} `{}` {what}", self.verb, truncate(self.method, QUOTED))
+    }
+}
+
+impl Checker {
+    /// Secrets that `redactor` knows never get into a breach.
+    #[must_use]
+    pub fn new(redactor: Redactor) -> Self {
+        Self {
+            redactor,
+            revision: None,
+            held: Vec::new(),
+            held_bytes: 0,
+            open: BTreeMap::new(),
+            last_id: 0,
+            forgiven: BTreeSet::new(),
+            old_tokens: HashMap::new(),
+            forgetful: false,
+            declared: Value::Null,
+            offered: Value::Null,
+            initialized: false,
+            opened: false,
+            own_ids: HashSet::new(),
+            subscriptions: HashMap::new(),
+            scopes: HashMap::new(),
+            tool_names: HashSet::new(),
+            seen: HashMap::new(),
+            found: WireCheck::default(),
+        }
+    }
+
+    /// What was found so far.
+    #[must_use]
+    pub fn found(&self) -> &WireCheck {
+        &self.found
+    }
+
+    /// Whether a server of the modern era was sent `initialize` as well, since
+    /// it was slow to answer the probe. One that speaks both eras may take
+    /// that for the word that counts, and would be blamed for what jelly did.
+    #[must_use]
+    pub fn was_opened_twice(&self) -> bool {
+        self.opened && self.revision.is_some_and(Revision::is_modern)
+    }
+
+    // ── what jelly does ──────────────────────────────────────────────────
+
+    /// jelly sends a request.
+    pub fn asked(&mut self, id: u64, method: &str, params: &Value) {
+        let meta = params.get("_meta");
+        let in_meta = |key: &str| meta.and_then(|meta| meta.get(key));
+        if method == "initialize" {
+            self.opened = true;
+            self.offered = params.get("capabilities").cloned().unwrap_or_default();
+        }
+        if method == "subscriptions/listen" {
+            let subscription = Subscription {
+                filter: params.get("notifications").cloned().unwrap_or_default(),
+                acknowledged: false,
+                over: false,
+            };
+            self.subscriptions.insert(id.to_string(), subscription);
+        }
+        let token = in_meta("progressToken").map(Value::to_string);
+        if let Some(token) = &token {
+            // A plan may use one of its own twice.
+            self.old_tokens.remove(token);
+        }
+        let asked = Asked {
+            method: method.to_owned(),
+            token,
+            progress: None,
+            wants_log: in_meta("io.modelcontextprotocol/logLevel").is_some(),
+            next_page: params.get("cursor").is_some(),
+            as_task: params.get("task").is_some(),
+            capabilities: in_meta("io.modelcontextprotocol/clientCapabilities").cloned(),
+        };
+        self.open.insert(id, asked);
+        self.last_id = self.last_id.max(id);
+    }
+
+    /// jelly sends a notification.
+    pub fn told(&mut self, method: &str) {
+        if method == "notifications/initialized" {
+            self.initialized = true;
+        }
+    }
+
+    /// jelly waits no longer for an answer.
+    pub fn gave_up(&mut self, id: u64) {
+        if let Some(asked) = self.open.remove(&id) {
+            self.forgiven.insert(id);
+            self.retire(asked.token, false);
+            if let Some(subscription) = self.subscriptions.get_mut(&id.to_string()) {
+                subscription.over = true;
+            }
+        }
+    }
+
+    /// A token is no longer in use.
+    pub(super) fn retire(&mut self, token: Option<String>, ended: bool) {
+        let Some(token) = token else {
+            return;
+        };
+        if self.old_tokens.len() >= REMEMBERED {
+            self.forgetful = true;
+            self.old_tokens.clear();
+        }
+        self.old_tokens.insert(token, ended);
+    }
+
+    /// Both sides speak this version from now on, and did all along.
+    pub fn settle(&mut self, version: &Version) {
+        self.revision = revision(version.name);
+        self.held_bytes = 0;
+        for line in std::mem::take(&mut self.held) {
+            self.received(&line);
+        }
+    }
+
+    // ── what the server does ─────────────────────────────────────────────
+
+    /// The server writes a line, without its line feed.
+    pub fn received(&mut self, line: &[u8]) {
+        let Some(revision) = self.revision else {
+            if self.held_bytes + line.len() <= HELD_BYTES {
+                self.held_bytes += line.len();
+                self.held.push(line.to_vec());
+            } else {
+                self.found.unchecked += 1;
+            }
+            return;
+        };
+        // Programs on Windows like to open a stream with a byte order mark.
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return;
+        }
+        let text = String::from_utf8_lossy(line);
+        let Ok(value) = serde_json::from_str::<Value>(&text) else {
+            return self.impure(&text);
+        };
+        if let Cow::Owned(_) = text {
+            self.breach(Rule::Utf8, "", "writes bytes that are not UTF-8".to_owned());
+        }
+        match value {
+            Value::Object(message) if is_message(&message) => self.message(revision, &message, ""),
+            Value::Array(items) if items.iter().any(is_message_value) => {
+                self.breach(
+                    Rule::Batch,
+                    "",
+                    format!("sends a batch, which {} does not know", revision.name),
+                );
+                for (index, item) in items.iter().enumerate() {
+                    if let Value::Object(message) = item {
+                        self.message(revision, message, &format!("/{index}"));
+                    }
+                }
+            }
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => self.impure(&text),
+        }
+    }
+
+    fn impure(&mut self, line: &str) {
+        let quoted = self.quote(line);
+        self.breach(
+            Rule::StdoutPurity,
+            "",
+            format!("writes a line on stdout that is no message: {quoted}"),
+        );
+    }
+
+    fn message(&mut self, revision: &'static Revision, message: &Map<String, Value>, prefix: &str) {
+        self.found.messages += 1;
+        let jsonrpc = message.get("jsonrpc");
+        if jsonrpc.and_then(Value::as_str) != Some("2.0") {
+            let text = match jsonrpc {
+                Some(other) => format!(
+                    "says `jsonrpc` {} where \"2.0\" is due",
+                    self.quote(&other.to_string())
+                ),
+                None => "leaves `jsonrpc` out of a message".to_owned(),
+            };
+            self.breach(Rule::Jsonrpc, &format!("{prefix}/jsonrpc"), text);
+        }
+        match message.get("method") {
+            Some(Value::String(method)) if message.contains_key("id") => {
+                self.request(revision, method, message, prefix);
+            }
+            Some(Value::String(method)) => self.notification(revision, method, message, prefix),
+            Some(_) => self.breach(
+                Rule::InvalidMessage,
+                &format!("{prefix}/method"),
+                "sends a message whose `method` is not a string".to_owned(),
+            ),
+            None => self.response(revision, message, prefix),
+        }
+    }
+
+    // ── what all of them need ────────────────────────────────────────────
+
+    /// Holds what stands at `pointer` in a message against a type.
+    pub(super) fn fits(
+        &mut self,
+        revision: &'static Revision,
+        type_name: &str,
+        value: &Value,
+        place: Place<'_>,
+        pointer: &str,
+    ) {
+        for flaw in fit(revision, type_name, value) {
+            let text = place.text(&format!("with {}", flaw.text));
+            let at = format!("{}{pointer}{}", place.prefix, flaw.pointer);
+            let key = format!("{} {} {pointer}{}", place.verb, place.method, flaw.place);
+            match flaw.rule {
+                Rule::Shape => {
+                    let section = flaw.section.unwrap_or_else(|| Section::parse("basic"));
+                    self.add(Rule::Shape, WireLevel::Must, &section, key, at, &text);
+                }
+                rule => self.breach_as(rule, key, at, &text),
+            }
+        }
+    }
+
+    /// The params of a message of the server: an object, if they are there.
+    pub(super) fn params<'m>(
+        &mut self,
+        message: &'m Map<String, Value>,
+        place: Place<'_>,
+    ) -> Cow<'m, Value> {
+        match message.get("params") {
+            Some(params @ Value::Object(_)) => Cow::Borrowed(params),
+            None => Cow::Owned(Value::Object(Map::new())),
+            Some(_) => {
+                let text = place.text("with params that are not an object");
+                self.breach(
+                    Rule::InvalidMessage,
+                    &format!("{}/params", place.prefix),
+                    text,
+                );
+                Cow::Owned(Value::Object(Map::new()))
+            }
+        }
+    }
+
+    /// What the server may ask of the client.
+    pub(super) fn client_can(&self, capabilities: Option<&Value>, path: &[&str]) -> bool {
+        let mut value = capabilities.unwrap_or(&self.offered);
+        for key in path {
+            match value.get(key) {
+                Some(inner) => value = inner,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Records a breach, where the revision has the rule. Sightings at one
+    /// place with one text are one breach.
+    pub(super) fn breach(&mut self, rule: Rule, pointer: &str, text: String) {
+        self.breach_as(rule, pointer.to_owned(), pointer.to_owned(), &text);
+    }
+
+    /// The same; `key` is what makes two sightings one.
+    pub(super) fn breach_as(&mut self, rule: Rule, key: String, pointer: String, text: &str) {
+        let Some((level, section)) = self.revision.and_then(|r| r.rules.get(&rule)) else {
+            return;
+        };
+        self.add(rule, *level, section, key, pointer, text);
+    }
+
+    fn add(
+        &mut self,
+        rule: Rule,
+        level: WireLevel,
+        section: &Section,
+        key: String,
+        pointer: String,
+        text: &str,
+    ) {
+        let key = format!("{} {key}", rule.name());
+        if let Some(known) = self
+            .seen
+            .get(&key)
+            .and_then(|i| self.found.breaches.get_mut(*i))
+        {
+            known.count += 1;
+            return;
+        }
+        let revision = self.revision.map_or("", |revision| revision.name.as_str());
+        let text = self.redactor.redact(text);
+        let before = self.found.breaches.len();
+        self.found.add(WireBreach {
+            rule: rule.name().to_owned(),
+            level,
+            text: truncate(&text, TEXT_BYTES).into_owned(),
+            pointer: self.redactor.redact(&pointer).into_owned(),
+            section: section.describe(revision),
+            url: section.url(revision),
+            count: 1,
+        });
+        if self.found.breaches.len() > before {
+            self.seen.insert(key, before);
+        }
+    }
+
+    /// A text of the server, as a breach quotes it.
+    pub(super) fn quote(&self, text: &str) -> String {
+        // A secret must not survive by being cut in two.
+        let head = truncate(text, 64 * QUOTED);
+        let text = self.redactor.redact(&head);
+        format!("`{}`", truncate(text.trim(), QUOTED))
+    }
+}
+
+/// Whether it was meant as a message, and not as a line of a log that happens
+/// to be JSON.
+fn is_message(object: &Map<String, Value>) -> bool {
+    let has = |key: &str| object.contains_key(key);
+    has("jsonrpc") || has("id") && (has("result") || has("error") || has("method"))
+}
+
+fn is_message_value(value: &Value) -> bool {
+    value.as_object().is_some_and(is_message)
+}

@@ -1,0 +1,229 @@
+//! Rules for notifications.
+
+use super::checker::{Checker, Place, QUOTED, REMEMBERED};
+use super::revision::Revision;
+use super::rules::Rule;
+use crate::text::truncate;
+use serde_json::{Map, Value};
+
+/// Where a notification that belongs to a subscription says to which.
+const SUBSCRIPTION: &str = "/_meta/io.modelcontextprotocol~1subscriptionId";
+
+/// A notification of a change: the capability that announces it, and the
+/// member of a filter that asks for it.
+fn change(method: &str) -> Option<(&'static [&'static str], &'static str)> {
+    Some(match method {
+        "notifications/tools/list_changed" => (&["tools", "listChanged"], "toolsListChanged"),
+        "notifications/prompts/list_changed" => (&["prompts", "listChanged"], "promptsListChanged"),
+        "notifications/resources/list_changed" => {
+            (&["resources", "listChanged"], "resourcesListChanged")
+        }
+        "notifications/resources/updated" => (&["resources", "subscribe"], "resourceSubscriptions"),
+        _ => return None,
+    })
+}
+
+impl Checker {
+    pub(super) fn notification(
+        &mut self,
+        revision: &'static Revision,
+        method: &str,
+        message: &Map<String, Value>,
+        prefix: &str,
+    ) {
+        let place = Place {
+            prefix,
+            verb: "sends",
+            method,
+        };
+        let params = self.params(message, place);
+        if let Some(kind) = revision.notifications.get(method) {
+            self.fits(revision, kind, &params, place, "/params");
+        }
+        match method {
+            "notifications/progress" => self.progress(&params, prefix),
+            "notifications/cancelled" => self.cancelled(revision, &params, place),
+            "notifications/message" => self.log(revision, place),
+            "notifications/subscriptions/acknowledged" => self.acknowledged(&params, place),
+            _ => {}
+        }
+        let Some((capability, filter)) = change(method) else {
+            return;
+        };
+        let pointer = format!("{prefix}/method");
+        if !self.declares(capability) {
+            let text = format!(
+                "without having declared the capability `{}`",
+                capability.join(".")
+            );
+            let text = place.text(&text);
+            self.breach_as(
+                Rule::UndeclaredNotification,
+                method.to_owned(),
+                pointer.clone(),
+                &text,
+            );
+        }
+        if revision.has(Rule::UnaskedNotification) {
+            self.subscribed(&params, filter, place, &pointer);
+        }
+    }
+
+    fn progress(&mut self, params: &Value, prefix: &str) {
+        let Some(token) = params.get("progressToken").map(Value::to_string) else {
+            return;
+        };
+        let pointer = format!("{prefix}/params/progressToken");
+        let asked = self
+            .open
+            .values_mut()
+            .find(|asked| asked.token.as_ref() == Some(&token));
+        let Some(asked) = asked else {
+            let (rule, text) = match self.old_tokens.get(&token) {
+                Some(true) => (
+                    Rule::ProgressAfterEnd,
+                    "sends progress of a request that it has answered".to_owned(),
+                ),
+                Some(false) => return,
+                None if self.forgetful => return,
+                None => {
+                    let shown = self.quote(&token);
+                    (
+                        Rule::ProgressToken,
+                        format!("sends progress under the token {shown}, which no request gave"),
+                    )
+                }
+            };
+            return self.breach(rule, &pointer, text);
+        };
+        let Some(progress) = params.get("progress").and_then(Value::as_f64) else {
+            return;
+        };
+        let before = asked.progress.replace(progress);
+        if let Some(before) = before.filter(|before| progress <= *before) {
+            let text = format!("sends progress that does not go up: {progress} after {before}");
+            self.breach(
+                Rule::ProgressOrder,
+                &format!("{prefix}/params/progress"),
+                text,
+            );
+        }
+    }
+
+    /// A server cancels requests of its own, and where it makes none, the
+    /// subscriptions of its client.
+    fn cancelled(&mut self, revision: &Revision, params: &Value, place: Place<'_>) {
+        let Some(id) = params.get("requestId").map(Value::to_string) else {
+            return;
+        };
+        let known = if revision.is_modern() {
+            self.subscriptions.contains_key(&id)
+        } else {
+            // Of too many, not all are remembered.
+            self.own_ids.contains(&id) || self.own_ids.len() >= REMEMBERED
+        };
+        if !known {
+            let what = if revision.is_modern() {
+                "for what is no subscription"
+            } else {
+                "for a request that it did not make"
+            };
+            self.breach(
+                Rule::CancelledUnknown,
+                &format!("{}/params/requestId", place.prefix),
+                place.text(what),
+            );
+        }
+        if let Some(subscription) = self.subscriptions.get_mut(&id) {
+            subscription.over = true;
+        }
+    }
+
+    fn log(&mut self, revision: &Revision, place: Place<'_>) {
+        let pointer = format!("{}/method", place.prefix);
+        if !self.declares(&["logging"]) {
+            let text = place.text("without having declared the capability `logging`");
+            self.breach(Rule::UndeclaredLogging, &pointer, text);
+        }
+        // What was given up may have asked for it.
+        if revision.has(Rule::UnaskedLog)
+            && self.forgiven.is_empty()
+            && !self.open.values().any(|asked| asked.wants_log)
+        {
+            let text = place.text("while no request asks for log messages");
+            self.breach(Rule::UnaskedLog, &pointer, text);
+        }
+    }
+
+    fn acknowledged(&mut self, params: &Value, place: Place<'_>) {
+        if let Some(id) = self.subscription_of(params, place)
+            && let Some(subscription) = self.subscriptions.get_mut(&id)
+        {
+            subscription.acknowledged = true;
+        }
+    }
+
+    /// The subscription that a notification names, if it is one.
+    fn subscription_of(&mut self, params: &Value, place: Place<'_>) -> Option<String> {
+        let id = params.pointer(SUBSCRIPTION).map(Value::to_string);
+        if let Some(id) = id
+            .as_ref()
+            .filter(|id| self.subscriptions.contains_key(*id))
+        {
+            return Some(id.clone());
+        }
+        let what = match id {
+            Some(_) => "for a subscription that was never made",
+            None => "without saying to which subscription it belongs",
+        };
+        self.breach_as(
+            Rule::SubscriptionId,
+            place.method.to_owned(),
+            format!("{}/params{SUBSCRIPTION}", place.prefix),
+            &place.text(what),
+        );
+        None
+    }
+
+    /// Whether a change that is told was asked for.
+    fn subscribed(&mut self, params: &Value, filter: &str, place: Place<'_>, pointer: &str) {
+        let unasked = || {
+            let method = truncate(place.method, QUOTED);
+            format!("sends `{method}`, which no subscription asks for")
+        };
+        if self.subscriptions.is_empty() {
+            let key = place.method.to_owned();
+            return self.breach_as(
+                Rule::UnaskedNotification,
+                key,
+                pointer.to_owned(),
+                &unasked(),
+            );
+        }
+        let Some(id) = self.subscription_of(params, place) else {
+            return;
+        };
+        let Some(subscription) = self.subscriptions.get(&id).filter(|s| !s.over) else {
+            return;
+        };
+        let wanted = match subscription.filter.get(filter) {
+            Some(Value::Bool(wanted)) => *wanted,
+            Some(Value::Array(uris)) => !uris.is_empty(),
+            Some(_) | None => false,
+        };
+        let early = !subscription.acknowledged;
+        let key = place.method.to_owned();
+        if !wanted {
+            self.breach_as(
+                Rule::UnaskedNotification,
+                key.clone(),
+                pointer.to_owned(),
+                &unasked(),
+            );
+        }
+        if early {
+            let text = place.text("for a subscription that it has not acknowledged");
+            self.breach_as(Rule::AcknowledgedFirst, key, pointer.to_owned(), &text);
+        }
+    }
+}
