@@ -163,11 +163,18 @@ fn identity(f: &Failure) -> [Cow<'_, str>; 5] {
     let [server, step, suite, classname, name] =
         [&f.server, &f.step, &f.suite, &f.classname, &f.name]
             .map(|part| part.as_deref().unwrap_or(""));
+    let stable_suite = stable_name(suite);
+    // Many writers name a suite by its class.
+    let stable_class = if classname == suite {
+        stable_suite.clone()
+    } else {
+        stable_name(classname)
+    };
     [
         Cow::Borrowed(server),
         Cow::Borrowed(step),
-        stable_name(suite),
-        stable_name(classname),
+        stable_suite,
+        stable_class,
         Cow::Borrowed(name),
     ]
 }

@@ -16,6 +16,8 @@ const TAIL: u64 = 0x00ff_ffff;
 
 /// As many points of commonness a window has for each literal that has it.
 const SHARED: usize = 4;
+/// A window that fewer literals have is taken without a look at others.
+const MANY: usize = 4;
 
 /// Bits of a filter, many times as many as there are literals.
 const BITS: usize = 1 << 17;
@@ -125,15 +127,23 @@ impl Windows {
     /// window that they are. Hundreds of literals end in `exception`: a window
     /// that many have already is as bad as one that is in every text.
     fn rarest(&self, literal: &[u8], size: usize) -> Option<(usize, u64)> {
-        let places = literal.windows(size).enumerate().map(|(offset, letters)| {
-            let window = letters
-                .iter()
-                .fold(0, |window, letter| window << 8 | u64::from(*letter));
-            let owners = self.owners.get(&window).map_or(0, Vec::len);
-            let common: usize = letters.iter().map(|letter| commonness(*letter)).sum();
-            (common + SHARED * owners, offset, window)
-        });
-        places.min().map(|(_, offset, window)| (offset, window))
+        let places = || {
+            literal.windows(size).enumerate().map(|(offset, letters)| {
+                let window = letters
+                    .iter()
+                    .fold(0, |window, letter| window << 8 | u64::from(*letter));
+                let common: usize = letters.iter().map(|letter| commonness(*letter)).sum();
+                (common, offset, window)
+            })
+        };
+        let owners = |window| self.owners.get(&window).map_or(0, Vec::len);
+        let (_, offset, window) = places().min()?;
+        if owners(window) < MANY {
+            return Some((offset, window));
+        }
+        let shared = |(common, offset, window)| (common + SHARED * owners(window), offset, window);
+        let (_, offset, window) = places().map(shared).min()?;
+        Some((offset, window))
     }
 
     /// Calls `found` with what each literal in the text stands for, once or

@@ -7,6 +7,7 @@
 
 use super::labels::{label, labelled};
 use super::masked::MASK;
+use memchr::memmem::{self, Finder};
 use regex::Regex;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -105,7 +106,7 @@ fn bracketed(text: &str, from: usize) -> Found {
     ];
     let rest = &text[from..];
     PAIRS.iter().find_map(|(open, between, close)| {
-        let start = rest.find(open)? + open.len();
+        let start = memmem::find(rest.as_bytes(), open.as_bytes())? + open.len();
         let values = &rest[start..];
         let middle = between
             .iter()
@@ -211,9 +212,13 @@ pub(super) fn indent(line: &str) -> usize {
 
 /// What follows `cart_test.go:12: `.
 pub(super) fn go_place(line: &str) -> Option<&str> {
-    let (_, rest) = line
-        .split_once("_test.go:")
-        .filter(|(file, _)| file.len() < 80 && !file.contains([' ', '"', '\'']))?;
+    const FILE: &str = "_test.go:";
+    static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(FILE));
+    let at = FINDER.find(line.as_bytes())?;
+    let (file, rest) = (&line[..at], &line[at + FILE.len()..]);
+    if file.len() >= 80 || file.contains([' ', '"', '\'']) {
+        return None;
+    }
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     rest.get(digits..)?
         .strip_prefix(": ")
@@ -390,12 +395,12 @@ fn explained(text: &str, from: usize) -> Found {
         let named = said.len() < bare.len();
         let asserted = said.strip_prefix("assert ");
         let value = asserted.unwrap_or(said);
-        let Some(says) = SAYS.iter().find(|says| value.contains(*says)) else {
-            continue;
-        };
         if !(asserted.is_some() || named && value.starts_with(['\'', '"', '[', '{', '(', 'b'])) {
             continue;
         }
+        let Some(says) = SAYS.iter().find(|says| value.contains(*says)) else {
+            continue;
+        };
         let head = line.end - value.len();
         let mut end = line.end;
         for line in lines(text, line.end.saturating_add(1).min(text.len())) {

@@ -49,6 +49,18 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
     }
 }
 
+/// Whether the stack ends with its innermost line, as Python writes it.
+fn is_outermost_first(text: &str) -> bool {
+    static MARKS: LazyLock<[Finder<'_>; 2]> =
+        LazyLock::new(|| ["File \"", ".py:"].map(Finder::new));
+    let may_be = |mark: &Finder<'_>| mark.find(text.as_bytes()).is_some();
+    MARKS.iter().any(may_be)
+        && lines_of(text).take(LINES).any(|line| {
+            line.trim_start().starts_with("File \"")
+                || before_colon(line, ".py").is_some() && place(line).is_some()
+        })
+}
+
 /// The innermost line of the stack in the product's own code, without line
 /// numbers: `shop.Cart.add`, `app/shop.py`. Lines in the test's own class or
 /// file are none.
@@ -71,16 +83,14 @@ pub(in crate::triage) fn product_frame(f: &Failure) -> Option<String> {
             && !is_test(place)
             && !of_test(place)
     };
-    let mut outermost_first = false;
-    let mut places: Vec<&str> = Vec::new();
-    for line in text.lines().take(400) {
-        outermost_first |= line.trim_start().starts_with("File \"");
-        places.extend(place(line));
-    }
-    let frame = if outermost_first || text.contains(".py:") {
-        places.iter().copied().rfind(own)
+    let lines = || lines_of(&text).take(LINES);
+    let outermost_first =
+        || text.contains(".py:") || lines().any(|line| line.trim_start().starts_with("File \""));
+    let frame = if outermost_first() {
+        let places: Vec<&str> = lines().filter_map(place).collect();
+        places.into_iter().rfind(own)
     } else {
-        places.iter().copied().find(own)
+        lines().filter_map(place).find(own)
     }?;
     let called = match frame.split_once('(') {
         Some((called, _)) if !called.is_empty() => called,
@@ -91,18 +101,6 @@ pub(in crate::triage) fn product_frame(f: &Failure) -> Option<String> {
             .trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
             .to_owned(),
     )
-}
-
-/// Whether the stack ends with its innermost line, as Python writes it.
-fn is_outermost_first(text: &str) -> bool {
-    static MARKS: LazyLock<[Finder<'_>; 2]> =
-        LazyLock::new(|| ["File \"", ".py:"].map(Finder::new));
-    let may_be = |mark: &Finder<'_>| mark.find(text.as_bytes()).is_some();
-    MARKS.iter().any(may_be)
-        && lines_of(text).take(LINES).any(|line| {
-            line.trim_start().starts_with("File \"")
-                || before_colon(line, ".py").is_some() && place(line).is_some()
-        })
 }
 
 /// Whether a line of a JVM's stack belongs to other people than the test: the
