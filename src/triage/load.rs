@@ -152,7 +152,13 @@ pub fn parse_rule_file(kind: RuleFileKind, source: RuleText) -> Result<RuleFile,
         }
     };
     // Most files are good, so places are only looked up where one is needed.
-    let places: Lists<Spanned<PlaceEntry>> = read(kind, &source.text).unwrap_or_default();
+    let places: Lists<Spanned<PlaceEntry>> = match read(kind, &source.text) {
+        Ok(places) => places,
+        Err(error) => {
+            let problem = unreadable(&error, &source.text);
+            return Err(RuleFileError::new(source, vec![problem]));
+        }
+    };
     let mut problems = Vec::new();
     let mut list = |entries: Vec<Entry>, places: Vec<Spanned<PlaceEntry>>| {
         entries

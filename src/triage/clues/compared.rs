@@ -365,7 +365,7 @@ pub(super) fn lines(text: &str, from: usize) -> impl Iterator<Item = Range<usize
 
 /// pytest's and unittest's comparisons with the lines that explain them.
 fn explained(text: &str, from: usize) -> Found {
-    const SAYS: [&str; 16] = [
+    const SAYS: [&str; 15] = [
         " == ",
         " != ",
         " not in ",
@@ -380,7 +380,6 @@ fn explained(text: &str, from: usize) -> Found {
         " unexpectedly found in ",
         " unexpectedly identical",
         " differ: ",
-        " != ",
         " has no ",
     ];
     for line in lines(text, from) {

@@ -134,10 +134,11 @@ const PATH_AND_LINE: &str = r"(?x)^(?:\([^)]*\)\ )?
     (?::\d+)?:?\s*(?:in\ \S.*|\(\w+\)|[A-Z]\w*(?:Error|Exception|Failed|Failure)?|\S+/\d+)?$";
 
 /// Endings of [`PATH_AND_LINE`].
-const SOURCES: [&str; 35] = [
+const SOURCES: [&str; 44] = [
     "py", "php", "ex", "exs", "erl", "swift", "m", "kt", "kts", "scala", "dart", "lua", "pl", "t",
     "pm", "cc", "cpp", "cxx", "h", "hpp", "c", "rs", "go", "ts", "tsx", "js", "mjs", "cjs", "jsx",
-    "vue", "cs", "fs", "vb", "java", "groovy",
+    "vue", "cs", "fs", "vb", "java", "groovy", "clj", "cljs", "jl", "hs", "nim", "cr", "zig", "R",
+    "r",
 ];
 
 /// What [`PATH_AND_LINE`] finds in a line of ASCII, by hand: it is asked of
@@ -207,7 +208,7 @@ mod tests {
     proptest! {
         #[test]
         fn by_hand_the_same_places_are_found_as_by_the_expression(
-            line in r"(\([a-z)]{0,3}\) ?)?[a-z./ ]{0,3}[.]?(py|go|groovy|h|ts|java|x)?[:]?[0-9]{0,2}([:][0-9]{0,2})?[:]?[ \n]{0,2}(in ?[ a\n]{0,2}|\([a )]{0,2}\)|[A-Z][a-z ]{0,3}|[a:]{0,2}/?[0-9]{0,2})?"
+            line in r"(\([a-z)]{0,3}\) ?)?[a-z./ ]{0,3}[.]?(py|go|groovy|h|ts|java|zig|cljs|R|r|x)?[:]?[0-9]{0,2}([:][0-9]{0,2})?[:]?[ \n]{0,2}(in ?[ a\n]{0,2}|\([a )]{0,2}\)|[A-Z][a-z ]{0,3}|[a:]{0,2}/?[0-9]{0,2})?"
         ) {
             let expected = BARE
                 .captures(&line)

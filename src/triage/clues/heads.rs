@@ -255,13 +255,16 @@ pub(super) fn class(line: &str) -> Option<&str> {
     ];
     let named = ENDINGS.iter().any(|ending| last.ends_with(ending))
         && last.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
+    // The class may stand in a bracket.
+    let rest = line.strip_prefix('[').unwrap_or(line);
+    let rest = rest.get(class.len()..).unwrap_or_default();
     // `module.Class: …` in Python may be called anything.
     let in_module = qualified
         && class.starts_with(|c: char| c.is_ascii_lowercase())
         && !class.contains(['/', '$', '*', '&'])
         && last.starts_with(|c: char| c.is_ascii_uppercase())
         && last.contains(|c: char| c.is_ascii_lowercase())
-        && line[class.len()..].starts_with(": ");
+        && rest.starts_with(": ");
     let known = in_module
         || qualified
             && (LOWER.contains(&last)
@@ -271,7 +274,7 @@ pub(super) fn class(line: &str) -> Option<&str> {
     // `Error:` alone and `Failure:` are headings.
     let heading = !qualified
         && matches!(last, "Failure" | "Failed" | "Error" | "Exit")
-        && line[class.len()..].trim_matches([':', ' ']).is_empty();
+        && rest.trim_matches([':', ' ']).is_empty();
     ((named || known) && !heading).then_some(class)
 }
 
@@ -374,7 +377,16 @@ mod tests {
                 Ok(found) => prop_assert_eq!(found, expected),
                 Err(BeyondAscii) => prop_assert!(!line.is_ascii()),
             }
+            // Whatever the letters are.
+            let _ = class(&line);
         }
+    }
+
+    #[test]
+    fn a_class_in_a_bracket_is_one_whatever_its_letters_are() {
+        assert_eq!(class("[shop.Menü] closed"), None);
+        assert_eq!(class("[a.Bb: x"), class("a.Bb: x"));
+        assert_eq!(class("[Error: "), None);
     }
 
     #[test]

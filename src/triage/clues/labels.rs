@@ -102,17 +102,10 @@ fn is_class(value: &str) -> bool {
 fn unlabelled(value: &str) -> &str {
     let value = value.trim_start();
     let value = value.strip_prefix("was ").unwrap_or(value);
-    for (open, close) in [
-        ("(string) ", ""),
-        ("<string>: ", ""),
-        ("|-\n", ""),
-        ("String ", ""),
-    ] {
-        if let Some(rest) = value.strip_prefix(open) {
-            return rest.strip_suffix(close).unwrap_or(rest);
-        }
-    }
-    value
+    ["(string) ", "<string>: ", "|-\n", "String "]
+        .iter()
+        .find_map(|type_| value.strip_prefix(type_))
+        .unwrap_or(value)
 }
 
 /// The end of a value that nothing opens: that of its line, or of the text
@@ -176,7 +169,10 @@ pub(super) fn label(line: &str) -> Option<(usize, Value)> {
     let colon = bare[word.len()..].find(':')?;
     let between = &bare[word.len()..word.len() + colon];
     let after = &bare[word.len() + colon + 1..];
-    let is_label = between.len() < 40
+    // `Button:` is no `but`, and `Leftover:` no `left`.
+    let is_word = word.ends_with(' ') || !between.starts_with(char::is_alphanumeric);
+    let is_label = is_word
+        && between.len() < 40
         && !between.contains(['"', '\'', '`', '<', '>', '['])
         // Those compare nothing.
         && !between.contains("error")
@@ -184,4 +180,19 @@ pub(super) fn label(line: &str) -> Option<(usize, Value)> {
         && (after.is_empty() || after.starts_with([' ', '\t']));
     let label = line.len() - after.trim_start().len();
     is_label.then_some((label, *value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::label;
+
+    #[test]
+    fn a_word_that_begins_like_a_label_is_none() {
+        for line in ["Expected: a", "got:", "Expected text: a", "but was: a"] {
+            assert!(label(line).is_some(), "{line}");
+        }
+        for line in ["Button: a", "Leftover: a", "Foundation: a", "Rights: a"] {
+            assert!(label(line).is_none(), "{line}");
+        }
+    }
 }

@@ -28,25 +28,33 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
         return Origin::Unknown;
     };
     let text = super::slice::readable(text);
-    let lines = || lines_of(&text).take(LINES);
-    let is_own = |place: &&str| {
-        !place.is_empty() && !is_library(place) && !is_foreign(place, f.classname.as_deref())
-    };
-    // Mostly the first few lines decide, and no other one is looked at.
-    let innermost = if is_outermost_first(&text) {
-        let places: Vec<&str> = lines().filter_map(place).collect();
-        places.into_iter().rfind(is_own)
-    } else {
-        lines().filter_map(place).find(is_own)
-    };
-    let is_cut = || lines().filter_map(place).take(WHOLE).count() < WHOLE;
-    match innermost {
+    let is_cut = || places(&text).take(WHOLE).count() < WHOLE;
+    match innermost(&text, |place| is_own(place, f)) {
         None => Origin::Unknown,
         Some(place) if !is_test(place) => Origin::Product,
         // Surefire cuts stacks down to the lines of the test class.
         Some(place) if place.contains(".java:") && is_cut() => Origin::Unknown,
         Some(_) => Origin::Test,
     }
+}
+
+/// The innermost place of the stack that `is_wanted`.
+fn innermost(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
+    if is_outermost_first(text) {
+        let places: Vec<&str> = places(text).collect();
+        return places.into_iter().rfind(|place| is_wanted(place));
+    }
+    // Mostly the first few lines decide, and no other one is looked at.
+    places(text).find(|place| is_wanted(place))
+}
+
+fn places(text: &str) -> impl Iterator<Item = &str> {
+    lines_of(text).take(LINES).filter_map(place)
+}
+
+/// Whether a place belongs to no library.
+fn is_own(place: &str, f: &Failure) -> bool {
+    !place.is_empty() && !is_library(place) && !is_foreign(place, f.classname.as_deref())
 }
 
 /// Whether the stack ends with its innermost line, as Python writes it.
@@ -76,22 +84,8 @@ pub(in crate::triage) fn product_frame(f: &Failure) -> Option<String> {
         !class.is_empty() && (in_class || place.contains(&module))
             || f.file.as_deref().is_some_and(|file| place.contains(file))
     };
-    let own = |place: &&str| {
-        !place.is_empty()
-            && !is_library(place)
-            && !is_foreign(place, f.classname.as_deref())
-            && !is_test(place)
-            && !of_test(place)
-    };
-    let lines = || lines_of(&text).take(LINES);
-    let outermost_first =
-        || text.contains(".py:") || lines().any(|line| line.trim_start().starts_with("File \""));
-    let frame = if outermost_first() {
-        let places: Vec<&str> = lines().filter_map(place).collect();
-        places.into_iter().rfind(own)
-    } else {
-        lines().filter_map(place).find(own)
-    }?;
+    let own = |place: &str| is_own(place, f) && !is_test(place) && !of_test(place);
+    let frame = innermost(&text, own)?;
     let called = match frame.split_once('(') {
         Some((called, _)) if !called.is_empty() => called,
         Some(_) | None => frame,

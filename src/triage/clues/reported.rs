@@ -34,7 +34,7 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
         let Some(said) = said.filter(|said| !is_nothing(said.trim())) else {
             continue;
         };
-        empty = exits_only(&said, f);
+        empty &= exits_only(&said, f);
         let typed = f.type_.as_deref().is_some_and(is_assertion_class);
         match unwrapped(&said, typed) {
             Some(inner) => {
