@@ -302,7 +302,8 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     /// Waits as long as the retry says; says whether the run goes on.
     pub(super) async fn wait(&mut self, decision: &Decision) -> bool {
         if let Some(backoff) = decision.backoff {
-            if Instant::now() + backoff >= self.deadline {
+            // A server may ask for a pause beyond all clocks.
+            if backoff >= self.deadline.saturating_duration_since(Instant::now()) {
                 // Nothing would come of the wait.
                 self.amend("then the deadline would have come first");
                 self.course.out_of_time = Some(self.settings.budgets.deadline);

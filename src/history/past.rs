@@ -433,16 +433,14 @@ impl Past {
             known.test = test;
             return known;
         }
-        let place = {
-            places.push(self.tests.len());
-            self.tests.push(TestPast {
-                test,
-                stable,
-                ends: Vec::new(),
-                definitions: Vec::new(),
-            });
-            self.tests.len() - 1
-        };
+        let place = self.tests.len();
+        places.push(place);
+        self.tests.push(TestPast {
+            test,
+            stable,
+            ends: Vec::new(),
+            definitions: Vec::new(),
+        });
         &mut self.tests[place]
     }
 }

@@ -183,7 +183,6 @@ impl Machine<'_> {
         // What several cases are summed up in is none itself.
         if let Some(around) = self.case() {
             around.configuration = true;
-            around.told = Some(CaseOutcome::Passed);
         }
         let limits = self.limits;
         let in_class = self
@@ -313,6 +312,14 @@ impl Machine<'_> {
         };
         case.settle();
         let outcome = outcome(case);
+        let failed = matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error);
+        let failed_inside = failed || case.inner_failed;
+        if let Some(around) = index.checked_sub(1).and_then(|at| self.cases.get_mut(at)) {
+            around.inner_failed |= failed_inside;
+        }
+        let Some(case) = self.cases.get_mut(index) else {
+            return;
+        };
         // The run's own word of a failure is mostly about the tests that failed.
         let repeats = case.configuration
             && case.classname.is_empty()
@@ -341,8 +348,8 @@ impl Machine<'_> {
         let names = hash(&[&case.classname, &case.name]);
         let key = join(self.path_hash, names);
         let named = !case.name.is_empty();
+        self.identity.case(names, case, outcome);
         if !case.of_suite {
-            self.identity.case(names, case, outcome);
             count(&mut self.summary, outcome);
             self.attempts.seen(key);
         }

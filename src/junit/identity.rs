@@ -86,7 +86,9 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Takes in a case; `names` is the hash of its class and name.
+    /// Takes in a case, or what failed of a suite; `names` is the hash of its
+    /// class and name. A report with such a failure tells more than one
+    /// without it, although both have the same cases.
     pub(super) fn case(&mut self, names: u64, case: &OpenCase, outcome: CaseOutcome) {
         let duration = case.duration_s.unwrap_or(0.0);
         self.lasted |= duration > 0.0;
@@ -102,7 +104,7 @@ impl Identity {
         let one = fold.finish();
         fold.word(0x9e37_79b9_7f4a_7c15);
         let other = fold.finish();
-        self.cases += 1;
+        self.cases += u64::from(!case.of_suite);
         self.sums[0] = self.sums[0].wrapping_add(one);
         self.sums[1] = self.sums[1].wrapping_add(other);
         self.times[0] = self.times[0].wrapping_add(case.timestamp);

@@ -8,7 +8,7 @@ use super::source::Source;
 use crate::model::Failure;
 use crate::text::plural;
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, BufRead, Read};
 
 /// Tests of one run whose output is kept while they run.
@@ -119,6 +119,7 @@ pub(super) fn tap(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io::Res
     let mut planned: Option<u64> = None;
     let mut seen = 0_u64;
     let mut inner = 0_u64;
+    let mut inner_failed = false;
     let mut bailed = None;
     // A failed test, and what is said of it in the lines after it.
     let mut open: Option<(Point, String)> = None;
@@ -147,21 +148,25 @@ pub(super) fn tap(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io::Res
         let indent = whole.len() - text.len();
         if let Some(found) = point(text) {
             close(machine, &mut open);
-            let sums_up = indent == 0 && inner > 0;
+            // What failed by itself, as in a hook after the inner tests, sums
+            // nothing up.
+            let sums_up = indent == 0 && inner > 0 && (found.ok || inner_failed);
             if indent == 0 {
                 seen += 1;
                 inner = 0;
+                inner_failed = false;
             } else {
                 inner += 1;
+                inner_failed |= !(found.ok || found.skipped || found.todo);
             }
-            if sums_up && found.ok {
+            if sums_up {
                 continue;
             }
             if found.skipped || found.todo {
                 give(machine, ["", &found.name], None, CaseOutcome::Skipped, None);
             } else if found.ok {
                 give(machine, ["", &found.name], None, CaseOutcome::Passed, None);
-            } else if !sums_up {
+            } else {
                 open = Some((found, String::new()));
             }
         } else if let Some(reason) = text.strip_prefix("Bail out!") {
@@ -285,6 +290,8 @@ pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io:
     // Tests that failed, by package; and how many began and did not end.
     let mut failed: BTreeMap<String, u64> = BTreeMap::new();
     let (mut strange, mut begun) = (0_u64, 0_i64);
+    // Packages of which tests were told, and not yet how they ended.
+    let mut unended: BTreeSet<String> = BTreeSet::new();
     // Lines that are no events: what the compiler said, mostly.
     let mut said = String::new();
     let limits = machine.limits;
@@ -314,6 +321,7 @@ pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io:
             }
             "run" => {
                 begun += 1;
+                unended.insert(event.package_path().to_owned());
                 continue;
             }
             "pass" => CaseOutcome::Passed,
@@ -324,6 +332,7 @@ pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io:
         let package = event.package_path().to_owned();
         let output = running.take(&event);
         if event.test.is_empty() {
+            unended.remove(&package);
             if outcome == CaseOutcome::Failed && !failed.contains_key(&package) {
                 package_failed(machine, &package, &output);
             }
@@ -362,6 +371,8 @@ pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io:
                 plural(begun, "test")
             )
         });
+    } else if let Some(package) = unended.first() {
+        machine.broken(|| format!("the package {package} did not end: it was cut off"));
     }
     Ok(())
 }

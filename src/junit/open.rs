@@ -63,6 +63,8 @@ pub(super) struct OpenCase {
     pub(super) told: Option<CaseOutcome>,
     /// It prepares tests or cleans up, and counts only if it fails.
     pub(super) configuration: bool,
+    /// One of the cases that it sums up failed.
+    pub(super) inner_failed: bool,
     pub(super) failures: Vec<Failure>,
     /// Failures beyond those that are kept.
     pub(super) more_failures: u64,
@@ -88,6 +90,7 @@ impl OpenCase {
         self.rerun = false;
         self.told = None;
         self.configuration = false;
+        self.inner_failed = false;
         self.failures.clear();
         self.more_failures = 0;
         self.out.restart(limits.output);
@@ -96,6 +99,10 @@ impl OpenCase {
 
     /// What its attributes told counts for more than its elements.
     pub(super) fn settle(&mut self) {
+        // Then its own failure only repeats theirs.
+        if self.inner_failed {
+            self.told = Some(CaseOutcome::Passed);
+        }
         if let Some(told) = self.told {
             self.failed = told == CaseOutcome::Failed;
             self.error = told == CaseOutcome::Error;

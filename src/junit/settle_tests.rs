@@ -152,7 +152,8 @@ fn a_package_that_was_not_built_fails_before_the_first_event() {
     let (summary, cases) = read_all(
         "# shop/pay\npay/p.go:3:2: undefined: foo\nFAIL\tshop/pay [build failed]\n\
          {\"Action\":\"run\",\"Package\":\"shop/good\",\"Test\":\"TestG\"}\n\
-         {\"Action\":\"pass\",\"Package\":\"shop/good\",\"Test\":\"TestG\",\"Elapsed\":0}\nFAIL\n",
+         {\"Action\":\"pass\",\"Package\":\"shop/good\",\"Test\":\"TestG\",\"Elapsed\":0}\n\
+         {\"Action\":\"pass\",\"Package\":\"shop/good\",\"Elapsed\":0}\nFAIL\n",
     );
     assert_eq!(totals(&summary), [1, 0, 0, 0, 0, 1]);
     assert_eq!((summary.problem, summary.warnings.len()), (None, 0));
@@ -191,4 +192,53 @@ fn digests_of_parts_add_up_to_that_of_the_whole() {
     assert_eq!(sum.as_deref(), Some(whole.as_str()));
     assert_ne!(digest_of_all([a.as_str(), a.as_str()]), sum);
     assert_eq!(digest_of_all(["no digest"]), None);
+}
+
+#[test]
+fn what_fails_around_passed_tests_is_a_failure_of_its_own() {
+    for text in [
+        // A hook after the subtests.
+        "TAP version 13\n    ok 1 - adds\n    1..1\nnot ok 1 - cart\n1..1\n",
+        "<TestRun><Results><UnitTestResult testName='Data' outcome='Failed'><Output><ErrorInfo>\
+         <Message>Cleanup failed</Message></ErrorInfo></Output><InnerResults>\
+         <UnitTestResult testName='Data (1)' outcome='Passed'/></InnerResults></UnitTestResult>\
+         </Results></TestRun>",
+        // A passed test that was flaky is no failure that a summary claims.
+        r#"{"results":{"tool":{"name":"x"},"summary":{"tests":2,"passed":1,"failed":1,"skipped":0,"pending":0,"other":0},
+            "tests":[{"name":"a","status":"passed","flaky":true}]}}"#,
+    ] {
+        let (summary, _) = read_all(text);
+        let wrong = summary.failed + summary.errors + summary.suite_errors;
+        assert_eq!(wrong, 1, "{text}: {summary:?}");
+    }
+    // What sums up a failed one says nothing more.
+    for text in [
+        "TAP version 13\n    not ok 1 - adds\n    1..1\nnot ok 1 - cart\n1..1\n",
+        "<TestRun><Results><UnitTestResult testName='Data' outcome='Failed'><InnerResults>\
+         <UnitTestResult testName='Data (1)' outcome='Failed'/></InnerResults></UnitTestResult>\
+         </Results></TestRun>",
+    ] {
+        let (summary, _) = read_all(text);
+        assert_eq!(totals(&summary), [0, 1, 0, 0, 0, 0], "{text}");
+        assert_eq!(summary.suite_errors, 0, "{text}");
+    }
+}
+
+#[test]
+fn a_package_of_go_that_does_not_end_was_cut_off() {
+    let begin = "{\"Action\":\"run\",\"Package\":\"p\",\"Test\":\"A\"}\n\
+                 {\"Action\":\"pass\",\"Package\":\"p\",\"Test\":\"A\"}\n";
+    assert!(read_all(begin).0.problem.unwrap().contains("cut off"));
+    let whole = format!("{begin}{{\"Action\":\"pass\",\"Package\":\"p\"}}\n");
+    assert_eq!(read_all(&whole).0.problem, None);
+}
+
+#[test]
+fn a_report_whose_suite_failed_tells_another_run_than_one_without() {
+    let case = "<testcase classname='a.B' name='x' time='0.1'/>";
+    let clean = read_all(&suite(case)).0.identity;
+    let broken = suite(&format!("{case}<error message='teardown failed'/>"));
+    let broken = read_all(&broken).0;
+    assert_eq!(broken.suite_errors, 1);
+    assert_ne!(clean, broken.identity);
 }

@@ -4,8 +4,8 @@ use super::stage::{Script, ScriptedHooks, Stage, both_hooks, by_message};
 use super::support::{server, step};
 use crate::harness::{Hook, Outcome};
 use crate::model::{
-    ActionKind, Assertion, AssertionTarget, Event, ExitCode, Failure, IterationRecord, Phase,
-    PlanIssue, ServerState, Signal, StepReport, StepState, Verdict,
+    ActionKind, Assertion, AssertionTarget, Event, ExitCode, Failure, HttpFacts, IterationRecord,
+    Phase, PlanIssue, ServerState, Signal, StepReport, StepState, Verdict,
 };
 use crate::plan::Plan;
 use std::time::Duration;
@@ -623,6 +623,23 @@ fn a_wait_past_the_deadline_is_not_begun_and_the_run_fails_closed() {
         reason.ends_with("then the deadline would have come first"),
         "{reason}"
     );
+}
+
+#[test]
+fn a_pause_beyond_all_clocks_is_not_begun() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut stage = Stage::new(dir.path(), PLAN);
+    let outcome = play(&mut stage, &mut no_hooks(), |_| {
+        let mut failed = failure("read", Phase::Call, "retry connection_refused");
+        let seconds = u64::MAX.to_string();
+        failed.http = Some(HttpFacts {
+            headers: [("retry-after".to_owned(), seconds.into())].into(),
+            ..HttpFacts::default()
+        });
+        vec![failed]
+    });
+    assert_eq!(outcome.report.iterations.len(), 1);
+    assert_eq!(outcome.report.exit_code, 3);
 }
 
 #[test]
