@@ -66,7 +66,7 @@ impl WireCheck {
         if let Some(known) = known {
             let known = &mut self.breaches[known];
             known.count = known.count.saturating_add(breach.count);
-        } else if self.breaches.len() < KEPT {
+        } else if self.of_level(breach.level).count() < KEPT {
             self.breaches.push(breach);
         } else {
             self.further = self.further.saturating_add(breach.count);
@@ -85,9 +85,12 @@ impl WireCheck {
 
     /// What fails the server.
     pub fn failing(&self) -> impl Iterator<Item = &WireBreach> {
-        self.breaches
-            .iter()
-            .filter(|breach| breach.level == WireLevel::Must)
+        self.of_level(WireLevel::Must)
+    }
+
+    fn of_level(&self, level: WireLevel) -> impl Iterator<Item = &WireBreach> {
+        let of_level = move |breach: &&WireBreach| breach.level == level;
+        self.breaches.iter().filter(of_level)
     }
 }
 
@@ -130,6 +133,19 @@ mod tests {
         one.merge(other);
         let counts: Vec<u64> = one.breaches.iter().map(|b| b.count).collect();
         assert_eq!(counts, [4, 1]);
+    }
+
+    #[test]
+    fn a_flood_of_what_should_not_be_hides_nothing_that_must_not() {
+        let mut check = WireCheck::default();
+        for i in 0..1000 {
+            check.add(WireBreach {
+                level: WireLevel::Should,
+                ..breach("a", &format!("x{i}"))
+            });
+        }
+        check.add(breach("b", "y"));
+        assert_eq!(check.failing().count(), 1);
     }
 
     #[test]
