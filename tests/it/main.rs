@@ -10,6 +10,7 @@
 
 mod support;
 
+mod asked;
 mod blame;
 mod cli;
 mod explain;
