@@ -274,7 +274,7 @@ impl When {
             && same(self.noise, !f.stdout_noise.is_empty())
             && same(self.silent, facts.silent)
             && same(self.quiet_stderr, blank(&f.stderr))
-            && same(self.breach, f.protocol_breach.is_some())
+            && same(self.breach, breach_of(f).is_some())
             && same(self.cwd_refused, facts.cwd_refused)
             && same(self.bare_interpreter, facts.bare_interpreter)
             && same(self.writes, facts.writes)
@@ -456,6 +456,18 @@ fn is_starting(failure: &Failure) -> bool {
                     .is_some_and(|m| m.contains("exited during startup"))
         }
     }
+}
+
+/// The breach of the protocol that a failure tells of, with its field. A JUnit
+/// file has a case `(wire NAME)` for what jelly's wire check found.
+pub(super) fn breach_of(failure: &Failure) -> Option<(&'static str, &str)> {
+    if let Some(breach) = &failure.protocol_breach {
+        return Some(("protocol_breach", breach));
+    }
+    let name = failure.name.as_deref()?;
+    let found = failure.phase.is_none() && name.starts_with("(wire ");
+    let message = failure.message.as_deref().filter(|_| found)?;
+    Some(("message", message))
 }
 
 fn promise_of(failure: &Failure) -> Option<Promise> {
