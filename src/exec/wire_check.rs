@@ -78,6 +78,8 @@ impl Lane {
                 ReplyOutcome::Broken(_) => "answered what is no list".to_owned(),
                 ReplyOutcome::Http(end) if end.rpc_error.is_some() => continue,
                 ReplyOutcome::Http(end) => format!("the request {}", end.message),
+                // A list asks for nothing, and what it asks all the same is a breach.
+                ReplyOutcome::Unanswered(_) => continue,
                 ReplyOutcome::TimedOut(_) => "did not answer".to_owned(),
                 // The next step finds it dead.
                 ReplyOutcome::Exited(_) => return Aftermath::Alive,
