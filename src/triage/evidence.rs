@@ -51,6 +51,11 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         let code = error.code.map_or(String::new(), |code| format!("{code}: "));
         return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
     }
+    if let Some(text) = f.http.as_ref().and_then(|http| http.text.as_ref())
+        && facts.kept_waiting()
+    {
+        return Some(evidence("http.text", text));
+    }
     if let Some(status) = facts.http_status.filter(|status| *status >= 300) {
         return Some(evidence("http.status", &format!("HTTP {status}")));
     }

@@ -417,6 +417,17 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// A server of jelly's own did not listen before its time ran out. What
+    /// the attempts to reach it came to meanwhile is a symptom of that, and
+    /// says nothing about another service.
+    pub(super) fn kept_waiting(&self) -> bool {
+        let f = self.failure;
+        self.starting
+            && f.outcome == Some(Outcome::Timeout)
+            && !f.argv.is_empty()
+            && f.http.as_ref().is_some_and(|http| http.status.is_none())
+    }
+
     /// What a report says went wrong.
     pub(super) fn statement(&self) -> &Statement {
         self.statement.get_or_init(|| statement(self.failure))
