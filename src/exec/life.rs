@@ -78,7 +78,9 @@ impl Running {
         };
         match reply.outcome {
             // A refusal is a sign of life as good as any.
-            ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => Pulse::Beats,
+            ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) | ReplyOutcome::Unanswered(_) => {
+                Pulse::Beats
+            }
             ReplyOutcome::TimedOut(_) if reply.unread => Pulse::Deaf,
             ReplyOutcome::Http(end) if end.answered() && !end.session_lost => Pulse::Beats,
             ReplyOutcome::TimedOut(_) | ReplyOutcome::Broken(_) | ReplyOutcome::Http(_) => {

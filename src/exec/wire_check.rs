@@ -70,6 +70,7 @@ impl Lane {
                 ReplyOutcome::Answered(_)
                 | ReplyOutcome::RpcError(_)
                 | ReplyOutcome::Broken(_)
+                | ReplyOutcome::Unanswered(_)
                 | ReplyOutcome::Http(_) => {}
                 ReplyOutcome::TimedOut(_) => {
                     let method = kind.method();

@@ -132,6 +132,12 @@ pub enum AssertionTarget {
     OutputSchema,
     /// The specification of the protocol, expected of every message.
     Wire,
+    /// What the server asked of its client.
+    Asked,
+    /// The notifications that the server sent.
+    Notification,
+    /// What the server did after the request was cancelled.
+    Cancellation,
 }
 
 /// An expectation that did not hold.

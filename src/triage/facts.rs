@@ -494,7 +494,10 @@ fn promise_of(failure: &Failure) -> Option<Promise> {
             | AssertionTarget::Error
             | AssertionTarget::IsError
             | AssertionTarget::Duration
-            | AssertionTarget::Stderr,
+            | AssertionTarget::Stderr
+            | AssertionTarget::Asked
+            | AssertionTarget::Notification
+            | AssertionTarget::Cancellation,
         )
         | None => Some(Promise::Expectation),
     }

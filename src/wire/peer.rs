@@ -4,7 +4,7 @@
 //! asked gets an answer. It does not know by which transport: one driver moves
 //! its messages by two pipes, another sends each by HTTP.
 
-use super::answers::Answers;
+use super::answers::{Answers, Ask};
 use super::check::Checker;
 use super::era::{Version, dress};
 use super::exchange::{Answer, End, Life, Outgoing};
@@ -385,7 +385,7 @@ impl Peer {
         }
         match body {
             Body::Response { id, payload } => self.take_response(&id, payload),
-            Body::Request { id, method, .. } => self.take_request(&id, &method),
+            Body::Request { id, method, params } => self.take_request(&id, &method, &params),
             Body::Notification { method, params } => self.take_notification(&method, &params),
         }
     }
@@ -477,7 +477,7 @@ impl Peer {
         self.settle_pending(index, answer);
     }
 
-    fn take_request(&mut self, id: &Value, method: &str) {
+    fn take_request(&mut self, id: &Value, method: &str, params: &Value) {
         let shown = truncate(method, 100).into_owned();
         let own = |p: &Pending| Some(p.id) == whole(id) && p.method == method;
         if self.pending.iter().any(own) {
@@ -505,7 +505,7 @@ impl Peer {
             self.breach("sends requests and does not read the answers");
             return;
         }
-        let response = self.answers.respond(id, method);
+        let response = self.answers.respond(id, &Ask { method, params });
         self.queue(&response);
     }
 

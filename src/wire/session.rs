@@ -2,7 +2,6 @@
 //!
 //! Main type: [`Session`].
 
-use super::answers::Answers;
 use super::candidate::Candidate;
 use super::check::Checker;
 use super::connection::{Connection, deadline_after};
@@ -13,9 +12,10 @@ use super::listing::{ListKind, list_all, read_tools};
 use super::observed::Observed;
 use super::peer::Peer;
 use super::reply::{Reply, ReplyOutcome};
+use super::rounds::{NoRound, ResultType, can_ask_back, next_round, result_type};
 use crate::model::{Era, ToolInfo, WireCheck};
 use crate::process::{ExitWatch, Process, Shutdown, StderrHandle};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
@@ -321,6 +321,7 @@ impl Session {
             ReplyOutcome::Answered(_)
             | ReplyOutcome::RpcError(_)
             | ReplyOutcome::Broken(_)
+            | ReplyOutcome::Unanswered(_)
             | ReplyOutcome::Http(_) => false,
         };
         let breaches = self.connection.look(|peer| {
@@ -403,9 +404,12 @@ impl Session {
                 ));
             };
             let answers = self.connection.look(|peer| peer.answers().clone());
-            params = match next_round(original, &result, &answers) {
+            params = match next_round(original, &result, &answers, self.version) {
                 Ok(params) => params,
-                Err(why) => return self.broken(&format!("{why} on `{method}`")),
+                Err(NoRound::Breach(why)) => {
+                    return self.broken(&format!("{why} on `{method}`"));
+                }
+                Err(NoRound::Unanswered(why)) => return ReplyOutcome::Unanswered(why),
             };
         }
         self.broken(&format!(
@@ -435,12 +439,6 @@ impl Session {
     }
 }
 
-/// The requests on which a modern server may ask back (2026-07-28,
-/// multi-round-trip requests, "Supported Requests").
-fn can_ask_back(method: &str) -> bool {
-    matches!(method, "tools/call" | "prompts/get" | "resources/read")
-}
-
 /// Whether the server says that the headers do not fit the message, for which
 /// clients should look at the tool's schema again (2026-07-28, Streamable HTTP,
 /// "Client Behavior").
@@ -451,59 +449,10 @@ fn says_header_mismatch(outcome: &ReplyOutcome) -> bool {
         ReplyOutcome::Answered(_)
         | ReplyOutcome::TimedOut(_)
         | ReplyOutcome::Exited(_)
-        | ReplyOutcome::Broken(_) => None,
+        | ReplyOutcome::Broken(_)
+        | ReplyOutcome::Unanswered(_) => None,
     };
     error.is_some_and(|error| error.code == Some(HEADER_MISMATCH))
-}
-
-enum ResultType {
-    Complete { flaw: Option<&'static str> },
-    InputRequired,
-    Unknown(String),
-}
-
-fn result_type(result: &Value) -> ResultType {
-    match result.get("resultType") {
-        Some(Value::String(name)) if name == "complete" => ResultType::Complete { flaw: None },
-        Some(Value::String(name)) if name == "input_required" => ResultType::InputRequired,
-        Some(other) => ResultType::Unknown(other.to_string()),
-        // The peer has said already what is wrong with such a result.
-        None if !result.is_object() => ResultType::Complete { flaw: None },
-        None => ResultType::Complete {
-            flaw: Some("without a resultType, which 2026-07-28 requires"),
-        },
-    }
-}
-
-/// The params of the next round: the original ones with the answers that the
-/// server asked for and with its state, or which input it can't have.
-fn next_round(original: &Value, result: &Value, answers: &Answers) -> Result<Value, String> {
-    let state = result.get("requestState");
-    let mut responses = Map::new();
-    if let Some(Value::Object(requests)) = result.get("inputRequests") {
-        for (key, request) in requests {
-            let method = request.get("method").and_then(Value::as_str).unwrap_or("?");
-            let Some(response) = answers.result(method) else {
-                return Err(format!(
-                    "asks for `{method}`, which the client did not offer,"
-                ));
-            };
-            responses.insert(key.clone(), response);
-        }
-    }
-    if state.is_none() && responses.is_empty() {
-        return Err("asks for input and does not say which".to_owned());
-    }
-    let mut params = original.clone();
-    if let Value::Object(params) = &mut params {
-        if !responses.is_empty() {
-            params.insert("inputResponses".to_owned(), Value::Object(responses));
-        }
-        if let Some(state) = state {
-            params.insert("requestState".to_owned(), state.clone());
-        }
-    }
-    Ok(params)
 }
 
 #[cfg(test)]

@@ -106,7 +106,8 @@ pub struct Launch {
     pub redactor: Redactor,
     /// Hold every message against the specification.
     pub wire_check: bool,
-    /// What the client answers when the server asks.
+    /// What the client offers, and answers when the server asks. Clones share
+    /// their responder, so that it is the same for every session.
     pub answers: Answers,
     pub recorder: Option<Recorder>,
     /// Gets all of stderr, redacted; appended to, since a server may be
@@ -357,7 +358,9 @@ async fn list_tools(
             }
             ReplyOutcome::TimedOut(_) => return Err(Trouble::TimedOut),
             ReplyOutcome::Exited(exit) => return Err(Trouble::Exited(exit)),
-            ReplyOutcome::Broken(why) => return Err(Trouble::Breach(why)),
+            ReplyOutcome::Broken(why) | ReplyOutcome::Unanswered(why) => {
+                return Err(Trouble::Breach(why));
+            }
             ReplyOutcome::Http(end) => return Err(Trouble::http(kind.method(), end)),
         };
         let stale = connection.look(|peer| peer.observed().tools_changed);

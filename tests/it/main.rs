@@ -12,6 +12,7 @@ mod support;
 
 mod blame;
 mod cli;
+mod conformance;
 mod explain;
 mod faults;
 mod founding;
