@@ -501,6 +501,9 @@ pub(super) fn hear(
         }
         SseItem::TooLong(_) => too_long = true,
     });
+    // A request of the server may be among it, and its answer is to be sent
+    // while the stream goes on.
+    shared.wake.notify_one();
     too_long
 }
 
