@@ -117,6 +117,7 @@ impl Preparation<'_> {
                     url,
                     headers,
                     command: spec.clone(),
+                    auth: None,
                 }))
             }
         };

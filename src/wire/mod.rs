@@ -44,7 +44,7 @@ pub use connection::{Connection, Ear, InFlight};
 pub use era::{Greeting, VERSIONS, Version};
 pub use exchange::{Answer, End, HttpEnd, Life, Outgoing};
 pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
-pub use http::{SseItem, SseParser};
+pub use http::{SseItem, SseParser, auth};
 pub use listing::ListKind;
 pub use observed::Observed;
 pub use peer::Peer;

@@ -6,6 +6,7 @@
 //! discarded is no failure.
 
 use super::answers::Answers;
+use super::auth::Authorizer;
 use super::candidate::{Attempt, Candidate};
 use super::connection::{deadline_after, reached};
 use super::handshake::{Opening, Settled, Trouble, shake};
@@ -21,6 +22,7 @@ use serde_json::Value;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -81,6 +83,8 @@ pub struct Endpoint {
     pub headers: Vec<(String, String)>,
     /// What to start first, if that is ours to do.
     pub command: Option<CommandSpec>,
+    /// Gets the tokens that the server asks for.
+    pub auth: Option<Arc<Authorizer>>,
 }
 
 impl From<CommandSpec> for Reach {

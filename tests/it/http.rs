@@ -8,6 +8,8 @@ use crate::support::{Project, Run, python, run};
 use serde_json::{Value, json};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 fn plan(server: &str, steps: &str) -> String {
     format!("version: 1\nservers:\n  s: {server}\nsteps:\n{steps}")
@@ -128,6 +130,35 @@ fn a_server_that_asks_back_is_answered_by_a_request_of_its_own() {
     let of = |id: &str| answers.iter().find(|answer| answer["id"] == id).cloned();
     assert_eq!(of("p1").unwrap()["result"], json!({}));
     assert_eq!(of("p2").unwrap()["error"]["code"], -32601);
+}
+
+#[test]
+fn a_server_that_waits_for_an_answer_within_a_call_gets_it_while_the_call_goes_on() {
+    let answered = Arc::new((Mutex::new(false), Condvar::new()));
+    let server = Http::serve(move |request, out| {
+        let (told, bell) = &*answered;
+        if request.message["id"] == "asked" {
+            *told.lock().unwrap() = true;
+            bell.notify_all();
+            return respond(out, 202, &[], "");
+        }
+        legacy(request, out, |request, out| {
+            stream_head(out);
+            event(
+                out,
+                &json!({"jsonrpc": "2.0", "id": "asked", "method": "ping"}),
+            );
+            let soon = Duration::from_secs(10);
+            let waiting = told.lock().unwrap();
+            let (told, _) = bell
+                .wait_timeout_while(waiting, soon, |told| !*told)
+                .unwrap();
+            if *told {
+                event(out, &result(request, text("done")));
+            }
+        });
+    });
+    passes(&run(&plan(&server.entry(""), WORK)));
 }
 
 #[test]

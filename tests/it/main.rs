@@ -13,6 +13,7 @@ mod support;
 mod apply;
 mod blame;
 mod cli;
+mod conformance;
 mod explain;
 mod faults;
 mod founding;
