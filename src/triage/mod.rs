@@ -21,6 +21,7 @@ mod flaws;
 mod literals;
 mod live;
 mod load;
+mod marks;
 mod own;
 mod provar;
 mod reading;
