@@ -124,6 +124,7 @@ impl Preparation<'_> {
                     url,
                     headers,
                     command: spec.clone(),
+                    auth: None,
                 }))
             }
         };

@@ -47,7 +47,7 @@ pub use era::{Greeting, LOG_LEVEL, VERSIONS, Version};
 pub use exchange::{Answer, End, HttpEnd, Life, Outgoing};
 pub use extras::{CancelEnd, Listening, Stirs};
 pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
-pub use http::{SseItem, SseParser};
+pub use http::{SseItem, SseParser, auth};
 pub use listing::ListKind;
 pub use notices::{Heard, Notice};
 pub use observed::Observed;

@@ -4,6 +4,9 @@
 //! asked gets an answer. It does not know by which transport: one driver moves
 //! its messages by two pipes, another sends each by HTTP.
 
+mod checked;
+mod receiving;
+
 use super::answers::Answers;
 use super::check::Checker;
 use super::era::{Version, dress};
@@ -30,8 +33,6 @@ const RAW_IDS: usize = 100;
 /// What LSP's framing is called in a breach.
 const CONTENT_LENGTH: &str =
     "speaks LSP-style Content-Length framing instead of newline-delimited JSON";
-
-mod receiving;
 
 #[derive(Debug)]
 struct Pending {
@@ -165,26 +166,13 @@ impl Peer {
     /// Tells the peer what both sides speak from now on.
     pub fn settle(&mut self, version: &'static Version) {
         self.version = Some(version);
-        if let Some(checker) = &mut self.checker {
-            checker.settle(version);
-        }
-    }
-
-    /// Has every message held against the specification, from the first on.
-    pub fn check_messages(&mut self) {
-        self.checker = Some(Box::new(Checker::new(self.redactor.clone())));
+        self.check(|checker| checker.settle(version));
     }
 
     /// What both sides speak, once it is settled.
     #[must_use]
     pub fn version(&self) -> Option<&'static Version> {
         self.version
-    }
-
-    /// Who sees every message, if that was asked for.
-    #[must_use]
-    pub fn checker(&self) -> Option<&Checker> {
-        self.checker.as_deref()
     }
 
     #[must_use]
@@ -224,9 +212,7 @@ impl Peer {
             let token = request.progress.then_some(id);
             dress(&mut params, version, &self.answers, token);
         }
-        if let Some(checker) = &mut self.checker {
-            checker.asked(id, request.method, &params);
-        }
+        self.check(|checker| checker.asked(id, request.method, &params));
         self.queue(&Call::new(Some(id), request.method, &params));
         self.pending.push(Pending {
             id,
@@ -256,9 +242,7 @@ impl Peer {
         }
         let message: Option<Value> = serde_json::from_slice(bytes).ok();
         let own_id = message.and_then(|mut m| m.as_object_mut()?.swap_remove("id"));
-        if let Some(checker) = &mut self.checker {
-            checker.asked_raw(own_id.as_ref());
-        }
+        self.check(|checker| checker.asked_raw(own_id.as_ref()));
         if let Some(recorder) = &self.recorder {
             recorder.record(&self.server, Direction::Sent, bytes, &self.redactor);
         }
@@ -290,9 +274,7 @@ impl Peer {
 
     /// Queues a notification.
     pub fn notify(&mut self, method: &str, params: Value) {
-        if let Some(checker) = &mut self.checker {
-            checker.told(method);
-        }
+        self.check(|checker| checker.told(method));
         self.queue(&Call::new(None, method, &params));
     }
 
@@ -325,9 +307,7 @@ impl Peer {
     fn forget(&mut self, id: u64) -> Option<Pending> {
         let index = self.pending.iter().position(|p| p.id == id)?;
         self.given_up.insert(id);
-        if let Some(checker) = &mut self.checker {
-            checker.gave_up(id);
-        }
+        self.check(|checker| checker.gave_up(id));
         let pending = self.pending.swap_remove(index);
         if let Some(Some(own_id)) = &pending.raw
             && self.raw_given_up.len() < RAW_IDS
@@ -462,6 +442,7 @@ impl Peer {
     /// Ends one request, if it still waits.
     pub fn settle_request(&mut self, id: u64, answer: Answer) {
         if let Some(index) = self.pending.iter().position(|p| p.id == id) {
+            self.check_no_more(index);
             self.settle_pending(index, answer);
         }
     }
@@ -485,6 +466,7 @@ impl Peer {
     fn break_suspect(&mut self, text: &str) {
         let text = self.breach(text);
         if let Some(index) = self.suspect() {
+            self.check_no_more(index);
             self.settle_pending(index, Answer::Broken(text));
         }
     }

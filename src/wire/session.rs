@@ -16,11 +16,15 @@ use super::rounds::{NoRound, ResultType, can_ask_back, next_round, result_type};
 use crate::model::{Era, ToolInfo, WireCheck};
 use crate::process::{ExitWatch, Process, Shutdown, StderrHandle};
 use serde_json::Value;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 /// So often a modern server may ask for more before it answers.
 const MAX_ROUND_TRIPS: usize = 10;
+
+/// The code of an error of headers that do not fit the message (2026-07-28).
+const HEADER_MISMATCH: i64 = -32020;
 
 /// A connection to one server, from ready to shutdown.
 ///
@@ -35,6 +39,8 @@ pub struct Session {
     version: &'static Version,
     greeting: Greeting,
     tools: Vec<ToolInfo>,
+    /// A list that was read in passing differs from what the owner knows.
+    stale_tools: AtomicBool,
     startup: Duration,
     notes: Vec<String>,
     request_timeout: Duration,
@@ -65,6 +71,7 @@ impl Session {
             version: parts.settled.version,
             greeting: parts.settled.greeting,
             tools: parts.tools,
+            stale_tools: AtomicBool::new(false),
             startup: parts.startup,
             notes: parts.notes,
             request_timeout: parts.request_timeout,
@@ -122,6 +129,14 @@ impl Session {
     #[must_use]
     pub fn tools(&self) -> &[ToolInfo] {
         &self.tools
+    }
+
+    /// Whether a client must leave this tool alone, since its `x-mcp-header`
+    /// annotations are against the rules (2026-07-28, Streamable HTTP, "Schema
+    /// Extension"). A harness may call it all the same.
+    #[must_use]
+    pub fn refuses_tool(&self, name: &str) -> bool {
+        self.connection.refuses(name)
     }
 
     /// From the spawn to the last page of the list of tools.
@@ -248,11 +263,11 @@ impl Session {
         self.timed(list, limit).await
     }
 
-    /// Whether the server said since its last list of tools that there is a
-    /// new one.
+    /// Whether it showed since the last list of tools that there is a new one.
     #[must_use]
     pub fn tools_changed(&self) -> bool {
-        self.connection.look(|peer| peer.observed().tools_changed)
+        self.stale_tools.load(Ordering::Relaxed)
+            || self.connection.look(|peer| peer.observed().tools_changed)
     }
 
     /// The tools as they are now, or how asking for them ended.
@@ -261,6 +276,7 @@ impl Session {
     /// The list did not come in time, or was none.
     pub async fn tools_now(&self, limit: Duration) -> Result<Vec<ToolInfo>, ReplyOutcome> {
         self.connection.with_peer(Peer::forget_tools_changed);
+        self.stale_tools.store(false, Ordering::Relaxed);
         let reply = self.list(ListKind::Tools, Value::Null, limit).await;
         match reply.outcome {
             ReplyOutcome::Answered(mut result) => {
@@ -364,7 +380,10 @@ impl Session {
             Era::Modern | Era::Legacy => None,
         };
         let mut params = params;
+        let mut may_look_again =
+            method == "tools/call" && self.connection.look(Peer::has_streams) && original.is_some();
         for _ in 0..MAX_ROUND_TRIPS {
+            let again = may_look_again.then(|| params.clone());
             let request = Outgoing {
                 method,
                 params,
@@ -374,7 +393,17 @@ impl Session {
             };
             let left = deadline.saturating_duration_since(Instant::now());
             let end = self.connection.send(request).answer_within(left).await;
-            let result = match (ReplyOutcome::from(end), self.version.era) {
+            let outcome = ReplyOutcome::from(end);
+            if let Some(again) = again
+                && says_header_mismatch(&outcome)
+            {
+                may_look_again = false;
+                if self.headers_have_changed(deadline).await {
+                    params = again;
+                    continue;
+                }
+            }
+            let result = match (outcome, self.version.era) {
                 (ReplyOutcome::Answered(result), Era::Modern) => result,
                 (other, Era::Modern | Era::Legacy) => return other,
             };
@@ -412,9 +441,42 @@ impl Session {
         ))
     }
 
+    /// Asks for the tools once more, and whether other arguments travel as
+    /// headers since the last time.
+    async fn headers_have_changed(&self, deadline: Instant) -> bool {
+        let (kind, params) = (ListKind::Tools, Value::Null);
+        let listed = list_all(&self.connection, self.version, kind, params, deadline).await;
+        let ReplyOutcome::Answered(mut result) = listed else {
+            return false;
+        };
+        let tools = read_tools(&mut result);
+        let changed = tools.is_ok_and(|(tools, _)| self.connection.learn(&tools));
+        if changed {
+            // Whoever keeps the list should read it again.
+            self.stale_tools.store(true, Ordering::Relaxed);
+        }
+        changed
+    }
+
     pub(super) fn broken(&self, text: &str) -> ReplyOutcome {
         ReplyOutcome::Broken(self.connection.with_peer(|peer| peer.breach(text)))
     }
+}
+
+/// Whether the server says that the headers do not fit the message, for which
+/// clients should look at the tool's schema again (2026-07-28, Streamable HTTP,
+/// "Client Behavior").
+fn says_header_mismatch(outcome: &ReplyOutcome) -> bool {
+    let error = match outcome {
+        ReplyOutcome::RpcError(error) => Some(error),
+        ReplyOutcome::Http(end) => end.rpc_error.as_ref(),
+        ReplyOutcome::Answered(_)
+        | ReplyOutcome::TimedOut(_)
+        | ReplyOutcome::Exited(_)
+        | ReplyOutcome::Broken(_)
+        | ReplyOutcome::Unanswered(_) => None,
+    };
+    error.is_some_and(|error| error.code == Some(HEADER_MISMATCH))
 }
 
 #[cfg(test)]

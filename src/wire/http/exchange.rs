@@ -3,6 +3,7 @@
 //! Main type: [`Exchange`]. Whatever happens, the request behind the message is
 //! settled: with the answer that came, or with what came in its place.
 
+use super::auth::Tries;
 use super::facts;
 use super::headers::Outline;
 use super::link::{Link, same_origin};
@@ -134,10 +135,16 @@ impl Exchange {
         let mut url = self.link.post_url();
         let mut pause = FIRST_PAUSE;
         let mut redirects = 0;
+        let mut tries = Tries::default();
         loop {
-            let request = self
-                .link
-                .post(url.clone(), &self.body, &self.outline, &self.shared);
+            let bearer = self.link.bearer();
+            let request = self.link.post(
+                url.clone(),
+                &self.body,
+                &self.outline,
+                bearer.as_ref(),
+                &self.shared,
+            );
             let trouble = match request.send().await {
                 Ok(response) if self.is_starting(&response) => {
                     let head = self.head(&response);
@@ -146,6 +153,15 @@ impl Exchange {
                 }
                 Ok(response) => {
                     self.link.set_ready(&self.shared);
+                    let bearer = bearer.as_ref();
+                    match self.link.authorize(&response, bearer, &mut tries).await {
+                        Some(Ok(())) => continue,
+                        Some(Err(error)) => {
+                            let head = self.head(&response);
+                            return Err(Box::new(facts::unauthorized(head, &error)));
+                        }
+                        None => {}
+                    }
                     if !response.status().is_redirection() {
                         return Ok(response);
                     }
@@ -269,7 +285,11 @@ impl Exchange {
         .await;
         bytes.truncate(REFUSAL_BYTES);
         if !bytes.is_empty() {
-            self.shared.peer().record_received(&bytes);
+            let mut peer = self.shared.peer();
+            match self.outline.request_id() {
+                Some(id) => peer.received_in_refusal(id, &bytes),
+                None => peer.record_received(&bytes),
+            }
         }
         head.body = facts::body(&bytes, &self.link.redactor);
         facts::refused(head, &bytes)
@@ -405,8 +425,10 @@ impl Exchange {
                 return Err(end);
             }
             sleep(retry).await;
-            let request = self.link.get(self.link.url(), Some(&since), &self.shared);
-            match request.send().await {
+            let resumed = self
+                .link
+                .stream(self.link.url(), Some(&since), &self.shared);
+            match resumed.await {
                 Ok(resumed) if listen::is_stream(&resumed) => {
                     head = self.head(&resumed);
                     response = resumed;
@@ -434,7 +456,11 @@ impl Exchange {
                 Ok(Some(chunk)) => {
                     let too_long = hear(&self.shared, parser, &chunk, retry, &mut last);
                     if !self.shared.peer().is_pending(id) {
-                        let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+                        let rest = async {
+                            while let Ok(Some(chunk)) = response.chunk().await {
+                                hear(&self.shared, parser, &chunk, retry, &mut last);
+                            }
+                        };
                         // The stream should end now; if not, it is closed.
                         let _ = timeout(TAIL_TAKES, rest).await;
                         return Ok(());
@@ -503,6 +529,9 @@ pub(super) fn hear(
         }
         SseItem::TooLong(_) => too_long = true,
     });
+    // A request of the server may be among it, and its answer is to be sent
+    // while the stream goes on.
+    shared.wake.notify_one();
     too_long
 }
 

@@ -2,6 +2,7 @@
 //! it is none.
 
 use super::super::answers::Ask;
+use super::super::check::Checker;
 use super::super::exchange::{Answer, End};
 use super::super::frame::Frame;
 use super::super::message::{Body, Line, Message, Payload, read_line, whole};
@@ -18,15 +19,14 @@ impl Peer {
         self.record_received(bytes);
         match read_line(bytes) {
             Line::Messages(messages) => {
-                if let Some(checker) = &mut self.checker {
-                    checker.received(bytes);
-                }
+                self.check(|checker| checker.received(bytes));
                 for message in messages {
                     self.take(message, bytes);
                 }
                 true
             }
             Line::Malformed { why, .. } => {
+                self.check(|checker| checker.unreadable(&why));
                 self.breach(&why);
                 false
             }
@@ -46,13 +46,12 @@ impl Peer {
         let line = match frame {
             Frame::Line(line) => line,
             Frame::TooLong(limit) => {
+                self.check(Checker::passed_over);
                 let text = format!("sent a line longer than {limit} bytes");
                 return self.break_suspect(&text);
             }
         };
-        if let Some(checker) = &mut self.checker {
-            checker.received(line);
-        }
+        self.check(|checker| checker.received(line));
         let read = read_line(line);
         if read != Line::Blank {
             self.record_received(line);
