@@ -25,6 +25,7 @@ mod json;
 mod junit_corpus;
 mod limits;
 mod live_rules;
+mod notices;
 mod peers;
 mod plans;
 mod rules;
