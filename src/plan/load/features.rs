@@ -560,3 +560,7 @@ impl<'t> Reader<'t> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "features_tests.rs"]
+mod tests;
