@@ -29,3 +29,4 @@ mod wire_check;
 pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
+pub use snapshots::{path_of as snapshot_path, same as is_snapshot};

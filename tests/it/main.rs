@@ -30,5 +30,6 @@ mod rules;
 mod secrets;
 mod servers;
 mod signals;
+mod snapshot;
 mod triage;
 mod wire_check;
