@@ -1,6 +1,7 @@
 //! From a server in the plan to what is spawned, or to all that is missing
 //! for it: the part of preflight that needs no running server.
 
+use super::script::{Slot, slots};
 use crate::model::{Failure, Phase, PlanIssue, SpawnError};
 use crate::plan::{Command, Scope, Server, Template, Transport, Unresolved};
 use crate::process::{self, CommandSpec};
@@ -44,6 +45,8 @@ impl ServerFacts {
 /// What preflight made of a server.
 pub struct Prepared {
     pub facts: ServerFacts,
+    /// What its client answers, whatever step runs.
+    pub answers: Vec<Slot>,
     /// How to reach it, or everything that is in the way.
     pub reach: Result<Reach, Vec<Failure>>,
 }
@@ -84,11 +87,15 @@ impl Preparation<'_> {
         match template.resolve_str(self.scope, self.server) {
             Ok(text) => text,
             Err(unresolved) => {
-                if !self.missing.contains(&unresolved) {
-                    self.missing.push(unresolved);
-                }
+                self.miss(unresolved);
                 template.raw.clone()
             }
+        }
+    }
+
+    fn miss(&mut self, unresolved: Unresolved) {
+        if !self.missing.contains(&unresolved) {
+            self.missing.push(unresolved);
         }
     }
 
@@ -121,6 +128,11 @@ impl Preparation<'_> {
                 }))
             }
         };
+        let answers =
+            slots(&server.answers, self.scope, self.server).unwrap_or_else(|unresolved| {
+                self.miss(unresolved);
+                Vec::new()
+            });
         let mut failures: Vec<Failure> = self
             .missing
             .iter()
@@ -135,6 +147,7 @@ impl Preparation<'_> {
         }
         Prepared {
             facts,
+            answers,
             reach: match reach {
                 Some(reach) if failures.is_empty() => Ok(reach),
                 Some(_) | None => Err(failures),

@@ -2,6 +2,7 @@
 //! comments. Must not know how a plan is executed.
 
 mod edit;
+mod features;
 mod load;
 mod scope;
 mod source;
@@ -11,6 +12,9 @@ mod types;
 mod uses;
 
 pub use edit::{EditError, PlanEdit, apply, diff};
+pub use features::{
+    Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
+};
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, PlanSource, ReadError, ReplaceError};

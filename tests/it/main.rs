@@ -11,6 +11,7 @@
 mod support;
 
 mod apply;
+mod asked;
 mod blame;
 mod cli;
 mod conformance;
