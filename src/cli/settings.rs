@@ -3,6 +3,8 @@
 use super::args::{BudgetArgs, ColorChoice, Format, RunArgs};
 use crate::model::Budgets;
 use crate::plan::{Hooks, Plan};
+use crate::wire::auth::TokenBook;
+use etcetera::BaseStrategy as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::io::{self, IsTerminal};
@@ -54,7 +56,25 @@ impl World {
         })
     }
 
-    fn is_set(&self, name: &str) -> bool {
+    /// Where logins are kept: `JELLY_LOGINS_DIR`, or the usual place for a
+    /// program's data; none where the user has no home.
+    #[must_use]
+    pub fn logins(&self) -> Option<TokenBook> {
+        let told = self
+            .env
+            .get("JELLY_LOGINS_DIR")
+            .filter(|dir| !dir.is_empty());
+        let folder = match told {
+            Some(folder) => self.cwd.join(folder),
+            None => etcetera::choose_base_strategy()
+                .ok()?
+                .data_dir()
+                .join("jelly/logins"),
+        };
+        Some(TokenBook::at(folder))
+    }
+
+    pub(super) fn is_set(&self, name: &str) -> bool {
         self.env.get(name).is_some_and(|value| !value.is_empty())
     }
 

@@ -6,6 +6,7 @@
 //!
 //! [`IterationRecord`]: crate::model::IterationRecord
 
+mod auth;
 mod blank;
 mod board;
 mod clean;

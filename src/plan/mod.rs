@@ -1,6 +1,7 @@
 //! YAML or JSON → validated [`Plan`] with spans; variables; edits that keep
 //! comments. Must not know how a plan is executed.
 
+mod auth;
 mod edit;
 mod load;
 mod scope;
@@ -10,6 +11,7 @@ mod template;
 mod types;
 mod uses;
 
+pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
 pub use edit::{EditError, PlanEdit, apply, diff};
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use scope::{Scope, Unresolved, resolve_json};

@@ -51,6 +51,16 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         let code = error.code.map_or(String::new(), |code| format!("{code}: "));
         return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
     }
+    // What authorization came to says more than the refusal that asked for it.
+    if let Some(http) = &f.http
+        && http
+            .error
+            .as_deref()
+            .is_some_and(|e| e.starts_with("auth_"))
+        && let Some(text) = &http.text
+    {
+        return Some(evidence("http.text", text));
+    }
     if let Some(status) = facts.http_status.filter(|status| *status >= 300) {
         return Some(evidence("http.status", &format!("HTTP {status}")));
     }

@@ -10,6 +10,7 @@
 
 mod support;
 
+mod auth;
 mod blame;
 mod cli;
 mod explain;
