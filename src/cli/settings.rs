@@ -20,6 +20,7 @@ pub struct World {
     pub cwd: PathBuf,
     /// This program.
     pub jelly: Option<PathBuf>,
+    pub stdin_is_terminal: bool,
     pub stdout_is_terminal: bool,
     pub stderr_is_terminal: bool,
 }
@@ -51,6 +52,7 @@ impl World {
             no_text,
             cwd: env::current_dir()?,
             jelly: env::current_exe().ok(),
+            stdin_is_terminal: io::stdin().is_terminal(),
             stdout_is_terminal: io::stdout().is_terminal(),
             stderr_is_terminal: io::stderr().is_terminal(),
         })

@@ -419,6 +419,15 @@ fn subject(target: AssertionTarget, path: Option<&str>) -> String {
         AssertionTarget::Stderr => "stderr".to_owned(),
         AssertionTarget::OutputSchema => "the output".to_owned(),
         AssertionTarget::Wire => "the message".to_owned(),
+        AssertionTarget::Asked => match path {
+            Some(path) => format!("what was asked at {path}"),
+            None => "what was asked".to_owned(),
+        },
+        AssertionTarget::Notification => match path {
+            Some(path) => format!("the notification's {path}"),
+            None => "the notification".to_owned(),
+        },
+        AssertionTarget::Cancellation => "the cancelled request".to_owned(),
     }
 }
 

@@ -219,6 +219,10 @@ impl Asked<'_> {
                 failure.process_alive = self.lives();
                 (self.fail(failure), Aftermath::Unsure)
             }
+            ReplyOutcome::Unanswered(why) => {
+                let unanswered = self.unanswered(&why);
+                (self.fail(unanswered), Aftermath::Alive)
+            }
             ReplyOutcome::Http(end) => self.over_http(end).await,
             ReplyOutcome::RpcError(error) => {
                 let end = match self.judged(Err(&error)).await {
@@ -337,6 +341,25 @@ impl Asked<'_> {
         Failure {
             protocol_breach: Some(breach),
             ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    /// The server asks for what the plan has no answer to; `why` completes
+    /// "the server …".
+    fn unanswered(&self, why: &str) -> Failure {
+        let why = self.board.cleaner.quote(why);
+        let message = format!("the server {why}, in answer to {}", self.ready.shown());
+        Failure {
+            outcome: Some(Outcome::Result),
+            assertion: Some(Assertion {
+                kind: "answered".to_owned(),
+                target: Some(AssertionTarget::Asked),
+                path: None,
+                expected: Value::from("an answer in the plan"),
+                actual: Value::from(why),
+                at: Some(self.board.plan.source.at(self.step.at)),
+            }),
+            ..at_step(self.step, Phase::Assert, message)
         }
     }
 

@@ -309,9 +309,6 @@ impl Attempt {
                     "timed out during startup: no answer to `{waited_for}` within {}",
                     human_duration(launch.startup_timeout)
                 );
-                if let Some(text) = unreached.as_ref().and_then(|http| http.text.as_ref()) {
-                    failure.message.push_str(&format!("; at last: {text}"));
-                }
                 failure.http = unreached;
             }
             Trouble::Http { method, end } => {

@@ -123,13 +123,13 @@ impl Connection {
 
     /// Takes notice of the server's tools: over HTTP, some of their arguments
     /// travel as headers too (2026-07-28, "Custom Headers from Tool
-    /// Parameters").
-    pub fn learn(&self, tools: &[ToolInfo]) {
+    /// Parameters"). True where that changes which ones.
+    pub fn learn(&self, tools: &[ToolInfo]) -> bool {
         let mirrored = self.look(|peer| {
             peer.has_streams() && peer.version().is_some_and(|v| v.era == Era::Modern)
         });
         if !mirrored {
-            return;
+            return false;
         }
         let (params, flaws) = ParamHeaders::of(tools);
         self.with_peer(|peer| {
@@ -138,7 +138,17 @@ impl Connection {
             }
         });
         let known = self.shared.params.lock();
-        *known.unwrap_or_else(PoisonError::into_inner) = Arc::new(params);
+        let mut known = known.unwrap_or_else(PoisonError::into_inner);
+        let news = **known != params;
+        *known = Arc::new(params);
+        news
+    }
+
+    /// Whether the specification forbids clients to call this tool, as it is
+    /// listed.
+    #[must_use]
+    pub fn refuses(&self, tool: &str) -> bool {
+        self.shared.params().refuses(tool)
     }
 
     /// Says that nothing more will be sent: closes the server's stdin as soon

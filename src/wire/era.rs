@@ -103,7 +103,7 @@ fn client_info() -> Value {
 pub fn initialize_params(version: &Version, answers: &Answers) -> Value {
     json!({
         "protocolVersion": version.name,
-        "capabilities": answers.capabilities(),
+        "capabilities": answers.capabilities(version),
         "clientInfo": client_info(),
     })
 }
@@ -135,7 +135,7 @@ pub fn dress(params: &mut Value, version: &Version, answers: &Answers, progress:
         meta.entry(META_VERSION).or_insert(version.name.into());
         meta.entry(META_CLIENT).or_insert_with(client_info);
         meta.entry(META_CAPABILITIES)
-            .or_insert_with(|| answers.capabilities());
+            .or_insert_with(|| answers.capabilities(version));
     }
 }
 

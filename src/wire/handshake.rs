@@ -11,19 +11,37 @@ use super::era::{
     supported_by,
 };
 use super::exchange::{Answer, HttpEnd, Outgoing};
+use super::peer::Peer;
 use crate::model::{Era, Exit, RpcError};
 use serde_json::Value;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 pub(super) const DISCOVER: &str = "server/discover";
 pub(super) const INITIALIZE: &str = "initialize";
+
+/// How long the answer to `initialize` may take after that to the probe.
+const SECOND_ANSWER: Duration = Duration::from_secs(1);
 
 /// What a connection settled on.
 #[derive(Debug)]
 pub(super) struct Settled {
     pub version: &'static Version,
     pub greeting: Greeting,
+    /// A modern server that had been slow over the probe has accepted
+    /// `initialize` as well. Servers of both eras stay with what they accepted
+    /// last, so nobody knows which one this connection speaks.
+    pub initialized_too: bool,
+}
+
+impl Settled {
+    fn new(version: &'static Version, greeting: Greeting) -> Self {
+        Self {
+            version,
+            greeting,
+            initialized_too: false,
+        }
+    }
 }
 
 /// Why nothing was settled, or a list not read.
@@ -97,9 +115,9 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
             answer = answer_to(&mut probe) => {
                 probe = None;
                 match judge_discover(answer, &mut discover_tries) {
-                    Next::Settled(settled) => {
+                    Next::Settled(mut settled) => {
                         if let Some(init) = init {
-                            init.forget();
+                            settled.initialized_too = accepted(connection, init).await;
                         }
                         return Ok(settle(connection, settled));
                     }
@@ -158,6 +176,19 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
     }
 }
 
+/// Whether the server accepts the `initialize` that it was sent while it was
+/// slow over the probe. What it answers both with stands in one pipe, so the
+/// second answer is not far behind the first.
+async fn accepted(connection: &Connection, mut init: InFlight) -> bool {
+    // Over HTTP no request depends on another one.
+    let separate = connection.look(Peer::has_streams);
+    if !separate && let Ok(answer) = timeout(SECOND_ANSWER, init.answer()).await {
+        return matches!(answer, Answer::Result(_));
+    }
+    init.forget();
+    false
+}
+
 fn settle(connection: &Connection, settled: Settled) -> Settled {
     connection.with_peer(|peer| peer.settle(settled.version));
     settled
@@ -199,7 +230,9 @@ fn judge_discover(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
         Answer::Error(error) if is_modern_error(&error) => {
             let supported = supported_by(&error);
             match Version::best_of(Era::Modern, &supported) {
-                Some(version) if !tried.contains(&version.name) => {
+                // The refused version may be in the list: some servers only
+                // come to know it while they start.
+                Some(version) if is_worth_asking(version, tried) => {
                     tried.push(version.name);
                     Next::Again(version)
                 }
@@ -244,9 +277,15 @@ fn judge_refused_probe(end: Box<HttpEnd>, tried: &mut Vec<&'static str>) -> Next
     }
 }
 
+/// A version is asked for twice at most, and the second time only because the
+/// server itself has named it.
+fn is_worth_asking(version: &Version, tried: &[&str]) -> bool {
+    tried.iter().filter(|name| **name == version.name).count() < 2
+}
+
 fn choose(versions: &[String], greeting: Greeting) -> Next {
     if let Some(version) = Version::best_of(Era::Modern, versions) {
-        return Next::Settled(Settled { version, greeting });
+        return Next::Settled(Settled::new(version, greeting));
     }
     let mismatch = Trouble::Version(unknown_versions(versions));
     // A server of both eras may know none of our modern versions, and say
@@ -290,7 +329,7 @@ fn judge_initialize(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
             Err(breach) => Next::Failed(Trouble::Breach(breach)),
             Ok((name, greeting)) => match Version::find(&name) {
                 Some(version) if version.era == Era::Legacy => {
-                    Next::Settled(Settled { version, greeting })
+                    Next::Settled(Settled::new(version, greeting))
                 }
                 Some(_) | None => Next::Failed(Trouble::Version(unknown_versions(&[name]))),
             },

@@ -29,6 +29,7 @@ mod message;
 mod observed;
 mod peer;
 mod reply;
+mod rounds;
 mod session;
 mod startup;
 mod stdio;
@@ -37,7 +38,7 @@ mod transcript;
 #[cfg(test)]
 mod fixture;
 
-pub use answers::Answers;
+pub use answers::{Answers, Ask, Given, Responder, accept_defaults};
 pub use check::{Checker, RULES, Rule};
 pub use connection::{Connection, Ear, InFlight};
 pub use era::{Greeting, VERSIONS, Version};

@@ -37,6 +37,16 @@ const SILENCE: Duration = Duration::from_secs(1);
 const SILENT: &str = "it was silent for half of the start-up time-out, so a second process was \
                       started beside it and sent `initialize` without the probe";
 
+/// What is noted of a server of both eras that was slow.
+const AFRESH: &str = "it took more than a second to answer the `server/discover` probe and had \
+                      been sent `initialize` by then, which it answered too; a fresh process was \
+                      started and asked as a modern server only";
+
+/// The same, where the fresh process did not become ready.
+const TANGLED: &str = "it took more than a second to answer the `server/discover` probe and had \
+                       been sent `initialize` by then, which it answered too, so it may take \
+                       itself for a legacy server; a fresh process did not become ready in time";
+
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
@@ -100,7 +110,8 @@ pub struct Launch {
     pub redactor: Redactor,
     /// Hold every message against the specification.
     pub wire_check: bool,
-    /// What the client answers when the server asks.
+    /// What the client offers, and answers when the server asks. Clones share
+    /// their responder, so that it is the same for every session.
     pub answers: Answers,
     pub recorder: Option<Recorder>,
     /// Gets all of stderr, redacted; appended to, since a server may be
@@ -162,7 +173,7 @@ pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
         tools,
         startup: started.elapsed(),
         notes,
-        shy_of_probes: launch.era.is_none() && matches!(opening, Opening::Only(_)),
+        shy_of_probes: launch.era.is_none() && opening == Opening::Only(Era::Legacy),
         by_pipes: !launch.reach.is_http(),
         request_timeout: launch.request_timeout,
         shutdown_timeout: launch.shutdown_timeout,
@@ -255,7 +266,12 @@ async fn detected(
                 continue;
             }
         };
-        if ended.result.is_ok() {
+        if let Ok(settled) = &ended.result {
+            let ended = if settled.initialized_too {
+                untangled(launch, ended, started, deadline, &mut notes).await
+            } else {
+                ended
+            };
             return conclude(launch, ended, started, notes).await;
         }
         let in_doubt = second.is_none() && failed.is_none() && ended.blames_the_probe();
@@ -278,6 +294,30 @@ async fn detected(
         }
         failed = Some(ended);
     }
+}
+
+/// In place of a server that was slow over the probe and then answered it and
+/// `initialize`, a fresh process that is asked in one era only: the modern one,
+/// since that is what the answer to the probe means. Should it not be ready in
+/// half of the time that is left, the first one has to do.
+async fn untangled(
+    launch: &Launch,
+    tangled: Attempt,
+    started: Instant,
+    deadline: Instant,
+    notes: &mut Vec<String>,
+) -> Attempt {
+    let now = Instant::now();
+    let half = now + deadline.saturating_duration_since(now) / 2;
+    if let Ok(candidate) = Candidate::spawn(launch, started).await {
+        let fresh = attempt(candidate, Opening::Only(Era::Modern), half).await;
+        if fresh.result.is_ok() {
+            notes.push(AFRESH.to_owned());
+            return fresh;
+        }
+    }
+    notes.push(TANGLED.to_owned());
+    tangled
 }
 
 async fn fresh<'a>(
@@ -322,7 +362,9 @@ async fn list_tools(
             }
             ReplyOutcome::TimedOut(_) => return Err(Trouble::TimedOut),
             ReplyOutcome::Exited(exit) => return Err(Trouble::Exited(exit)),
-            ReplyOutcome::Broken(why) => return Err(Trouble::Breach(why)),
+            ReplyOutcome::Broken(why) | ReplyOutcome::Unanswered(why) => {
+                return Err(Trouble::Breach(why));
+            }
             ReplyOutcome::Http(end) => return Err(Trouble::http(kind.method(), end)),
         };
         let stale = connection.look(|peer| peer.observed().tools_changed);

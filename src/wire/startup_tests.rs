@@ -107,6 +107,44 @@ while True:
 }
 
 #[tokio::test]
+async fn a_slow_server_of_both_eras_is_started_again_and_asked_in_one_only() {
+    // It stays with the era of what it answered last, as the TypeScript SDK's
+    // servers do.
+    let body = "
+time.sleep(1.5)
+era = None
+while True:
+    m = recv()
+    if m['method'] == 'initialize': era = legacy
+    elif era is None: era = modern
+    answer = modern if m['method'] == 'server/discover' else era
+    answer(m, lambda m: ok(m, {'resultType': 'complete'}))";
+    let fixture = Fixture::new(body);
+    let session = fixture.ready().await;
+    assert_eq!(session.era(), Era::Modern);
+    assert!(matches!(echo(&session).await, ReplyOutcome::Answered(_)));
+    assert!(session.breaches().is_empty(), "{:?}", session.breaches());
+    assert_eq!(fixture.starts(), 2);
+    assert!(!session.shy_of_probes());
+    assert!(session.notes()[0].contains("asked as a modern server only"));
+}
+
+#[tokio::test]
+async fn a_slow_server_of_both_eras_that_starts_only_once_is_used_as_it_is() {
+    let body = "
+time.sleep(1.5)
+if len(open('starts').read()) > 1: raise SystemExit('locked')
+while True:
+    m = recv()
+    (legacy if m['method'] == 'initialize' else modern)(m)";
+    let fixture = Fixture::new(body);
+    let session = fixture.ready().await;
+    assert_eq!(session.era(), Era::Modern);
+    assert!(session.notes()[0].contains("did not become ready"));
+    assert!(!session.exit_watch().has_exited());
+}
+
+#[tokio::test]
 async fn a_server_that_falls_mute_over_the_probe_gets_a_second_process_beside_it() {
     let body = "
 m = recv()

@@ -10,9 +10,11 @@
 
 mod support;
 
+mod apply;
 mod auth;
 mod blame;
 mod cli;
+mod conformance;
 mod explain;
 mod faults;
 mod founding;
