@@ -1,13 +1,19 @@
 //! Servers that want tokens: how jelly gets them, what it says when there is
 //! none to be had, and that no token comes to light.
 
-use crate::support::auth::{MARK, Place, Reply, SECRET, Town, form};
+use crate::support::auth::{MARK, Place, Reply, SECRET, Town, form, query};
 use crate::support::http::{Request, hold};
-use crate::support::{Project, Run};
+use crate::support::{Ended, Project, Run};
+use jelly::text::redact::Redactor;
+use jelly::wire::auth::{
+    AuthError, AuthSettings, Authorizer, Client, Code, FollowRedirects, Grant, LoggedIn, Stage,
+};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 const CLIENT: &str =
     "{ client_credentials: { client_id: ci, client_secret: \"${secret:CLIENT}\" } }";
@@ -668,4 +674,402 @@ fn a_token_that_the_server_gives_away_is_shown_nowhere() {
     let last = run.last();
     let told = last.failure("one").to_string();
     assert!(told.contains("[secret access token]"), "{told}");
+}
+
+// ── a person ─────────────────────────────────────────────────────────────
+
+/// The flow for a person at this town, who goes where they are sent.
+fn visit(town: &Town, change: impl FnOnce(&mut Code)) -> (Result<LoggedIn, AuthError>, Redactor) {
+    let patience = Duration::from_secs(5);
+    let mut code = Code {
+        client: None,
+        metadata_url: None,
+        visitor: Arc::new(FollowRedirects { patience }),
+        visit_takes: patience,
+        port: 0,
+        book: None,
+    };
+    change(&mut code);
+    let settings = AuthSettings {
+        server: town.server_url(),
+        grant: Grant::Code(code),
+        scopes: Vec::new(),
+        issuer: None,
+        patience,
+    };
+    let redactor = Redactor::none();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let done = runtime.block_on(async { Authorizer::new(settings, &redactor)?.log_in().await });
+    (done, redactor)
+}
+
+/// It failed at this stage, without a word of what is secret.
+#[track_caller]
+fn stops(town: &Town, stage: Stage, words: &str) {
+    let (done, _) = visit(town, |_| {});
+    let error = done.unwrap_err();
+    assert_eq!(error.stage, stage, "{error}");
+    assert!(error.text.contains(words), "{error}");
+    hides(&error.text, "the error");
+}
+
+/// A town whose authorization server says other things of itself.
+fn other_metadata(change: impl Fn(&mut Value) + Send + Sync + 'static) -> Town {
+    Town::with(move |request, place| {
+        (request.path == "/.well-known/oauth-authorization-server").then(|| {
+            let mut metadata = place.metadata();
+            change(&mut metadata);
+            Reply::json(200, &metadata)
+        })
+    })
+}
+
+/// A town that sends the browser back otherwise.
+fn other_way_back(change: impl Fn(&mut Vec<(String, String)>) + Send + Sync + 'static) -> Town {
+    Town::with(move |request, place| {
+        request.path.starts_with("/authorize?").then(|| {
+            let asked = query(request);
+            let mut back = vec![
+                ("code".to_owned(), format!("c0de-{MARK}")),
+                ("state".to_owned(), asked["state"].clone()),
+                ("iss".to_owned(), place.issuer.clone()),
+            ];
+            change(&mut back);
+            let back = form_urlencoded::Serializer::new(String::new())
+                .extend_pairs(back)
+                .finish();
+            Reply::json(302, &Value::Null)
+                .with(format!("location: {}?{back}", asked["redirect_uri"]))
+        })
+    })
+}
+
+#[test]
+fn a_person_allows_it_and_all_that_is_secret_is_known() {
+    let town = Town::new();
+    let (done, redactor) = visit(&town, |_| {});
+    let done = done.unwrap();
+    assert_eq!(
+        (done.issuer, done.resource),
+        (town.issuer_url(), town.server_url())
+    );
+    assert!(done.renewable && done.kept_in.is_none());
+    let visited = &town.visited()[0];
+    for (name, value) in [
+        ("response_type", "code"),
+        ("code_challenge_method", "S256"),
+        ("client_id", "registered"),
+        ("resource", &town.server_url()),
+    ] {
+        assert_eq!(visited[name], value);
+    }
+    assert!(visited["redirect_uri"].starts_with("http://127.0.0.1:"));
+    let asked = &town.asked()[0];
+    assert_eq!(asked["resource"], town.server_url());
+    assert_eq!(asked["redirect_uri"], visited["redirect_uri"]);
+    let registered = town
+        .issuer
+        .heard()
+        .into_iter()
+        .find(|r| r.path == "/register")
+        .unwrap();
+    assert_eq!(registered.message["application_type"], "native");
+    assert_eq!(
+        registered.message["redirect_uris"],
+        json!([visited["redirect_uri"]])
+    );
+    for secret in [
+        &asked["code"],
+        &asked["code_verifier"],
+        &format!("t0ken-1/{MARK}+7="),
+        &format!("r3fresh-1/{MARK}"),
+    ] {
+        let shown = redactor.redact(secret).into_owned();
+        assert!(shown.starts_with("[secret "), "{shown}");
+    }
+}
+
+#[test]
+fn jelly_is_who_it_was_told_to_be() {
+    let who = |change: fn(&mut Code), urls: bool| {
+        let town = other_metadata(move |metadata| {
+            metadata["client_id_metadata_document_supported"] = json!(urls);
+        });
+        visit(&town, change).0.unwrap();
+        town.visited()[0]["client_id"].clone()
+    };
+    let known = |code: &mut Code| code.client = Some(Client::new("known", None));
+    let url = |code: &mut Code| code.metadata_url = Some("https://me.example/c.json".into());
+    assert_eq!(who(known, true), "known");
+    assert_eq!(who(url, true), "https://me.example/c.json");
+    assert_eq!(who(url, false), "registered");
+}
+
+#[test]
+fn an_answer_of_another_issuer_brings_no_code_anywhere() {
+    for iss in [Some("https://evil.example.com"), Some("a slash"), None] {
+        let town = Town::with(move |request, place| {
+            request.path.starts_with("/authorize?").then(|| {
+                let asked = query(request);
+                let mut back = form_urlencoded::Serializer::new(String::new());
+                back.append_pair("code", &format!("c0de-{MARK}"));
+                back.append_pair("state", &asked["state"]);
+                match iss {
+                    Some("a slash") => drop(back.append_pair("iss", &format!("{}/", place.issuer))),
+                    Some(other) => drop(back.append_pair("iss", other)),
+                    None => {}
+                }
+                Reply::json(302, &Value::Null).with(format!(
+                    "location: {}?{}",
+                    asked["redirect_uri"],
+                    back.finish()
+                ))
+            })
+        });
+        stops(&town, Stage::Issuer, "the browser came back");
+        assert!(town.asked().is_empty());
+    }
+}
+
+#[test]
+fn another_state_is_nobody_we_know() {
+    let town = other_way_back(|back| back[1].1 = "other".into());
+    let (done, _) = visit(&town, |code| code.visit_takes = Duration::from_millis(300));
+    let error = done.unwrap_err();
+    assert_eq!(error.stage, Stage::Login);
+    assert!(error.text.contains("nobody came back"), "{error}");
+    assert!(town.asked().is_empty());
+}
+
+#[test]
+fn a_person_who_does_not_allow_it_is_told_so() {
+    let town = other_way_back(|back| back[0] = ("error".into(), "access_denied".into()));
+    stops(
+        &town,
+        Stage::Login,
+        "sent the browser back with access_denied",
+    );
+}
+
+#[test]
+fn nobody_logs_in_without_pkce() {
+    let town = other_metadata(|metadata| {
+        metadata
+            .as_object_mut()
+            .unwrap()
+            .remove("code_challenge_methods_supported");
+    });
+    stops(&town, Stage::Client, "PKCE");
+    assert!(town.visited().is_empty());
+}
+
+#[test]
+fn a_server_that_registers_nobody_is_told_so() {
+    let town = other_metadata(|metadata| {
+        metadata
+            .as_object_mut()
+            .unwrap()
+            .remove("registration_endpoint");
+    });
+    stops(&town, Stage::Client, "registers no clients by itself");
+    let town = Town::with(|request, _| {
+        let body = json!({ "error": "invalid_redirect_uri", "error_description": "no loopback" });
+        (request.path == "/register").then(|| Reply::json(400, &body))
+    });
+    stops(&town, Stage::Client, "invalid_redirect_uri (no loopback)");
+}
+
+#[test]
+fn a_server_of_2025_03_26_without_metadata_has_its_pages_at_fixed_places() {
+    // One server is all: what it does not know is not there.
+    let town = Town::with(|request, place| match request.path.as_str() {
+        "/mcp" => Some(Reply::json(401, &json!({}))),
+        "/register" => Some(Reply::json(201, &json!({ "client_id": "old" }))),
+        "/token" => Some(Reply::json(200, &place.issue(""))),
+        path if path.starts_with("/authorize?") => {
+            let asked = query(request);
+            let to = format!(
+                "{}?code=c0de-{MARK}&state={}",
+                asked["redirect_uri"], asked["state"]
+            );
+            Some(Reply::json(302, &json!({})).with(format!("location: {to}")))
+        }
+        _ => Some(Reply::json(404, &json!({}))),
+    });
+    let (done, _) = visit(&town, |_| {});
+    assert_eq!(
+        done.unwrap().issuer,
+        town.server_url().trim_end_matches("/mcp")
+    );
+    assert!(town.issuer.heard().is_empty());
+}
+
+#[test]
+fn a_server_that_wants_no_token_has_nothing_to_log_in_to() {
+    let town = Town::with(|request, _| match request.path.as_str() {
+        "/mcp" => Some(Reply::json(200, &json!({}))),
+        _ => Some(Reply::json(404, &json!({}))),
+    });
+    stops(&town, Stage::Metadata, "there is nothing to log in to");
+}
+
+/// Goes where it is sent, as a browser would.
+const BROWSER: &str = "#!/usr/bin/env python3\nimport sys, urllib.request\n\
+    urllib.request.build_opener(urllib.request.ProxyHandler({})).open(sys.argv[1]).read()\n";
+
+/// `jelly login` in a terminal, with a browser that allows everything.
+fn at_a_terminal(project: &Project, args: &[&str], env: &[(&str, &str)]) -> Ended {
+    let browser = project.script("bin/xdg-open", BROWSER);
+    let path = format!(
+        "{}:{}",
+        browser.parent().unwrap().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let pty = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    let mut call = project
+        .wrapped("python3", &["-c", pty])
+        .args(&["login", "--open", "--timeout", "20s"])
+        .args(args)
+        .env("PATH", path)
+        .env("JELLY_LOGINS_DIR", project.path("../logins"));
+    for (name, value) in env {
+        call = call.env(name, value);
+    }
+    let ended = call.output();
+    for text in [&ended.stdout, &ended.stderr] {
+        hides(text, "the terminal");
+    }
+    ended
+}
+
+fn run_with_login(project: &Project) -> Run {
+    let run = Run::of(
+        project,
+        project
+            .call(&["--max-iterations", "1", "--record"])
+            .env("JELLY_LOGINS_DIR", project.path("../logins"))
+            .output(),
+    );
+    hides(&run.stdout, "stdout");
+    hides(&run.stderr, "stderr");
+    hides_all(&project.path("reports"));
+    run
+}
+
+#[test]
+fn a_login_serves_runs_until_it_can_not_be_renewed() {
+    use std::os::unix::fs::PermissionsExt;
+    let town = Town::with(|request, place| {
+        let over = place.books.lock().unwrap().issued >= 2;
+        (request.path == "/token" && over)
+            .then(|| Reply::json(400, &json!({ "error": "invalid_grant" })))
+    });
+    let project = Project::with(&town.plan("login"));
+
+    let run = run_with_login(&project);
+    says(never_ready(&run, "login-needed"), "there is no login");
+    let advice = run.last().failure("s")["diagnosis"]["advice"].to_string();
+    assert!(
+        advice.contains(&format!("jelly login {}", town.server_url())),
+        "{advice}"
+    );
+
+    let ended = at_a_terminal(&project, &["--plan", "plan.yaml", "s"], &[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+    let place = town.issuer_url();
+    assert!(
+        ended
+            .stdout
+            .contains(&format!("{place}/authorize?response_type=code"))
+    );
+    assert!(
+        ended
+            .stdout
+            .contains(&format!("Logged in to {} by {place}", town.server_url()))
+    );
+    let files: Vec<_> = fs::read_dir(project.path("../logins"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(files.len(), 1);
+    let mode = fs::metadata(&files[0]).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    run_with_login(&project).ends(0, "passed");
+    assert_eq!(town.asked().len(), 1);
+
+    // The server forgets the token, and the login is renewed and kept.
+    town.books.lock().unwrap().tokens.clear();
+    run_with_login(&project).ends(0, "passed");
+    assert_eq!(town.asked()[1]["grant_type"], "refresh_token");
+    assert_eq!(town.asked()[1]["resource"], town.server_url());
+    run_with_login(&project).ends(0, "passed");
+    assert_eq!(town.asked().len(), 2);
+
+    // Now nothing helps but another login.
+    town.books.lock().unwrap().tokens.clear();
+    let run = run_with_login(&project);
+    says(
+        never_ready(&run, "login-needed"),
+        "the login can't be renewed",
+    );
+}
+
+#[test]
+fn nobody_logs_in_in_ci_or_without_a_terminal() {
+    let town = Town::new();
+    let project = Project::empty();
+    let url = town.server_url();
+    let call = project.jelly(&["login", &url]);
+    let ended = call
+        .env("JELLY_LOGINS_DIR", project.path("../logins"))
+        .output();
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("is no terminal"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("client_credentials"),
+        "{}",
+        ended.stderr
+    );
+    let ended = at_a_terminal(&project, &[&url], &[("CI", "true")]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stdout.contains("CI is set"), "{}", ended.stdout);
+    assert!(town.server.heard().is_empty());
+}
+
+#[test]
+fn a_login_that_can_not_be_meant_is_said_with_what_is() {
+    let project = Project::with(
+        "version: 1\nservers:\n  here: { command: jelly }\n  far: { url: \"http://127.0.0.1:1/mcp\" }\nsteps: []\n",
+    );
+    for (args, words) in [
+        (&["somewhere"][..], "is no URL of a server"),
+        (&["--plan", "plan.yaml", "fa"], "did you mean `far`?"),
+        (&["--plan", "plan.yaml", "here"], "has no `url`"),
+        (&["--plan", "no.yaml", "far"], "no.yaml"),
+        (
+            &[
+                "--client-id",
+                "a",
+                "--client-secret-env",
+                "NOT_SET",
+                "http://h/",
+            ],
+            "NOT_SET is not set",
+        ),
+    ] {
+        let ended = at_a_terminal(&project, args, &[]);
+        assert_eq!(ended.code, Some(2), "{args:?}");
+        assert!(ended.stdout.contains(words), "{args:?}: {}", ended.stdout);
+    }
+    let ended = at_a_terminal(&project, &["--plan", "plan.yaml", "far"], &[]);
+    assert_eq!(ended.code, Some(3));
+    assert!(
+        ended.stdout.contains("authorization server unreachable"),
+        "{}",
+        ended.stdout
+    );
 }
