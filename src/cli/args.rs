@@ -3,6 +3,7 @@
 use super::apply::ApplyArgs;
 use super::explain::ExplainArgs;
 use super::history::ListArgs;
+use super::login::LoginArgs;
 use super::past::HistoryArgs;
 use super::rules::{RuleFiles, RulesArgs};
 use super::snapshot::SnapshotArgs;
@@ -47,6 +48,8 @@ pub enum Command {
     Triage(Box<TriageArgs>),
     /// Lists, shows, tries and explains the rules of triage
     Rules(RulesArgs),
+    /// Logs a person in to a server that wants tokens, for runs to use
+    Login(LoginArgs),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
     /// Reviews what answers say where their snapshots say otherwise

@@ -11,6 +11,7 @@ mod find;
 mod history;
 mod interrupt;
 mod invalid;
+mod login;
 mod out;
 mod paint;
 mod past;
@@ -88,6 +89,7 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
         Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),
         Command::Rules(args) => in_world(|world| rules::rules(&args, cli.color, world)),
         Command::Snapshot(args) => in_world(|world| snapshot::snapshot(&args, cli.color, world)),
+        Command::Login(args) => in_world(|world| login::login(&args, world)),
         Command::Mock(args) => crate::mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

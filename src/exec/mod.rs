@@ -7,6 +7,7 @@
 //! [`IterationRecord`]: crate::model::IterationRecord
 
 mod asked;
+mod auth;
 mod blank;
 mod board;
 mod clean;

@@ -12,6 +12,7 @@ mod support;
 
 mod apply;
 mod asked;
+mod auth;
 mod blame;
 mod cli;
 mod conformance;

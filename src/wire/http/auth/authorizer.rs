@@ -119,6 +119,8 @@ impl Refusal {
 #[derive(Debug, Default)]
 pub(in crate::wire::http) struct Tries {
     renewed: bool,
+    /// A token that was kept from before was tried.
+    took_kept: bool,
     stepped_up: u32,
     joined: u32,
 }
@@ -145,10 +147,14 @@ struct Progress {
     clients: BTreeMap<String, Client>,
     /// The issuer of the newest token.
     issuer: Option<String>,
+    /// That token was issued for us, not kept from before.
+    is_fresh: bool,
     door: Option<Door>,
     generation: u32,
     /// What will not be otherwise when it is tried again.
     hopeless: Option<AuthError>,
+    /// The server answered without a token.
+    is_open: bool,
     last: Option<LoggedIn>,
 }
 
@@ -220,8 +226,11 @@ impl Authorizer {
                     );
                     return Err(AuthError::new(Stage::Token, text).redacted(&self.redactor));
                 }
-                tries.renewed = true;
-                self.obtain(&mut progress, &Need::Any(challenge)).await
+                let obtained = self.obtain(&mut progress, &Need::Any(challenge)).await;
+                // One that was kept may be refused by now; it is not tried twice.
+                tries.renewed = progress.is_fresh || tries.took_kept;
+                tries.took_kept = true;
+                obtained
             }
             Refusal::TooLittle(challenge) => {
                 let wanted = self.more(&progress, challenge, tries)?;
@@ -315,8 +324,9 @@ impl Authorizer {
             server: &self.server,
             named: challenge.resource_metadata.as_deref(),
             issuer: self.settings.issuer.as_deref(),
-            // A secret goes to no endpoint that nothing has named.
-            fallback: matches!(self.settings.grant, Grant::Code(_)),
+            // A secret goes to no endpoint that nothing has named, and who
+            // asks for no token need not issue any.
+            fallback: matches!(self.settings.grant, Grant::Code(_)) && !progress.is_open,
         };
         let found = discover(&self.http, &wanted).await?;
         let asked = match need {
@@ -333,6 +343,7 @@ impl Authorizer {
             }
         };
         let may_refresh = matches!(need, Need::Any(_));
+        progress.is_fresh = true;
         let tokens = match &self.settings.grant {
             Grant::ClientCredentials(client) => {
                 self.still_the_issuer_of(progress, &found)?;
@@ -422,6 +433,7 @@ impl Authorizer {
         progress.clients.insert(issuer.clone(), client.clone());
         let used = progress.tokens.as_ref().map(|t| &t.access);
         if !entry.is_expired() && used != Some(&stored.access) {
+            progress.is_fresh = false;
             return Ok(stored);
         }
         let Some(refresh) = &stored.refresh else {
@@ -500,6 +512,7 @@ impl Authorizer {
     pub async fn log_in(&self) -> Result<LoggedIn, AuthError> {
         let (is_open, challenge) = self.http.knock(&self.server).await?;
         let mut progress = self.progress.lock().await;
+        progress.is_open = is_open;
         let obtained = self.obtain(&mut progress, &Need::Any(&challenge)).await;
         match (obtained, &progress.last) {
             (Ok(()), Some(last)) => Ok(last.clone()),
