@@ -1,5 +1,6 @@
 //! What can be typed. Nothing here is resolved yet; see `settings`.
 
+use super::apply::ApplyArgs;
 use super::explain::ExplainArgs;
 use super::history::ListArgs;
 use super::past::HistoryArgs;
@@ -35,6 +36,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Validates plans; nothing is started
     Check(CheckArgs),
+    /// Takes the repairs of an earlier run over into the plan's file
+    Apply(ApplyArgs),
     /// What a fingerprint stands for, and why two are or are not the same
     Explain(ExplainArgs),
     /// The tests and causes that give the most trouble
@@ -119,6 +122,10 @@ pub struct RunArgs {
     /// Repairs nothing
     #[arg(long)]
     pub no_repair: bool,
+
+    /// Writes the repairs of a run that they made green into the plan's file
+    #[arg(long, conflicts_with = "no_repair")]
+    pub write_repairs: bool,
 
     /// Takes a run that only a changed contract made green for passed (exit 0, not 4)
     #[arg(long)]

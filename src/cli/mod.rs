@@ -1,5 +1,6 @@
 //! What was typed → what is meant → one function per command → exit code.
 
+mod apply;
 mod args;
 mod call;
 mod check;
@@ -14,6 +15,7 @@ mod out;
 mod past;
 mod plan_run;
 mod record;
+mod results;
 mod rules;
 mod run;
 mod settings;
@@ -78,6 +80,7 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
             let (mut out, mut err) = (io::stdout(), io::stderr());
             check::check(&args.plans, color, json, &mut out, &mut err).into()
         }
+        Command::Apply(args) => in_world(|world| apply::apply(&args, world)),
         Command::Explain(args) => in_world(|world| explain::explain(&args, cli.color, world)),
         Command::History(args) => in_world(|world| history::history(&args, world)),
         Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),

@@ -90,8 +90,9 @@ impl Lane {
                 };
             }
         };
-        self.ask_declared_lists(&session, &mut report).await;
+        let aftermath = self.ask_declared_lists(&session, &mut report).await;
         let mut running = Running::new(session);
+        self.look_after(aftermath, &mut running, &mut report).await;
         for &index in &self.steps {
             self.board.turn(index).await;
             let step = self.board.step(index);

@@ -133,10 +133,8 @@ impl Lane {
                 running.deaths += 1;
                 self.bury(running, report).await;
             }
-            // The first two are dealt with before the step ends.
-            Aftermath::DiedBefore | Aftermath::SessionLost(_) => {
-                self.uninvited_exit(running, report).await;
-            }
+            // Dealt with before the step ended.
+            Aftermath::DiedBefore | Aftermath::SessionLost(_) => {}
             Aftermath::Unsure => self.check_pulse_or_replace(running, report).await,
         }
     }
@@ -202,10 +200,12 @@ impl Lane {
         note_wire_check(&session, report);
         if running.deaths >= MAX_DEATHS {
             running.down = true;
-            report.notes.push(format!(
-                "it died {} in this iteration and is not started again",
-                plural(running.deaths, "time")
-            ));
+            let times = plural(running.deaths, "time");
+            report.notes.push(if session.has_process() {
+                format!("it died {times} in this iteration and is not started again")
+            } else {
+                format!("it lost its session {times} in this iteration and is given no other")
+            });
         }
     }
 
@@ -222,13 +222,9 @@ impl Lane {
         }
         if let Some(mut session) = running.session.take() {
             note_evidence(&session, report);
-            let afresh = if session.has_process() {
-                "was started afresh"
-            } else {
-                "was given a new session"
-            };
             report.notes.push(format!(
-                "it no longer answered after a call that went wrong, and {afresh}"
+                "it no longer answered after a call that went wrong, and {}",
+                afresh(&session)
             ));
             running.restarts += 1;
             session.shutdown(HASTY_GRACE).await;
@@ -328,6 +324,15 @@ impl Lane {
     }
 }
 
+/// What becomes of a server that is given up and wanted again.
+pub(super) fn afresh(session: &Session) -> &'static str {
+    if session.has_process() {
+        "was started afresh"
+    } else {
+        "was given a new session"
+    }
+}
+
 fn note_evidence(session: &Session, report: &mut ServerReport) {
     let (noise, sample) = session.noise();
     report.stdout_noise += noise;
@@ -343,8 +348,13 @@ fn note_evidence(session: &Session, report: &mut ServerReport) {
 /// What a reader should know of how a server was stopped.
 fn unusual_end(shutdown: &Shutdown, grace: Duration, by_pipes: bool) -> Option<String> {
     match shutdown.how {
+        How::AlreadyExited if !by_pipes => {
+            let exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0))?;
+            let how = describe_exit(exit);
+            Some(format!("it exited {how} before it was told to end"))
+        }
         // Nothing but a signal ends a server that does not serve by its pipes.
-        How::Graceful | How::AlreadyExited | How::Terminated if !by_pipes => None,
+        How::Graceful | How::Terminated if !by_pipes => None,
         How::Killed if !by_pipes => Some(format!(
             "it did not exit on SIGTERM within {}, and was killed",
             human_duration(grace)

@@ -1,7 +1,7 @@
 //! Attributes of an element, as tolerant as their writers are careless.
 
 use super::escape::{is_forbidden, unescape};
-use memchr::{memchr, memchr2};
+use memchr::memchr;
 use quick_xml::events::BytesStart;
 use std::borrow::Cow;
 
@@ -15,50 +15,56 @@ pub(super) fn each<'a>(
     start: &'a BytesStart<'_>,
     mut take: impl FnMut(&'a str, Cow<'a, str>),
 ) -> bool {
-    let mut forbidden = false;
     let mut rest = start.attributes_raw();
-    for _ in 0..MOST {
-        let (name, value) = if let Some((name, value, after)) = plain(rest) {
+    let mut left = MOST;
+    // Nearly nobody writes a reference, and then all values are as they stand.
+    if memchr(b'&', rest.as_bytes()).is_none() {
+        while let Some((name, value, after)) = plain(rest)
+            && left > 0
+        {
+            take(name, Cow::Borrowed(value));
             rest = after;
-            (name, Cow::Borrowed(value))
-        } else if let Some((name, value, after)) = next(rest) {
-            rest = after;
-            let value = if memchr(b'&', value.as_bytes()).is_some() {
-                unescape(value)
-            } else {
-                Cow::Borrowed(value)
-            };
-            forbidden |= matches!(&value, Cow::Owned(value) if value.chars().any(is_forbidden));
-            (name, value)
-        } else {
+            left -= 1;
+        }
+    }
+    let mut forbidden = false;
+    for _ in 0..left {
+        let Some((name, value, after)) = next(rest) else {
             break;
         };
+        rest = after;
+        let value = unescape(value);
+        forbidden |= matches!(&value, Cow::Owned(value) if value.chars().any(is_forbidden));
         take(name, value);
     }
     forbidden
 }
 
-/// The next attribute as nearly everybody writes it: ` name="value"`, without
-/// references in the value.
+/// The next attribute as nearly everybody writes it: ` name="value"`.
 #[inline]
 fn plain(text: &str) -> Option<(&str, &str, &str)> {
-    let (b' ', name) = text.as_bytes().split_first()? else {
+    let bytes = text.as_bytes();
+    let (b' ', name) = bytes.split_first()? else {
         return None;
     };
-    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
-    let mut end = 1;
-    for byte in name {
-        if !is_letter(*byte) {
-            break;
-        }
-        end += 1;
-    }
-    let [b'=', b'"', value @ ..] = text.as_bytes().get(end..)? else {
+    let end = 1 + name
+        .iter()
+        .position(|byte| !matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'-' | b'_'))?;
+    let [b'=', b'"', value @ ..] = bytes.get(end..)? else {
         return None;
     };
     let begin = end + 2;
-    let close = memchr2(b'"', b'&', value).filter(|close| value[*close] == b'"')? + begin;
+    let close = begin + quote(value)?;
     (end > 1).then(|| (&text[1..end], &text[begin..close], &text[close + 1..]))
+}
+
+/// Where a value ends. Numbers are shorter than what a search by the register
+/// takes to set up.
+#[inline]
+fn quote(value: &[u8]) -> Option<usize> {
+    const SHORT: usize = 6;
+    let near = value.iter().take(SHORT).position(|byte| *byte == b'"');
+    near.or_else(|| Some(SHORT + memchr(b'"', value.get(SHORT..)?)?))
 }
 
 /// Local name and raw value of the next attribute, and what comes after it.
@@ -109,6 +115,9 @@ pub(super) fn set(target: &mut String, value: &str, limit: usize) {
 
 /// Seconds, as writers put them: `1,234.5`, `0.5s` and `NaN` occur.
 pub(super) fn seconds(value: &str) -> Option<f64> {
+    if let Some(seconds) = decimal(value) {
+        return Some(seconds);
+    }
     let value = value.trim();
     let number = value.parse::<f64>().ok().or_else(|| {
         let plain: String = value.chars().filter(|c| *c != ',').collect();
@@ -117,9 +126,36 @@ pub(super) fn seconds(value: &str) -> Option<f64> {
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
+/// The number that a few digits and a point are, as nearly all durations are
+/// written. Its digits and the power of ten are exact as floats, so that their
+/// quotient is rounded as [`str::parse`] rounds it.
+fn decimal(value: &str) -> Option<f64> {
+    /// All numbers of so many digits are exact.
+    const DIGITS: usize = 15;
+    const TENS: [f64; DIGITS + 1] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ];
+    if value.len() > DIGITS {
+        return None;
+    }
+    let mut digits = 0_u64;
+    let mut point = None;
+    for (at, byte) in value.bytes().enumerate() {
+        match byte {
+            b'0'..=b'9' => digits = digits * 10 + u64::from(byte - b'0'),
+            b'.' if point.is_none() && at > 0 => point = Some(at + 1),
+            _ => return None,
+        }
+    }
+    let decimals = value.len() - point.unwrap_or(value.len());
+    let whole = !value.is_empty() && point != Some(value.len());
+    whole.then(|| digits as f64 / TENS[decimals])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn seconds_are_read_as_writers_put_them() {
@@ -129,6 +165,14 @@ mod tests {
         assert_eq!(seconds("NaN"), None);
         assert_eq!(seconds("-1"), None);
         assert_eq!(seconds(""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn short_durations_are_those_of_the_standard_library(text in "[0-9]{0,9}[.]?[0-9]{0,7}") {
+            let parsed = text.parse::<f64>().ok();
+            prop_assert_eq!(seconds(&text).map(f64::to_bits), parsed.map(f64::to_bits));
+        }
     }
 
     #[test]

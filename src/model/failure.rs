@@ -158,6 +158,15 @@ pub struct Assertion {
     pub at: Option<String>,
 }
 
+impl Assertion {
+    /// It was not a plan that expected this, but the specification: see
+    /// [`AssertionTarget::Wire`].
+    #[must_use]
+    pub fn is_wire(&self) -> bool {
+        self.target == Some(AssertionTarget::Wire)
+    }
+}
+
 /// What a plan says that can't be meant, found before anything is sent.
 ///
 /// `candidates` holds the offered names that are close, best first; a repair

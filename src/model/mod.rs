@@ -36,8 +36,8 @@ pub use record::{
     Totals,
 };
 pub use report::{
-    ActionKind, ActionReport, BeforeAfter, BudgetsReport, FailureReport, HelpProblem, HelpSummary,
-    HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
+    ActionKind, ActionReport, BeforeAfter, BudgetsReport, EditReport, FailureReport, HelpProblem,
+    HelpSummary, HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
     VOLATILE_FIELDS,
 };
 pub use rules::{

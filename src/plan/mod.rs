@@ -13,7 +13,7 @@ mod uses;
 pub use edit::{EditError, PlanEdit, apply, diff};
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use scope::{Scope, Unresolved, resolve_json};
-pub use source::{Format, PlanSource, ReadError};
+pub use source::{Format, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
     BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect,

@@ -168,9 +168,9 @@ impl Engine {
     fn sieve(&self) -> Option<&Sieve> {
         self.sieve
             .get_or_init(|| {
-                let mut known = load::builtin_literals();
-                let mut literals_of = |pattern: &str| match known.remove(pattern) {
-                    Some(literals) => literals,
+                let known = load::builtin_literals();
+                let literals_of = |pattern: &str| match known.get(pattern) {
+                    Some(literals) => literals.clone(),
                     None => literals(pattern),
                 };
                 let patterns = self.patterns.iter().map(|pattern| &pattern.text[..]);

@@ -2,6 +2,7 @@
 
 use super::clues;
 use super::facts::{Facts, Promise, issue_kind};
+use super::told::breach_of;
 use crate::model::{Evidence, Failure, PlanIssue};
 use crate::text::one_line;
 
@@ -22,8 +23,8 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     if let Some(issue) = &f.issue {
         return Some(evidence("issue", &issue_text(issue)));
     }
-    if let Some(breach) = &f.protocol_breach {
-        return Some(evidence("protocol_breach", breach));
+    if let Some((field, breach)) = breach_of(f) {
+        return Some(evidence(field, breach));
     }
     if let (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema)) =
         (&f.assertion, facts.promise)

@@ -3,6 +3,7 @@
 use super::clues::{self, Origin, origin};
 use super::live;
 use super::statement::{Statement, statement};
+use super::told::{breach_of, is_starting};
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
@@ -274,7 +275,7 @@ impl When {
             && same(self.noise, !f.stdout_noise.is_empty())
             && same(self.silent, facts.silent)
             && same(self.quiet_stderr, blank(&f.stderr))
-            && same(self.breach, f.protocol_breach.is_some())
+            && same(self.breach, breach_of(f).is_some())
             && same(self.cwd_refused, facts.cwd_refused)
             && same(self.bare_interpreter, facts.bare_interpreter)
             && same(self.writes, facts.writes)
@@ -443,30 +444,6 @@ pub(super) fn is_dialect(dialect: &str, family: &str) -> bool {
 
 fn blank(text: &Option<String>) -> bool {
     text.as_deref().is_none_or(|text| text.trim().is_empty())
-}
-
-/// Start-up ends when the first step may run. jelly's own words for a server
-/// that answered `initialize` and then went away are "exited during startup";
-/// a JUnit file has a case `(start NAME)` for a server.
-fn is_starting(failure: &Failure) -> bool {
-    match failure.phase {
-        Some(Phase::Config | Phase::Spawn | Phase::Handshake) => true,
-        Some(Phase::List) => failure
-            .message
-            .as_deref()
-            .is_some_and(|m| m.contains("exited during startup")),
-        Some(Phase::Call | Phase::Assert | Phase::Teardown) => false,
-        None => {
-            failure
-                .name
-                .as_deref()
-                .is_some_and(|n| n.starts_with("(start "))
-                || failure
-                    .message
-                    .as_deref()
-                    .is_some_and(|m| m.contains("exited during startup"))
-        }
-    }
 }
 
 fn promise_of(failure: &Failure) -> Option<Promise> {

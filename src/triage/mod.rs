@@ -21,6 +21,7 @@ mod flaws;
 mod literals;
 mod live;
 mod load;
+mod marks;
 mod own;
 mod provar;
 mod reading;
@@ -31,6 +32,7 @@ mod spec;
 mod specimen;
 mod statement;
 mod template;
+mod told;
 mod windows;
 
 pub use causes::CAUSES;

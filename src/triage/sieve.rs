@@ -5,6 +5,7 @@
 //! literals of all of them at once; only the patterns whose literals it finds
 //! are matched. The few that need no literal are matched in sets.
 
+use super::marks::Marks;
 use super::windows::Windows;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex::{Captures, Regex};
@@ -19,6 +20,8 @@ pub(super) struct Sieve {
     /// Each literal with the pattern that needs it.
     literals: Windows,
     sets: Vec<Set>,
+    /// How many patterns there are.
+    patterns: usize,
 }
 
 struct Set {
@@ -34,7 +37,9 @@ impl Sieve {
     ) -> Option<Self> {
         let mut needed: Vec<(String, usize)> = Vec::new();
         let mut without: Vec<(usize, String)> = Vec::new();
+        let mut count = 0;
         for (index, (pattern, literals)) in patterns.enumerate() {
+            count = index + 1;
             match literals {
                 Some(literals) => needed.extend(literals.into_iter().map(|l| (l, index))),
                 None => without.push((index, loosened(pattern))),
@@ -56,6 +61,7 @@ impl Sieve {
         Some(Self {
             literals: Windows::new(needed.iter().map(|(l, pattern)| (l.as_str(), *pattern))),
             sets,
+            patterns: count,
         })
     }
 
@@ -63,18 +69,17 @@ impl Sieve {
     /// matches it. Of those that no literal rules out, only `wanted` ones are
     /// looked for.
     pub(super) fn candidates(&self, text: &str, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
-        let mut candidates = Vec::new();
+        let mut candidates = Marks::new(self.patterns);
         self.literals
-            .find(text.as_bytes(), |pattern| candidates.push(pattern));
+            .find(text.as_bytes(), |pattern| candidates.set(pattern));
         for set in &self.sets {
             if set.patterns.iter().any(|pattern| wanted(*pattern)) {
-                let hits = set.compiled.matches(text.as_bytes()).into_iter();
-                candidates.extend(hits.map(|hit| set.patterns[hit]));
+                for hit in set.compiled.matches(text.as_bytes()) {
+                    candidates.set(set.patterns[hit]);
+                }
             }
         }
-        candidates.sort_unstable();
-        candidates.dedup();
-        candidates
+        candidates.iter().collect()
     }
 }
 

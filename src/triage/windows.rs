@@ -5,6 +5,7 @@
 //! could be. Building that takes a tenth of what an automaton of ten thousand
 //! literals takes, which counts where there is but one text.
 
+use super::marks::Marks;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -28,10 +29,13 @@ pub(super) struct Windows {
     tails: Filter,
     /// One for each of [`SIZES`].
     filters: [Filter; SIZES.len()],
-    /// By a window's letters, the literals with it.
-    owners: HashMap<u64, Vec<Literal>, BuildHasherDefault<Spread>>,
+    /// By a window's letters, the literals with it, as places in `literals`.
+    owners: HashMap<u64, Vec<u32>, BuildHasherDefault<Spread>>,
+    literals: Vec<Literal>,
     /// Of all literals, one after the other.
     letters: Vec<u8>,
+    /// What the literals stand for, one after the other.
+    meanings: Vec<u32>,
 }
 
 struct Literal {
@@ -40,8 +44,8 @@ struct Literal {
     length: u32,
     /// Where in the literal its window begins.
     offset: u32,
-    /// What it stands for.
-    meaning: u32,
+    /// Place in `meanings`, up to that of the next literal.
+    meanings: u32,
 }
 
 /// Which windows may be those of a literal.
@@ -99,28 +103,42 @@ impl Windows {
             tails: Filter::new(),
             filters: SIZES.map(|_| Filter::new()),
             owners: HashMap::default(),
+            literals: Vec::new(),
             letters: Vec::new(),
+            meanings: Vec::new(),
         };
-        let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
-        for (literal, meaning) in literals {
-            let letters = literal.as_bytes();
-            let Some(of_size) = SIZES.iter().position(|size| *size <= letters.len()) else {
-                continue;
-            };
-            let Some((offset, window)) = windows.rarest(letters, SIZES[of_size]) else {
-                continue;
-            };
-            windows.tails.insert(window & TAIL);
-            windows.filters[of_size].insert(window);
-            windows.owners.entry(window).or_default().push(Literal {
-                begin: number(windows.letters.len()),
-                length: number(letters.len()),
-                offset: number(offset),
-                meaning: number(meaning),
-            });
-            windows.letters.extend_from_slice(letters);
+        // What several patterns need is looked for once.
+        let mut sorted: Vec<(&str, usize)> = literals.collect();
+        sorted.sort_unstable();
+        for same in sorted.chunk_by(|(one, _), (other, _)| one == other) {
+            if let Some((literal, _)) = same.first() {
+                windows.add(literal, same.iter().map(|(_, meaning)| *meaning));
+            }
         }
         windows
+    }
+
+    fn add(&mut self, literal: &str, meanings: impl Iterator<Item = usize>) {
+        let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
+        let letters = literal.as_bytes();
+        let Some(of_size) = SIZES.iter().position(|size| *size <= letters.len()) else {
+            return;
+        };
+        let Some((offset, window)) = self.rarest(letters, SIZES[of_size]) else {
+            return;
+        };
+        self.tails.insert(window & TAIL);
+        self.filters[of_size].insert(window);
+        let owners = self.owners.entry(window).or_default();
+        owners.push(number(self.literals.len()));
+        self.literals.push(Literal {
+            begin: number(self.letters.len()),
+            length: number(letters.len()),
+            offset: number(offset),
+            meanings: number(self.meanings.len()),
+        });
+        self.letters.extend_from_slice(letters);
+        self.meanings.extend(meanings.map(number));
     }
 
     /// Where in a literal the letters begin that are seldom together, and the
@@ -146,13 +164,15 @@ impl Windows {
         Some((offset, window))
     }
 
-    /// Calls `found` with what each literal in the text stands for, once or
-    /// more often.
+    /// Calls `found` with what each literal in the text stands for.
     pub(super) fn find(&self, text: &[u8], mut found: impl FnMut(usize)) {
         let [eight, four, three] = &self.filters;
+        // Comparing as it is costs a fraction of comparing whatever the case.
+        let text = text.to_ascii_lowercase();
+        let mut known = Marks::new(self.literals.len());
         let mut last = 0_u64;
         for (at, byte) in text.iter().enumerate() {
-            last = last << 8 | u64::from(byte.to_ascii_lowercase());
+            last = last << 8 | u64::from(*byte);
             if !self.tails.may_have(last & TAIL) {
                 continue;
             }
@@ -169,26 +189,41 @@ impl Windows {
                 if may[nth]
                     && let Some(begin) = (at + 1).checked_sub(size)
                 {
-                    self.check(text, begin, windows[nth], &mut found);
+                    self.check(&text, begin, windows[nth], &mut known, &mut found);
                 }
             }
         }
     }
 
-    fn check(&self, text: &[u8], begin: usize, window: u64, found: &mut impl FnMut(usize)) {
-        for literal in self.owners.get(&window).into_iter().flatten() {
+    /// Looks for the literals with the window that begins at `begin`, but for
+    /// those that are `known` to be in the text: lines of a stack repeat.
+    fn check(
+        &self,
+        text: &[u8],
+        begin: usize,
+        window: u64,
+        known: &mut Marks,
+        found: &mut impl FnMut(usize),
+    ) {
+        for owner in self.owners.get(&window).into_iter().flatten() {
+            let owner = *owner as usize;
+            let literal = &self.literals[owner];
+            if known.has(owner) {
+                continue;
+            }
             let from = literal.begin as usize;
             let letters = &self.letters[from..from + literal.length as usize];
             let is_there = begin
                 .checked_sub(literal.offset as usize)
                 .and_then(|from| text.get(from..from + letters.len()))
-                .is_some_and(|there| {
-                    // Mostly the first letter tells.
-                    there[0].eq_ignore_ascii_case(&letters[0])
-                        && there.eq_ignore_ascii_case(letters)
-                });
+                .is_some_and(|there| there == letters);
             if is_there {
-                found(literal.meaning as usize);
+                known.set(owner);
+                let end = self.literals.get(owner + 1);
+                let end = end.map_or(self.meanings.len(), |next| next.meanings as usize);
+                for meaning in &self.meanings[literal.meanings as usize..end] {
+                    found(*meaning as usize);
+                }
             }
         }
     }

@@ -4,6 +4,8 @@
 //! asked gets an answer. It does not know by which transport: one driver moves
 //! its messages by two pipes, another sends each by HTTP.
 
+mod checked;
+
 use super::answers::{Answers, Ask};
 use super::check::Checker;
 use super::era::{Version, dress};
@@ -134,26 +136,13 @@ impl Peer {
     /// Tells the peer what both sides speak from now on.
     pub fn settle(&mut self, version: &'static Version) {
         self.version = Some(version);
-        if let Some(checker) = &mut self.checker {
-            checker.settle(version);
-        }
-    }
-
-    /// Has every message held against the specification, from the first on.
-    pub fn check_messages(&mut self) {
-        self.checker = Some(Box::new(Checker::new(self.redactor.clone())));
+        self.check(|checker| checker.settle(version));
     }
 
     /// What both sides speak, once it is settled.
     #[must_use]
     pub fn version(&self) -> Option<&'static Version> {
         self.version
-    }
-
-    /// Who sees every message, if that was asked for.
-    #[must_use]
-    pub fn checker(&self) -> Option<&Checker> {
-        self.checker.as_deref()
     }
 
     #[must_use]
@@ -193,9 +182,7 @@ impl Peer {
             let token = request.progress.then_some(id);
             dress(&mut params, version, &self.answers, token);
         }
-        if let Some(checker) = &mut self.checker {
-            checker.asked(id, request.method, &params);
-        }
+        self.check(|checker| checker.asked(id, request.method, &params));
         self.queue(&Call::new(Some(id), request.method, &params));
         self.pending.push(Pending {
             id,
@@ -212,9 +199,7 @@ impl Peer {
 
     /// Queues a notification.
     pub fn notify(&mut self, method: &str, params: Value) {
-        if let Some(checker) = &mut self.checker {
-            checker.told(method);
-        }
+        self.check(|checker| checker.told(method));
         self.queue(&Call::new(None, method, &params));
     }
 
@@ -246,9 +231,7 @@ impl Peer {
     fn forget(&mut self, id: u64) -> Option<Pending> {
         let index = self.pending.iter().position(|p| p.id == id)?;
         self.given_up.insert(id);
-        if let Some(checker) = &mut self.checker {
-            checker.gave_up(id);
-        }
+        self.check(|checker| checker.gave_up(id));
         Some(self.pending.swap_remove(index))
     }
 
@@ -301,15 +284,14 @@ impl Peer {
         self.record_received(bytes);
         match read_line(bytes) {
             Line::Messages(messages) => {
-                if let Some(checker) = &mut self.checker {
-                    checker.received(bytes);
-                }
+                self.check(|checker| checker.received(bytes));
                 for message in messages {
                     self.take(message, bytes);
                 }
                 true
             }
             Line::Malformed { why, .. } => {
+                self.check(|checker| checker.unreadable(&why));
                 self.breach(&why);
                 false
             }
@@ -329,13 +311,12 @@ impl Peer {
         let line = match frame {
             Frame::Line(line) => line,
             Frame::TooLong(limit) => {
+                self.check(Checker::passed_over);
                 let text = format!("sent a line longer than {limit} bytes");
                 return self.break_suspect(&text);
             }
         };
-        if let Some(checker) = &mut self.checker {
-            checker.received(line);
-        }
+        self.check(|checker| checker.received(line));
         let read = read_line(line);
         if read != Line::Blank {
             self.record_received(line);
@@ -561,6 +542,7 @@ impl Peer {
     /// Ends one request, if it still waits.
     pub fn settle_request(&mut self, id: u64, answer: Answer) {
         if let Some(index) = self.pending.iter().position(|p| p.id == id) {
+            self.check_no_more(index);
             self.settle_pending(index, answer);
         }
     }
@@ -583,6 +565,7 @@ impl Peer {
     fn break_suspect(&mut self, text: &str) {
         let text = self.breach(text);
         if let Some(index) = self.suspect() {
+            self.check_no_more(index);
             self.settle_pending(index, Answer::Broken(text));
         }
     }

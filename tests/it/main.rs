@@ -10,6 +10,7 @@
 
 mod support;
 
+mod apply;
 mod blame;
 mod cli;
 mod conformance;

@@ -7,7 +7,8 @@
 
 use super::labels::{label, labelled};
 use super::masked::MASK;
-use memchr::memmem::{self, Finder};
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr2_iter};
 use regex::Regex;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -71,14 +72,15 @@ pub(super) type Found = Option<(Range<usize>, String)>;
 
 /// Spock's and Groovy's drawing of a condition, to the end.
 fn condition(text: &str, from: usize) -> Found {
+    const SPOCK: &str = "Condition not satisfied:\n";
+    const GROOVY: &str = "Assertion failed: \n\nassert ";
+    static FINDERS: LazyLock<[Finder<'_>; 2]> = LazyLock::new(|| [SPOCK, GROOVY].map(Finder::new));
     let rest = &text[from..];
-    let at = rest
-        .find("Condition not satisfied:\n")
-        .map(|at| at + "Condition not satisfied:".len())
-        .or_else(|| {
-            let at = rest.find("Assertion failed: \n\nassert ")?;
-            Some(at + "Assertion failed:".len())
-        })?;
+    let [spock, groovy] = &*FINDERS;
+    let at = match spock.find(rest.as_bytes()) {
+        Some(at) => at + "Condition not satisfied:".len(),
+        None => groovy.find(rest.as_bytes())? + "Assertion failed:".len(),
+    };
     Some((from + at..text.len(), format!(" {MASK}")))
 }
 
@@ -105,32 +107,49 @@ fn bracketed(text: &str, from: usize) -> Found {
         ("has failed [", &[" != ", " == "], ']'),
     ];
     let rest = &text[from..];
-    PAIRS.iter().find_map(|(open, between, close)| {
-        let start = memmem::find(rest.as_bytes(), open.as_bytes())? + open.len();
-        let values = &rest[start..];
-        let middle = between
-            .iter()
-            .filter_map(|between| Some((values.find(between)?, *between)))
-            .min();
-        if middle.is_none() && !between.is_empty() {
-            return None;
+    // Behind the first of each; all of them end in a bracket, which few lines
+    // have in such a place.
+    let mut firsts = [None; PAIRS.len()];
+    for at in memchr2_iter(b'<', b'[', rest.as_bytes()) {
+        let before = at.checked_sub(1).map(|before| rest.as_bytes()[before]);
+        if !matches!(before, Some(b' ' | b':')) {
+            continue;
         }
-        let second = middle.map_or(0, |(at, between)| at + between.len());
-        let end = second + end_of_value(&values[second..], Some(*close))?;
-        let first = &values[..middle.map_or(0, |(at, _)| at)];
-        let exception = ["Exception", "Error"]
-            .iter()
-            .any(|ending| first.ends_with(ending) && !first.contains([' ', '\n']));
-        if exception || !misleads(first) && !misleads(&values[second..end]) {
-            return None;
+        for (first, (open, _, _)) in firsts.iter_mut().zip(&PAIRS) {
+            if first.is_none() && rest[..=at].ends_with(open) {
+                *first = Some(at + 1);
+            }
         }
-        let between = middle.map_or("", |(_, between)| between);
-        let first = if between.is_empty() { "" } else { MASK };
-        Some((
-            from + start..from + start + end,
-            format!("{first}{between}{MASK}"),
-        ))
-    })
+    }
+    PAIRS
+        .iter()
+        .zip(firsts)
+        .find_map(|((_, between, close), start)| {
+            let start: usize = start?;
+            let values = &rest[start..];
+            let middle = between
+                .iter()
+                .filter_map(|between| Some((values.find(between)?, *between)))
+                .min();
+            if middle.is_none() && !between.is_empty() {
+                return None;
+            }
+            let second = middle.map_or(0, |(at, between)| at + between.len());
+            let end = second + end_of_value(&values[second..], Some(*close))?;
+            let first = &values[..middle.map_or(0, |(at, _)| at)];
+            let exception = ["Exception", "Error"]
+                .iter()
+                .any(|ending| first.ends_with(ending) && !first.contains([' ', '\n']));
+            if exception || !misleads(first) && !misleads(&values[second..end]) {
+                return None;
+            }
+            let between = middle.map_or("", |(_, between)| between);
+            let first = if between.is_empty() { "" } else { MASK };
+            Some((
+                from + start..from + start + end,
+                format!("{first}{between}{MASK}"),
+            ))
+        })
 }
 
 /// Whether a value may be taken for a statement. A single word, as the name of
@@ -210,12 +229,18 @@ pub(super) fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
+const GO_FILE: &str = "_test.go:";
+static GO_FILES: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(GO_FILE));
+
+/// Whether any line of a text may have a [`go_place`].
+pub(super) fn has_go_place(text: &str) -> bool {
+    GO_FILES.find(text.as_bytes()).is_some()
+}
+
 /// What follows `cart_test.go:12: `.
 pub(super) fn go_place(line: &str) -> Option<&str> {
-    const FILE: &str = "_test.go:";
-    static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(FILE));
-    let at = FINDER.find(line.as_bytes())?;
-    let (file, rest) = (&line[..at], &line[at + FILE.len()..]);
+    let at = GO_FILES.find(line.as_bytes())?;
+    let (file, rest) = (&line[..at], &line[at + GO_FILE.len()..]);
     if file.len() >= 80 || file.contains([' ', '"', '\'']) {
         return None;
     }
@@ -328,6 +353,9 @@ fn sentence(text: &str, from: usize) -> Found {
 /// Go's `Name() = …, want …` over several lines.
 fn assigned(text: &str, from: usize) -> Found {
     let rest = &text[from..];
+    if !has_go_place(rest) {
+        return None;
+    }
     let mut at = 0;
     for line in rest.split_inclusive('\n') {
         let start = at;
@@ -356,10 +384,12 @@ fn assigned(text: &str, from: usize) -> Found {
 
 pub(super) fn lines(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
     let mut at = from;
-    text[from..].split_inclusive('\n').map(move |line| {
-        let start = at;
-        at += line.len();
-        start..start + line.trim_end_matches('\n').len()
+    std::iter::from_fn(move || {
+        let rest = text.as_bytes().get(at..).filter(|rest| !rest.is_empty())?;
+        let length = memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = at..at + length;
+        at += length + 1;
+        Some(line)
     })
 }
 
@@ -382,6 +412,13 @@ fn explained(text: &str, from: usize) -> Found {
         " differ: ",
         " has no ",
     ];
+    // Only lines with one of these compare.
+    static LEADS: LazyLock<[Finder<'_>; 3]> =
+        LazyLock::new(|| ["assert ", "AssertionError: ", "Failed: "].map(Finder::new));
+    let may_be = |lead: &Finder<'_>| lead.find(&text.as_bytes()[from..]).is_some();
+    if !LEADS.iter().any(may_be) {
+        return None;
+    }
     for line in lines(text, from) {
         let whole = &text[line.clone()];
         let marked = whole.starts_with("E  ");
@@ -458,7 +495,13 @@ fn diff(text: &str, from: usize) -> Found {
     ];
     const GOMEGA: [&str; 2] = ["Expected", "[FAILED] Expected"];
     let mut heads = lines(text, from).filter_map(|line| {
-        let bare = text[line.clone()].trim();
+        let bare = text[line.clone()].trim_start();
+        // Nearly every line is told by its first letter.
+        let first = bare.as_bytes().first()?;
+        if !matches!(first, b'-' | b'+' | b'@' | b'D' | b'W' | b'E' | b'w' | b'[') {
+            return None;
+        }
+        let bare = bare.trim_end();
         let block = bare.starts_with("Expected equality of these values:")
             || bare == "with expansion:"
             || GOMEGA.contains(&bare);

@@ -133,13 +133,55 @@ const PATH_AND_LINE: &str = r"(?x)^(?:\([^)]*\)\ )?
     (?P<path>[\w./\\~@<>\[\]-]*\.(?:py|php|exs?|erl|swift|m|kt|kts|scala|dart|lua|pl|t|pm|cc|cpp|cxx|h|hpp|c|rs|go|ts|tsx|js|mjs|cjs|jsx|vue|cs|fs|vb|java|groovy|clj|cljs|jl|hs|nim|cr|zig|[Rr])):\d+
     (?::\d+)?:?\s*(?:in\ \S.*|\(\w+\)|[A-Z]\w*(?:Error|Exception|Failed|Failure)?|\S+/\d+)?$";
 
-/// Endings of [`PATH_AND_LINE`].
-const SOURCES: [&str; 44] = [
-    "py", "php", "ex", "exs", "erl", "swift", "m", "kt", "kts", "scala", "dart", "lua", "pl", "t",
-    "pm", "cc", "cpp", "cxx", "h", "hpp", "c", "rs", "go", "ts", "tsx", "js", "mjs", "cjs", "jsx",
-    "vue", "cs", "fs", "vb", "java", "groovy", "clj", "cljs", "jl", "hs", "nim", "cr", "zig", "R",
-    "r",
-];
+/// Whether this is one of the endings of [`PATH_AND_LINE`].
+fn is_source(ending: &str) -> bool {
+    matches!(
+        ending,
+        "py" | "php"
+            | "ex"
+            | "exs"
+            | "erl"
+            | "swift"
+            | "m"
+            | "kt"
+            | "kts"
+            | "scala"
+            | "dart"
+            | "lua"
+            | "pl"
+            | "t"
+            | "pm"
+            | "cc"
+            | "cpp"
+            | "cxx"
+            | "h"
+            | "hpp"
+            | "c"
+            | "rs"
+            | "go"
+            | "ts"
+            | "tsx"
+            | "js"
+            | "mjs"
+            | "cjs"
+            | "jsx"
+            | "vue"
+            | "cs"
+            | "fs"
+            | "vb"
+            | "java"
+            | "groovy"
+            | "clj"
+            | "cljs"
+            | "jl"
+            | "hs"
+            | "nim"
+            | "cr"
+            | "zig"
+            | "R"
+            | "r"
+    )
+}
 
 /// What [`PATH_AND_LINE`] finds in a line of ASCII, by hand: it is asked of
 /// every line of every failure.
@@ -153,10 +195,14 @@ fn plain(line: &str) -> Option<&str> {
     let (path, after) = begin.split_once(':')?;
     let (_, source) = path.rsplit_once('.')?;
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let is_path = SOURCES.contains(&source)
-        && path
-            .bytes()
-            .all(|byte| word(byte) || b"./\\~@<>[]-".contains(&byte));
+    let is_path = is_source(source)
+        && path.bytes().all(|byte| {
+            word(byte)
+                || matches!(
+                    byte,
+                    b'.' | b'/' | b'\\' | b'~' | b'@' | b'<' | b'>' | b'[' | b']' | b'-'
+                )
+        });
     if !is_path || !after.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }

@@ -1,8 +1,8 @@
 //! Values that stand behind labels: `Expected: …` and `Received: …`.
 
 use super::compared::{
-    Found, SHORT, closed_at, closes, end_of_value, ends_block, ends_message, go_place, indent,
-    lines,
+    Found, SHORT, closed_at, closes, end_of_value, ends_block, ends_message, go_place,
+    has_go_place, indent, lines,
 };
 use super::masked::{MASK, NO_ELEMENT};
 use std::ops::Range;
@@ -16,16 +16,17 @@ pub(super) enum Value {
 
 /// `Expected: …` and `Received: …`, each on lines of its own.
 pub(super) fn labelled(text: &str, from: usize) -> Found {
-    if text.contains("Uncaught exception, not in assertion") {
-        return None;
-    }
+    let of_go = has_go_place(&text[from..]);
     let labels: Vec<(Range<usize>, Value)> = lines(text, from)
         .filter_map(|line| {
-            let (label, value) = label(&text[line.clone()])?;
+            let (label, value) = label_of(&text[line.clone()], of_go)?;
             Some((line.start..line.start + label, value))
         })
         .collect();
     let (first, kind) = labels.first()?.clone();
+    if text.contains("Uncaught exception, not in assertion") {
+        return None;
+    }
     let others = || labels.iter().filter(|(_, other)| *other != kind);
     let (next, _) = others().next()?;
     let (last, _) = others().next_back()?;
@@ -135,6 +136,11 @@ fn end_of_open(value: &str, below: bool) -> usize {
 
 /// The length of a label at the head of a line, and which value it announces.
 pub(super) fn label(line: &str) -> Option<(usize, Value)> {
+    label_of(line, true)
+}
+
+/// The same, of a line that may have a place in a test of Go before it or not.
+fn label_of(line: &str, of_go: bool) -> Option<(usize, Value)> {
     const WORDS: [(&str, Value); 19] = [
         ("expected", Value::Wanted),
         ("wanted", Value::Wanted),
@@ -159,11 +165,17 @@ pub(super) fn label(line: &str) -> Option<(usize, Value)> {
     let mut bare = line.trim_start();
     bare = bare.strip_prefix("E  ").map_or(bare, str::trim_start);
     // Go and testify put it behind a place or a heading.
-    bare = go_place(bare).unwrap_or(bare).trim_start();
+    if of_go {
+        bare = go_place(bare).unwrap_or(bare).trim_start();
+    }
+    let first = bare.as_bytes().first()?.to_ascii_lowercase();
     let lower = |word: &str| {
-        bare.as_bytes()
-            .get(..word.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
+        let word = word.as_bytes();
+        word.first() == Some(&first)
+            && bare
+                .as_bytes()
+                .get(..word.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(word))
     };
     let (word, value) = WORDS.iter().find(|(word, _)| lower(word))?;
     let colon = bare[word.len()..].find(':')?;

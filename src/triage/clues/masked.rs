@@ -1,5 +1,6 @@
 //! An assertion without what it compares, which is no evidence of anything.
 
+use memchr::memmem::Finder;
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -42,23 +43,26 @@ pub(in crate::triage) fn masked(text: &str) -> String {
 /// Both values of `expected:<…> but was:<…>` and the like, which may span
 /// lines and hold anything.
 fn between(text: &str) -> Cow<'_, str> {
-    static PAIRS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    /// Each with what no text matches without.
+    static PAIRS: LazyLock<Vec<(Finder<'_>, Regex)>> = LazyLock::new(|| {
         [
-            r"(?si)(\bexpect(?:ed|ing)\b[^<>\n]{0,40}<).*(>,? (?:but|and|to)\b[^<>\n]{0,40}<).*(>)",
-            r"(?si)(\bexpected:<).*(>\. Actual:<).*(>)",
-            r"(?si)(\bexpected\b[^\[\]\n]{0,40}\[).*(\] but found \[).*(\])",
-            r"(?s)(\bassert )(?:[^\n]*? (?:==|!=|in|not in|is|is not|<|>|<=|>=) ).*",
-            r"(?s)\A()[^\n]*( (?:!=|==) ).*()\z",
-            r"(?s)(\bFailed asserting that ).*( (?:is|are|contains?|matches|equals|has|starts|ends|does not|do not)\b).*",
+            ("<", r"(?si)(\bexpect(?:ed|ing)\b[^<>\n]{0,40}<).*(>,? (?:but|and|to)\b[^<>\n]{0,40}<).*(>)"),
+            ("<", r"(?si)(\bexpected:<).*(>\. Actual:<).*(>)"),
+            ("[", r"(?si)(\bexpected\b[^\[\]\n]{0,40}\[).*(\] but found \[).*(\])"),
+            ("assert ", r"(?s)(\bassert )(?:[^\n]*? (?:==|!=|in|not in|is|is not|<|>|<=|>=) ).*"),
+            ("= ", r"(?s)\A()[^\n]*( (?:!=|==) ).*()\z"),
+            ("Failed asserting that ", r"(?s)(\bFailed asserting that ).*( (?:is|are|contains?|matches|equals|has|starts|ends|does not|do not)\b).*"),
         ]
-        .iter()
-        .filter_map(|pair| Regex::new(pair).ok())
+        .into_iter()
+        .filter_map(|(needed, pair)| Some((Finder::new(needed), Regex::new(pair).ok()?)))
         .collect()
     });
     let mut text = Cow::Borrowed(text);
-    for pair in PAIRS.iter() {
-        if pair.is_match(&text) {
-            text = Cow::Owned(pair.replace(&text, "${1}…${2}…${3}").into_owned());
+    for (needed, pair) in PAIRS.iter() {
+        if needed.find(text.as_bytes()).is_some()
+            && let Cow::Owned(without) = pair.replace(&text, "${1}…${2}…${3}")
+        {
+            text = Cow::Owned(without);
         }
     }
     text

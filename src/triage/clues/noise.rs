@@ -31,6 +31,10 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
         if starts_appendix(bare) {
             break;
         }
+        // Nearly all lines of most failures are these.
+        if !in_traceback && bare.starts_with("at ") && frames::place(bare).is_some() {
+            continue;
+        }
         if bare.starts_with("Traceback (most recent call last)") {
             in_traceback = true;
             continue;

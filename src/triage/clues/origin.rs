@@ -4,6 +4,7 @@ use super::frames::{before_colon, place};
 use crate::model::Failure;
 use crate::text::lines as lines_of;
 use memchr::memmem::Finder;
+use regex::bytes::{Regex, RegexBuilder};
 use std::sync::LazyLock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
@@ -209,12 +210,14 @@ fn is_library(place: &str) -> bool {
         "java.base",
         "worker.org.",
     ];
-    static FINDERS: LazyLock<Vec<Finder<'_>>> =
-        LazyLock::new(|| PARTS.iter().map(Finder::new).collect());
+    static ANY_PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let parts = PARTS.map(regex::escape).join("|");
+        RegexBuilder::new(&parts).unicode(false).build().ok()
+    });
     let first = place.as_bytes().first();
     let begins = |package: &&str| first == package.as_bytes().first() && place.starts_with(package);
-    let parts = |finder: &Finder<'_>| finder.find(place.as_bytes()).is_some();
-    PACKAGES.iter().any(begins) || FINDERS.iter().any(parts)
+    let parts = |any: &Regex| any.is_match(place.as_bytes());
+    PACKAGES.iter().any(begins) || ANY_PART.as_ref().is_some_and(parts)
 }
 
 fn is_test(place: &str) -> bool {

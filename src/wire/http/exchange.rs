@@ -283,7 +283,11 @@ impl Exchange {
         .await;
         bytes.truncate(REFUSAL_BYTES);
         if !bytes.is_empty() {
-            self.shared.peer().record_received(&bytes);
+            let mut peer = self.shared.peer();
+            match self.outline.request_id() {
+                Some(id) => peer.received_in_refusal(id, &bytes),
+                None => peer.record_received(&bytes),
+            }
         }
         head.body = facts::body(&bytes, &self.link.redactor);
         facts::refused(head, &bytes)
@@ -450,7 +454,11 @@ impl Exchange {
                 Ok(Some(chunk)) => {
                     let too_long = hear(&self.shared, parser, &chunk, retry, &mut last);
                     if !self.shared.peer().is_pending(id) {
-                        let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+                        let rest = async {
+                            while let Ok(Some(chunk)) = response.chunk().await {
+                                hear(&self.shared, parser, &chunk, retry, &mut last);
+                            }
+                        };
                         // The stream should end now; if not, it is closed.
                         let _ = timeout(TAIL_TAKES, rest).await;
                         return Ok(());
