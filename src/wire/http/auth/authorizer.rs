@@ -4,6 +4,7 @@
 //! Main type: [`Authorizer`]. Connections share one, so that a token outlives a
 //! session, and only one authorization is under way at a time.
 
+use super::assertion::WorkloadToken;
 use super::book::{Entry, TokenBook};
 use super::challenge::Challenge;
 use super::client::{Client, Proof};
@@ -33,11 +34,16 @@ const JOINED: u32 = 2;
 /// So many tokens are got for one server: each is a secret to be remembered.
 const MAX_TOKENS: u32 = 64;
 
+const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+
 /// How tokens are got.
 #[derive(Debug, Clone)]
 pub enum Grant {
     /// For the client itself, which is registered: no person is asked.
     ClientCredentials(Client),
+    /// For a workload, by a token that its platform has made out for it, as a CI
+    /// service does (RFC 7523, section 2.1; SEP-1933).
+    Assertion(Client, WorkloadToken),
     /// For a person, who is asked.
     Code(Code),
     /// From what a person's login has left; nobody is asked.
@@ -185,6 +191,10 @@ impl Authorizer {
         let desk = authorizer.desk();
         match &authorizer.settings.grant {
             Grant::ClientCredentials(client) => desk.learn_client(client),
+            Grant::Assertion(client, token) => {
+                desk.learn_client(client);
+                desk.learn("workload token", &token.0);
+            }
             Grant::Code(code) => code.client.iter().for_each(|c| desk.learn_client(c)),
             Grant::Stored(_) => {}
         }
@@ -348,6 +358,13 @@ impl Authorizer {
             Grant::ClientCredentials(client) => {
                 self.still_the_issuer_of(progress, &found)?;
                 let request = form("client_credentials", &found.resource, &asked);
+                progress.asked = asked;
+                self.desk().request(&found.server, client, request).await?
+            }
+            Grant::Assertion(client, token) => {
+                self.still_the_issuer_of(progress, &found)?;
+                let mut request = form(JWT_BEARER, &found.resource, &asked);
+                request.push(("assertion", token.0.clone()));
                 progress.asked = asked;
                 self.desk().request(&found.server, client, request).await?
             }
