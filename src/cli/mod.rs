@@ -11,7 +11,9 @@ mod find;
 mod history;
 mod interrupt;
 mod invalid;
+mod login;
 mod out;
+mod paint;
 mod past;
 mod plan_run;
 mod record;
@@ -19,6 +21,7 @@ mod results;
 mod rules;
 mod run;
 mod settings;
+mod snapshot;
 mod triage;
 
 use crate::model::ExitCode;
@@ -85,6 +88,8 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
         Command::History(args) => in_world(|world| history::history(&args, world)),
         Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),
         Command::Rules(args) => in_world(|world| rules::rules(&args, cli.color, world)),
+        Command::Snapshot(args) => in_world(|world| snapshot::snapshot(&args, cli.color, world)),
+        Command::Login(args) => in_world(|world| login::login(&args, world)),
         Command::Mock(args) => crate::mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -7,6 +7,7 @@
 //! [`IterationRecord`]: crate::model::IterationRecord
 
 mod asked;
+mod auth;
 mod blank;
 mod board;
 mod clean;
@@ -35,3 +36,4 @@ mod wire_check;
 pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
+pub use snapshots::{path_of as snapshot_path, same as is_snapshot};

@@ -357,8 +357,8 @@ impl Ended<'_> {
             let stored = snapshots::path_of(&self.scene.board.plan.source.path, name);
             said.push_str(&match (self.scene.board.propose)(name, &proposal.text) {
                 Ok(shown) => format!(
-                    "; the actual text is in {shown} of the report: where it is right, copy it \
-                     to {}",
+                    "; the actual text is in {shown} of the report: where it is right, `jelly \
+                     snapshot accept {name}` stores it in {}",
                     stored.display()
                 ),
                 Err(why) => format!("; the actual text could not be kept: failed to {why}"),

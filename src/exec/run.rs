@@ -98,13 +98,7 @@ async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEn
             .filter(|(_, step)| step.server == server.name)
             .map(|(index, _)| index)
             .collect();
-        let prepared = prepare(
-            server,
-            &board.scope.borrow(),
-            &settings.project_dir,
-            settings.jelly.as_deref(),
-            &settings.redactor,
-        );
+        let prepared = prepare(server, &board.scope.borrow(), settings);
         let lane = Lane {
             board: board.clone(),
             settings: settings.clone(),

@@ -231,6 +231,7 @@ fn print_of_server(server: &Server) -> u64 {
         Transport::Http {
             url,
             headers,
+            auth,
             command,
         } => {
             print.text("http").text(&url.raw);
@@ -238,6 +239,13 @@ fn print_of_server(server: &Server) -> u64 {
             for (name, value) in headers {
                 print.text(name).text(&value.raw);
             }
+            print.maybe(auth.as_ref(), |print, auth| {
+                let templates = auth.templates();
+                print.number(templates.len() as u64);
+                for template in templates {
+                    print.text(&template.raw);
+                }
+            });
             if let Some(command) = command {
                 add_command(command, &mut print);
             }

@@ -1,6 +1,7 @@
 //! YAML or JSON → validated [`Plan`] with spans; variables; edits that keep
 //! comments. Must not know how a plan is executed.
 
+mod auth;
 mod edit;
 mod features;
 mod load;
@@ -11,6 +12,7 @@ mod template;
 mod types;
 mod uses;
 
+pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
 pub use edit::{EditError, PlanEdit, apply, diff};
 pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,

@@ -1,6 +1,7 @@
 //! The validated plan: what the rest of the house reads.
 
 use super::PlanSource;
+use super::auth::Auth;
 use super::features::{
     Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
 };
@@ -132,6 +133,8 @@ pub enum Transport {
     Http {
         url: Template,
         headers: IndexMap<String, Template>,
+        /// How to get the tokens that the server wants.
+        auth: Option<Auth>,
         /// What to start first; without it, the server is there already.
         command: Option<Command>,
     },

@@ -1,5 +1,6 @@
 //! What a plan as a whole refers to.
 
+use super::auth::Auth;
 use super::template::{Part, Template, each_reference};
 use super::{
     Answer, Expect, Plan, Predicate, Raw, Request, Server, Step, Transport, has_reference,
@@ -119,9 +120,12 @@ impl Server {
         }
         match &self.transport {
             Transport::Stdio(_) => {}
-            Transport::Http { url, headers, .. } => {
+            Transport::Http {
+                url, headers, auth, ..
+            } => {
                 templates.push(url);
                 templates.extend(headers.values());
+                templates.extend(auth.iter().flat_map(Auth::templates));
             }
         }
         templates.into_iter()

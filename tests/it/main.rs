@@ -12,6 +12,7 @@ mod support;
 
 mod apply;
 mod asked;
+mod auth;
 mod blame;
 mod cli;
 mod conformance;
@@ -32,5 +33,6 @@ mod rules;
 mod secrets;
 mod servers;
 mod signals;
+mod snapshot;
 mod triage;
 mod wire_check;

@@ -23,6 +23,7 @@ const SHAPE: Shape = Shape {
         "cwd",
         "url",
         "headers",
+        "auth",
         "era",
         "wire",
         "capabilities",
@@ -46,6 +47,8 @@ const SHAPE: Shape = Shape {
         ),
         ("wire_check", "write `wire: strict`"),
         ("cmd", "did you mean `command`?"),
+        ("oauth", "did you mean `auth`?"),
+        ("authorization", "did you mean `auth`?"),
         (
             "roots",
             "write `answers: [{ method: roots/list, result: { roots: […] } }]`",
@@ -155,7 +158,12 @@ impl<'t> Reader<'t> {
                 None
             }
             (Some(_), None) => {
-                self.refuse(entries, &["headers"], "a server without a `url`", path);
+                self.refuse(
+                    entries,
+                    &["headers", "auth"],
+                    "a server without a `url`",
+                    path,
+                );
                 self.command(entries, path).map(Transport::Stdio)
             }
             (None, Some(url)) => {
@@ -245,9 +253,25 @@ impl<'t> Reader<'t> {
                 && n.bytes()
                     .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
         });
+        let auth = get(entries, "auth").and_then(|node| {
+            let path_to = path.key("auth");
+            if headers
+                .keys()
+                .any(|n| n.eq_ignore_ascii_case("authorization"))
+            {
+                self.problem(
+                    node.span,
+                    path_to,
+                    "the header `Authorization` would hide its tokens",
+                )
+                .hint("leave one of both out");
+            }
+            self.auth(node, path_to)
+        });
         Some(Transport::Http {
             url: template?,
             headers,
+            auth,
             command,
         })
     }
@@ -274,7 +298,7 @@ impl<'t> Reader<'t> {
         templates
     }
 
-    fn server_template(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Template> {
+    pub(super) fn server_template(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Template> {
         let word = self.word(node, path)?;
         self.template(node, &word, path, Place::Server, &mut Needs::new())
     }

@@ -4,6 +4,7 @@
 //! Main type: [`Authorizer`]. Connections share one, so that a token outlives a
 //! session, and only one authorization is under way at a time.
 
+use super::assertion::WorkloadToken;
 use super::book::{Entry, TokenBook};
 use super::challenge::Challenge;
 use super::client::{Client, Proof};
@@ -33,11 +34,16 @@ const JOINED: u32 = 2;
 /// So many tokens are got for one server: each is a secret to be remembered.
 const MAX_TOKENS: u32 = 64;
 
+const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+
 /// How tokens are got.
 #[derive(Debug, Clone)]
 pub enum Grant {
     /// For the client itself, which is registered: no person is asked.
     ClientCredentials(Client),
+    /// For a workload, by a token that its platform has made out for it, as a CI
+    /// service does (RFC 7523, section 2.1; SEP-1933).
+    Assertion(Client, WorkloadToken),
     /// For a person, who is asked.
     Code(Code),
     /// From what a person's login has left; nobody is asked.
@@ -119,6 +125,8 @@ impl Refusal {
 #[derive(Debug, Default)]
 pub(in crate::wire::http) struct Tries {
     renewed: bool,
+    /// A token that was kept from before was tried.
+    took_kept: bool,
     stepped_up: u32,
     joined: u32,
 }
@@ -145,10 +153,14 @@ struct Progress {
     clients: BTreeMap<String, Client>,
     /// The issuer of the newest token.
     issuer: Option<String>,
+    /// That token was issued for us, not kept from before.
+    is_fresh: bool,
     door: Option<Door>,
     generation: u32,
     /// What will not be otherwise when it is tried again.
     hopeless: Option<AuthError>,
+    /// The server answered without a token.
+    is_open: bool,
     last: Option<LoggedIn>,
 }
 
@@ -179,6 +191,10 @@ impl Authorizer {
         let desk = authorizer.desk();
         match &authorizer.settings.grant {
             Grant::ClientCredentials(client) => desk.learn_client(client),
+            Grant::Assertion(client, token) => {
+                desk.learn_client(client);
+                desk.learn("workload token", &token.0);
+            }
             Grant::Code(code) => code.client.iter().for_each(|c| desk.learn_client(c)),
             Grant::Stored(_) => {}
         }
@@ -220,8 +236,11 @@ impl Authorizer {
                     );
                     return Err(AuthError::new(Stage::Token, text).redacted(&self.redactor));
                 }
-                tries.renewed = true;
-                self.obtain(&mut progress, &Need::Any(challenge)).await
+                let obtained = self.obtain(&mut progress, &Need::Any(challenge)).await;
+                // One that was kept may be refused by now; it is not tried twice.
+                tries.renewed = progress.is_fresh || tries.took_kept;
+                tries.took_kept = true;
+                obtained
             }
             Refusal::TooLittle(challenge) => {
                 let wanted = self.more(&progress, challenge, tries)?;
@@ -315,8 +334,9 @@ impl Authorizer {
             server: &self.server,
             named: challenge.resource_metadata.as_deref(),
             issuer: self.settings.issuer.as_deref(),
-            // A secret goes to no endpoint that nothing has named.
-            fallback: matches!(self.settings.grant, Grant::Code(_)),
+            // A secret goes to no endpoint that nothing has named, and who
+            // asks for no token need not issue any.
+            fallback: matches!(self.settings.grant, Grant::Code(_)) && !progress.is_open,
         };
         let found = discover(&self.http, &wanted).await?;
         let asked = match need {
@@ -333,10 +353,18 @@ impl Authorizer {
             }
         };
         let may_refresh = matches!(need, Need::Any(_));
+        progress.is_fresh = true;
         let tokens = match &self.settings.grant {
             Grant::ClientCredentials(client) => {
                 self.still_the_issuer_of(progress, &found)?;
                 let request = form("client_credentials", &found.resource, &asked);
+                progress.asked = asked;
+                self.desk().request(&found.server, client, request).await?
+            }
+            Grant::Assertion(client, token) => {
+                self.still_the_issuer_of(progress, &found)?;
+                let mut request = form(JWT_BEARER, &found.resource, &asked);
+                request.push(("assertion", token.0.clone()));
                 progress.asked = asked;
                 self.desk().request(&found.server, client, request).await?
             }
@@ -422,6 +450,7 @@ impl Authorizer {
         progress.clients.insert(issuer.clone(), client.clone());
         let used = progress.tokens.as_ref().map(|t| &t.access);
         if !entry.is_expired() && used != Some(&stored.access) {
+            progress.is_fresh = false;
             return Ok(stored);
         }
         let Some(refresh) = &stored.refresh else {
@@ -500,6 +529,7 @@ impl Authorizer {
     pub async fn log_in(&self) -> Result<LoggedIn, AuthError> {
         let (is_open, challenge) = self.http.knock(&self.server).await?;
         let mut progress = self.progress.lock().await;
+        progress.is_open = is_open;
         let obtained = self.obtain(&mut progress, &Need::Any(&challenge)).await;
         match (obtained, &progress.last) {
             (Ok(()), Some(last)) => Ok(last.clone()),

@@ -22,7 +22,7 @@ mod scopes;
 mod token;
 mod visitor;
 
-pub use assertion::{Algorithm, SigningKey};
+pub use assertion::{Algorithm, SigningKey, WorkloadToken};
 pub use authorizer::{AuthSettings, Authorizer, Grant, LoggedIn};
 pub(super) use authorizer::{Bearer, Refusal, Tries};
 pub use book::TokenBook;
