@@ -45,9 +45,15 @@ impl Ready {
     }
 
     pub fn facts(&self) -> RequestFacts {
+        let params = match &self.sends {
+            Sends::Raw(bytes) => Value::from(String::from_utf8_lossy(bytes)),
+            Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => {
+                self.params.clone()
+            }
+        };
         RequestFacts {
             method: self.method().to_owned(),
-            params: (!self.params.is_null()).then(|| self.params.clone()),
+            params: (!params.is_null()).then_some(params),
         }
     }
 

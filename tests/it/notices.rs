@@ -324,6 +324,18 @@ fn what_is_wrong_with_a_cancellation_is_said() {
         "the server answered tools/call `work` although it had been cancelled"
     );
 
+    // A tool that owes an output owes none to who cancels it.
+    let owing = calling("read()").replace(
+        "{\\\"type\\\": \\\"object\\\"}}",
+        "{\\\"type\\\": \\\"object\\\"}, \\\"outputSchema\\\": {\\\"type\\\": \\\"object\\\", \\\"required\\\": [\\\"a\\\"]}}",
+    );
+    assert!(owing.contains("outputSchema"), "{owing}");
+    run(
+        &owing,
+        "  - { id: cancel, tool: work, cancel_after: 20ms, quiet_for: 50ms }\n",
+    )
+    .ends(0, "passed");
+
     let early = run(
         &calling("answer(message, text('done'))"),
         "  - { id: cancel, tool: work, cancel_after: 20s }\n",
