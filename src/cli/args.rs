@@ -6,6 +6,7 @@ use super::history::ListArgs;
 use super::login::LoginArgs;
 use super::past::HistoryArgs;
 use super::rules::{RuleFiles, RulesArgs};
+use super::snapshot::SnapshotArgs;
 use super::triage::TriageArgs;
 use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -51,6 +52,8 @@ pub enum Command {
     Login(LoginArgs),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
+    /// Reviews what answers say where their snapshots say otherwise
+    Snapshot(SnapshotArgs),
     /// Prints the completions for a shell
     Completions { shell: clap_complete::Shell },
 }

@@ -135,7 +135,7 @@ async fn log_in(settings: AuthSettings, redactor: &Redactor) -> Result<LoggedIn,
 fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), Refusal> {
     let machine = "a plan that runs without a person has a client of its own: `auth: { \
                    client_credentials: { client_id: …, client_secret: \"${secret:NAME}\" } }`";
-    if world.is_set("CI") {
+    if world.in_ci() {
         let what = "nobody can log in here: CI is set, and a login is a person's";
         return Err(Refusal::of(what, machine));
     }

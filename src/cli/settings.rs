@@ -76,7 +76,12 @@ impl World {
         Some(TokenBook::at(folder))
     }
 
-    pub(super) fn is_set(&self, name: &str) -> bool {
+    /// Whether this is a pipeline, by the variable that all of them set.
+    pub fn in_ci(&self) -> bool {
+        self.is_set("CI") && self.env.get("CI").is_none_or(|value| value != "false")
+    }
+
+    fn is_set(&self, name: &str) -> bool {
         self.env.get(name).is_some_and(|value| !value.is_empty())
     }
 

@@ -2,6 +2,7 @@
 //! for it: the part of preflight that needs no running server.
 
 use super::auth::{ReadyAuth, ReadyProof, authorizer, not_authorizable};
+use super::script::{Slot, slots};
 use super::settings::ExecSettings;
 use crate::model::{Failure, Phase, PlanIssue, SpawnError};
 use crate::plan::{
@@ -49,6 +50,8 @@ impl ServerFacts {
 /// What preflight made of a server.
 pub struct Prepared {
     pub facts: ServerFacts,
+    /// What its client answers, whatever step runs.
+    pub answers: Vec<Slot>,
     /// How to reach it, or everything that is in the way.
     pub reach: Result<Reach, Vec<Failure>>,
 }
@@ -83,11 +86,15 @@ impl Preparation<'_> {
         match template.resolve_str(self.scope, self.server) {
             Ok(text) => text,
             Err(unresolved) => {
-                if !self.missing.contains(&unresolved) {
-                    self.missing.push(unresolved);
-                }
+                self.miss(unresolved);
                 template.raw.clone()
             }
+        }
+    }
+
+    fn miss(&mut self, unresolved: Unresolved) {
+        if !self.missing.contains(&unresolved) {
+            self.missing.push(unresolved);
         }
     }
 
@@ -104,7 +111,7 @@ impl Preparation<'_> {
             .command()
             .map(|command| self.command(command, &mut facts));
         let mut auth = None;
-        let reach = match &server.transport {
+        let mut reach = match &server.transport {
             Transport::Stdio(_) => spec.clone().map(Reach::Stdio),
             Transport::Http {
                 url,
@@ -127,6 +134,11 @@ impl Preparation<'_> {
                 }))
             }
         };
+        let answers =
+            slots(&server.answers, self.scope, self.server).unwrap_or_else(|unresolved| {
+                self.miss(unresolved);
+                Vec::new()
+            });
         let mut failures: Vec<Failure> = self
             .missing
             .iter()
@@ -139,27 +151,22 @@ impl Preparation<'_> {
         {
             failures.push(not_startable(&facts, spec, error, self.redactor));
         }
-        let mut reach = match reach {
-            Some(reach) if failures.is_empty() => reach,
-            Some(_) | None => {
-                return Prepared {
-                    facts,
-                    reach: Err(failures),
-                };
-            }
-        };
-        if let (Reach::Http(endpoint), Some(auth)) = (&mut reach, auth) {
+        if failures.is_empty()
+            && let (Some(Reach::Http(endpoint)), Some(auth)) = (&mut reach, auth)
+        {
             match authorizer(&endpoint.url, &auth, server, settings) {
                 Ok(authorizer) => endpoint.auth = Some(Arc::new(authorizer)),
                 Err(error) => failures.push(not_authorizable(&facts, &error)),
             }
         }
-        let reach = if failures.is_empty() {
-            Ok(reach)
-        } else {
-            Err(failures)
-        };
-        Prepared { facts, reach }
+        Prepared {
+            facts,
+            answers,
+            reach: match reach {
+                Some(reach) if failures.is_empty() => Ok(reach),
+                Some(_) | None => Err(failures),
+            },
+        }
     }
 
     fn auth(&mut self, auth: &Auth) -> ReadyAuth {

@@ -5,6 +5,7 @@ use super::board::{Board, Stop};
 use super::issue::unknown_server;
 use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
+use super::script::Script;
 use super::settings::ExecSettings;
 use super::step::StepEnd;
 use crate::model::{Because, Event, Failure, IterationRecord, Phase, StepReport, StepState};
@@ -103,6 +104,7 @@ async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEn
             settings: settings.clone(),
             place,
             server: server.clone(),
+            script: Script::new(prepared.answers.clone()),
             prepared,
             steps,
         };

@@ -3,6 +3,7 @@
 
 mod auth;
 mod edit;
+mod features;
 mod load;
 mod scope;
 mod source;
@@ -13,6 +14,9 @@ mod uses;
 
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
 pub use edit::{EditError, PlanEdit, apply, diff};
+pub use features::{
+    Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
+};
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, PlanSource, ReadError, ReplaceError};

@@ -11,6 +11,7 @@
 mod support;
 
 mod apply;
+mod asked;
 mod auth;
 mod blame;
 mod cli;
@@ -31,5 +32,6 @@ mod rules;
 mod secrets;
 mod servers;
 mod signals;
+mod snapshot;
 mod triage;
 mod wire_check;

@@ -5,6 +5,7 @@
 
 mod auth;
 mod expect;
+mod features;
 mod operand;
 mod plan;
 mod problem;

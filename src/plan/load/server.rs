@@ -1,5 +1,6 @@
 //! `servers`.
 
+use super::features::Of;
 use super::reader::{Path, Reader, Shape, entry, get};
 use super::references::{Needs, Place};
 use crate::model::Era;
@@ -7,6 +8,7 @@ use crate::plan::syntax::{Entry, Node};
 use crate::plan::template::Template;
 use crate::plan::{Command, Server, Transport};
 use indexmap::IndexMap;
+use serde_json::Value;
 use std::time::Duration;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -24,6 +26,8 @@ const SHAPE: Shape = Shape {
         "auth",
         "era",
         "wire",
+        "capabilities",
+        "answers",
         "startup_timeout",
         "request_timeout",
         "shutdown_timeout",
@@ -45,6 +49,10 @@ const SHAPE: Shape = Shape {
         ("cmd", "did you mean `command`?"),
         ("oauth", "did you mean `auth`?"),
         ("authorization", "did you mean `auth`?"),
+        (
+            "roots",
+            "write `answers: [{ method: roots/list, result: { roots: […] } }]`",
+        ),
         (
             "argv",
             "the first word goes into `command`, the others into `args`",
@@ -103,17 +111,38 @@ impl<'t> Reader<'t> {
         let wire_check = node
             .entry("wire")
             .and_then(|entry| self.wire(&entry.value, path.key("wire")));
+        let capabilities = node
+            .entry("capabilities")
+            .and_then(|entry| self.capabilities(&entry.value, path.key("capabilities")));
+        let answers = match node.entry("answers") {
+            Some(entry) => {
+                let needs = &mut Needs::new();
+                self.answers(&entry.value, path.key("answers"), Of::Server, needs)
+            }
+            None => Vec::new(),
+        };
         Server {
             name: name.to_owned(),
             transport,
             wire_check,
             era,
+            capabilities,
+            answers,
             startup_timeout,
             request_timeout,
             shutdown_timeout,
             at,
             path: path.to_doc(),
         }
+    }
+
+    /// What the client declares, as it is.
+    fn capabilities(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Value> {
+        let entries = self.entries(node, path, "capabilities by name")?;
+        for entry in entries {
+            self.entries(&entry.value, path.key(&entry.key), "a capability");
+        }
+        Some(node.to_value())
     }
 
     fn transport(
