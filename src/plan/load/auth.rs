@@ -194,7 +194,7 @@ mod tests {
         );
         let server = plan.servers.into_iter().next().unwrap().1;
         match server.transport {
-            Transport::Http { auth, .. } => auth.unwrap(),
+            Transport::Http { auth, .. } => *auth.unwrap(),
             Transport::Stdio(_) => panic!("it has a url"),
         }
     }
