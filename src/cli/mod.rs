@@ -88,8 +88,8 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
         Command::History(args) => in_world(|world| history::history(&args, world)),
         Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),
         Command::Rules(args) => in_world(|world| rules::rules(&args, cli.color, world)),
-        Command::Login(args) => in_world(|world| login::login(&args, world)),
         Command::Snapshot(args) => in_world(|world| snapshot::snapshot(&args, cli.color, world)),
+        Command::Login(args) => in_world(|world| login::login(&args, world)),
         Command::Mock(args) => crate::mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -58,6 +58,11 @@ impl World {
         })
     }
 
+    /// Whether this is a pipeline, by the variable that all of them set.
+    pub fn in_ci(&self) -> bool {
+        self.is_set("CI") && self.env.get("CI").is_none_or(|value| value != "false")
+    }
+
     /// Where logins are kept: `JELLY_LOGINS_DIR`, or the usual place for a
     /// program's data; none where the user has no home.
     #[must_use]
@@ -74,11 +79,6 @@ impl World {
                 .join("jelly/logins"),
         };
         Some(TokenBook::at(folder))
-    }
-
-    /// Whether this is a pipeline, by the variable that all of them set.
-    pub fn in_ci(&self) -> bool {
-        self.is_set("CI") && self.env.get("CI").is_none_or(|value| value != "false")
     }
 
     fn is_set(&self, name: &str) -> bool {

@@ -23,7 +23,7 @@ pub use budget::{Budgets, Spent, Track};
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, Side, Standing, Suspect,
 };
-pub use era::Era;
+pub use era::{Era, REVISIONS};
 pub use event::{Event, EventSink};
 pub use exit::{ExitCode, Signal, Verdict};
 pub use failure::{

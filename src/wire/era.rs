@@ -203,10 +203,17 @@ fn strings(value: Option<&Value>) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::{
-        Answers, Version, dress, is_modern_error, read_discover, read_initialize, supported_by,
+        Answers, VERSIONS, Version, dress, is_modern_error, read_discover, read_initialize,
+        supported_by,
     };
-    use crate::model::{Era, RpcError};
+    use crate::model::{Era, REVISIONS, RpcError};
     use serde_json::{Value, json};
+
+    #[test]
+    fn the_versions_are_the_revisions_that_a_plan_may_name() {
+        let versions: Vec<_> = VERSIONS.iter().map(|v| (v.name, v.era)).collect();
+        assert_eq!(versions, REVISIONS);
+    }
 
     #[test]
     fn the_newest_version_of_each_era_comes_first() {

@@ -77,6 +77,33 @@ pub(super) enum Opening {
     Probe { silence: Duration },
     /// Only this era.
     Only(Era),
+    /// Only this version.
+    Exactly(&'static Version),
+}
+
+impl Opening {
+    /// The version that is to be held to, if there is one.
+    fn exactly(self) -> Option<&'static Version> {
+        match self {
+            Self::Exactly(version) => Some(version),
+            Self::Probe { .. } | Self::Only(_) => None,
+        }
+    }
+
+    /// What is sent first.
+    pub(super) fn method(self) -> &'static str {
+        match self {
+            Self::Only(Era::Legacy)
+            | Self::Exactly(Version {
+                era: Era::Legacy, ..
+            }) => INITIALIZE,
+            Self::Probe { .. }
+            | Self::Only(Era::Modern)
+            | Self::Exactly(Version {
+                era: Era::Modern, ..
+            }) => DISCOVER,
+        }
+    }
 }
 
 /// What follows from one answer.
@@ -93,28 +120,29 @@ enum Next {
 /// Settles era and version. It takes as long as the server does; a limit is
 /// set from outside, and dropping this is safe.
 pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<Settled, Trouble> {
-    let newest_legacy = Version::newest(Era::Legacy);
-    let (mut probe, mut init, silence) = match opening {
-        Opening::Probe { silence } => {
-            let probe = discover(connection, Version::newest(Era::Modern));
-            (Some(probe), None, Some(Instant::now() + silence))
-        }
-        Opening::Only(Era::Modern) => {
-            let probe = discover(connection, Version::newest(Era::Modern));
-            (Some(probe), None, None)
-        }
-        Opening::Only(Era::Legacy) => (None, Some(initialize(connection, newest_legacy)), None),
+    let pin = opening.exactly();
+    let first = |era| pin.unwrap_or_else(|| Version::newest(era));
+    let newest_legacy = first(Era::Legacy);
+    let (mut probe, mut init) = if opening.method() == DISCOVER {
+        (Some(discover(connection, first(Era::Modern))), None)
+    } else {
+        (None, Some(initialize(connection, newest_legacy)))
     };
-    let mut silence = silence;
+    let mut silence = match opening {
+        Opening::Probe { silence } => Some(Instant::now() + silence),
+        Opening::Only(_) | Opening::Exactly(_) => None,
+    };
     // A refusal of `initialize` while the probe is still unanswered.
     let mut refused: Option<Trouble> = None;
     let mut discover_tries = vec![Version::newest(Era::Modern).name];
     let mut init_tries = vec![newest_legacy.name];
     loop {
         tokio::select! {
+            // Of two answers that are there, the one to the probe came first.
+            biased;
             answer = answer_to(&mut probe) => {
                 probe = None;
-                match judge_discover(answer, &mut discover_tries) {
+                match held_to(pin, judge_discover(answer, &mut discover_tries)) {
                     Next::Settled(mut settled) => {
                         if let Some(init) = init {
                             settled.initialized_too = accepted(connection, init).await;
@@ -124,7 +152,7 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
                     Next::Again(version) => probe = Some(discover(connection, version)),
                     Next::Failed(trouble) => return Err(trouble),
                     Next::NotModern(version, why) => {
-                        if let Opening::Only(_) = opening {
+                        if let Opening::Only(_) | Opening::Exactly(_) = opening {
                             return Err(why);
                         }
                         if let Some(trouble) = refused {
@@ -138,7 +166,7 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
             }
             answer = answer_to(&mut init) => {
                 init = None;
-                match judge_initialize(answer, &mut init_tries) {
+                match held_to(pin, judge_initialize(answer, &mut init_tries)) {
                     Next::Settled(settled) => {
                         if let Some(probe) = probe {
                             probe.forget();
@@ -174,6 +202,33 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
             }
         }
     }
+}
+
+/// Where a version is pinned, any other one is none.
+fn held_to(pin: Option<&'static Version>, next: Next) -> Next {
+    let Some(pin) = pin else {
+        return next;
+    };
+    let other = match &next {
+        Next::Settled(settled) if settled.version == pin => return next,
+        Next::Settled(settled) => format!("speaks {}", settled.version.name),
+        Next::Again(version) => format!("offers {}", version.name),
+        Next::NotModern(_, Trouble::Refused { error, .. }) => {
+            format!("answers `{DISCOVER}` with: {}", error.message)
+        }
+        Next::NotModern(_, Trouble::Http { end, .. }) => {
+            format!("does not take `{DISCOVER}`, which {}", end.message)
+        }
+        Next::NotModern(_, Trouble::Version(why) | Trouble::Breach(why))
+        | Next::Failed(Trouble::Version(why)) => why.clone(),
+        Next::NotModern(_, Trouble::Exited(_) | Trouble::TimedOut) | Next::Failed(_) => {
+            return next;
+        }
+    };
+    Next::Failed(Trouble::Version(format!(
+        "{other}, and is held to {}",
+        pin.name
+    )))
 }
 
 /// Whether the server accepts the `initialize` that it was sent while it was

@@ -9,6 +9,7 @@ use super::answers::Answers;
 use super::auth::Authorizer;
 use super::candidate::{Attempt, Candidate};
 use super::connection::{deadline_after, reached};
+use super::era::Version;
 use super::handshake::{Opening, Settled, Trouble, shake};
 use super::listing::{ListKind, list_all, read_tools};
 use super::peer::Peer;
@@ -101,6 +102,9 @@ pub struct Launch {
     pub reach: Reach,
     /// A pinned era is neither probed nor doubted.
     pub era: Option<Era>,
+    /// A pinned version is the only one that is asked for and taken; it says
+    /// the era too.
+    pub version: Option<&'static Version>,
     /// From the spawn to the last page of the list of tools.
     pub startup_timeout: Duration,
     /// What [`Session::request_timeout`] says; each request is given its own.
@@ -127,6 +131,7 @@ impl Launch {
             server: server.into(),
             reach: reach.into(),
             era: None,
+            version: None,
             startup_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(2),
@@ -148,8 +153,12 @@ impl Launch {
 pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
     let started = Instant::now();
     let deadline = deadline_after(started, launch.startup_timeout);
-    let (candidate, settled, opening, mut notes) = match launch.era {
-        Some(era) => pinned(launch, era, started, deadline).await?,
+    let pin = match (launch.version, launch.era) {
+        (Some(version), _) => Some(Opening::Exactly(version)),
+        (None, era) => era.map(Opening::Only),
+    };
+    let (candidate, settled, opening, mut notes) = match pin {
+        Some(opening) => pinned(launch, opening, started, deadline).await?,
         None => detected(launch, started, deadline).await?,
     };
     let listed = timeout_at(deadline, list_tools(&candidate, &settled, deadline)).await;
@@ -173,7 +182,7 @@ pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
         tools,
         startup: started.elapsed(),
         notes,
-        shy_of_probes: launch.era.is_none() && opening == Opening::Only(Era::Legacy),
+        shy_of_probes: pin.is_none() && opening == Opening::Only(Era::Legacy),
         by_pipes: !launch.reach.is_http(),
         request_timeout: launch.request_timeout,
         shutdown_timeout: launch.shutdown_timeout,
@@ -184,12 +193,12 @@ type Ready = (Candidate, Settled, Opening, Vec<String>);
 
 async fn pinned(
     launch: &Launch,
-    era: Era,
+    opening: Opening,
     started: Instant,
     deadline: Instant,
 ) -> Result<Ready, Box<StartFailure>> {
     let candidate = Candidate::spawn(launch, started).await?;
-    let attempt = attempt(candidate, Opening::Only(era), deadline).await;
+    let attempt = attempt(candidate, opening, deadline).await;
     conclude(launch, attempt, started, Vec::new()).await
 }
 

@@ -3,11 +3,17 @@
 //! It does what a reader of a server's lists would do, whatever the scenario:
 //! call each tool, read each resource, get each prompt.
 
+use jelly::text::redact::Redactor;
+use jelly::wire::auth::{
+    Algorithm, AuthSettings, Authorizer, Client, Code, FollowRedirects, Grant, SigningKey,
+    WorkloadToken,
+};
 use jelly::wire::{
     Answers, Ask, Endpoint, Launch, ListKind, Reach, ReplyOutcome, Session, accept_defaults, start,
 };
 use serde_json::{Map, Value, json};
 use std::env;
+use std::sync::Arc;
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -30,7 +36,7 @@ fn client() {
 }
 
 async fn visit(scenario: &str, url: &str, context: &Value) {
-    let mut launch = Launch::new("suite", Reach::Http(endpoint(url)));
+    let mut launch = Launch::new("suite", Reach::Http(endpoint(scenario, url, context)));
     launch.startup_timeout = LIMIT;
     let accept = |ask: &Ask<'_>| match ask.method {
         "elicitation/create" => Some(Ok(accept_defaults(ask.params))),
@@ -64,10 +70,54 @@ async fn visit(scenario: &str, url: &str, context: &Value) {
     session.shutdown(LIMIT).await;
 }
 
-fn endpoint(url: &str) -> Endpoint {
+fn endpoint(scenario: &str, url: &str, context: &Value) -> Endpoint {
+    let auth = scenario.starts_with("auth/").then(|| {
+        let settings = AuthSettings {
+            server: url.to_owned(),
+            grant: grant(context),
+            scopes: Vec::new(),
+            issuer: None,
+            patience: LIMIT,
+        };
+        Arc::new(Authorizer::new(settings, &Redactor::none()).expect("settings"))
+    });
     Endpoint {
         url: url.to_owned(),
+        auth,
         ..Endpoint::default()
+    }
+}
+
+/// By what the scenario has registered before; else as a person would, whom
+/// the suite's authorization server does not ask.
+fn grant(context: &Value) -> Grant {
+    let text = |key: &str| context[key].as_str().map(str::to_owned);
+    let registered = text("client_id").map(|id| match text("private_key_pem") {
+        Some(pem) => {
+            let algorithm = text("signing_algorithm").expect("an algorithm");
+            let algorithm = Algorithm::find(&algorithm).expect("a known algorithm");
+            Client::with_key(
+                id,
+                SigningKey::from_pem(&pem, Some(algorithm), None).expect("a key"),
+            )
+        }
+        None => Client::new(id, text("client_secret")),
+    });
+    if let (Some(client), Some(token)) = (&registered, text("valid_jwt")) {
+        return Grant::Assertion(client.clone(), WorkloadToken(token));
+    }
+    match (registered, context["name"].as_str()) {
+        (Some(client), Some(name)) if name.starts_with("auth/client-credentials") => {
+            Grant::ClientCredentials(client)
+        }
+        (client, _) => Grant::Code(Code {
+            client,
+            metadata_url: Some("https://conformance-test.local/client-metadata.json".to_owned()),
+            visitor: Arc::new(FollowRedirects { patience: LIMIT }),
+            visit_takes: LIMIT,
+            port: 0,
+            book: None,
+        }),
     }
 }
 

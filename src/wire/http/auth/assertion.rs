@@ -86,6 +86,17 @@ impl fmt::Debug for SigningKey {
     }
 }
 
+/// What a workload's platform says of it, made out for an authorization server;
+/// nothing of it is ever shown.
+#[derive(Clone)]
+pub struct WorkloadToken(pub String);
+
+impl fmt::Debug for WorkloadToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WorkloadToken")
+    }
+}
+
 impl SigningKey {
     /// From PEM: PKCS#8 of any kind, or PKCS#1 of RSA.
     ///

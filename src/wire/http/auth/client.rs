@@ -119,8 +119,12 @@ impl Client {
             return Ok(*method);
         }
         // Of a public client there is nothing that a server could refuse to
-        // take; some servers do not list it.
-        if let Proof::Nothing = self.proof {
+        // take; some servers do not list it. Others give a secret to every
+        // client that they register, and want to see none.
+        let wants_nothing = taken.iter().any(|name| name == Method::Nothing.name());
+        if matches!(self.proof, Proof::Nothing)
+            || (matches!(self.proof, Proof::Secret(_)) && wants_nothing)
+        {
             return Ok(Method::Nothing);
         }
         let own: Vec<&str> = own.iter().map(|method| method.name()).collect();
@@ -149,7 +153,7 @@ impl Client {
                 let pair = format!("{}:{}", encoded(&self.id), encoded(secret));
                 shown.basic = Some(format!("Basic {}", STANDARD.encode(pair)));
             }
-            (Proof::Secret(secret), _) => {
+            (Proof::Secret(secret), Method::Post | Method::Jwt) => {
                 shown.form.push(("client_id", self.id.clone()));
                 shown.form.push(("client_secret", secret.clone()));
             }
@@ -160,7 +164,9 @@ impl Client {
                 shown.form.push(("client_assertion_type", kind.to_owned()));
                 shown.form.push(("client_assertion", assertion));
             }
-            (Proof::Nothing, _) => shown.form.push(("client_id", self.id.clone())),
+            (Proof::Nothing, _) | (Proof::Secret(_), Method::Nothing) => {
+                shown.form.push(("client_id", self.id.clone()));
+            }
         }
         Ok(shown)
     }
@@ -233,6 +239,10 @@ mod tests {
             "client refused: https://a takes clients by private_key_jwt, and the client can \
              show itself by client_secret_basic, client_secret_post only"
         );
+        let unwanted = server(Some(&["none"]));
+        assert_eq!(client.method(&unwanted).unwrap(), Method::Nothing);
+        let form = client.show(&unwanted).unwrap().form;
+        assert_eq!(form, [("client_id", "id".to_owned())]);
         let public = Client::new("id", None);
         let method = public.method(&server(Some(&["client_secret_basic"])));
         assert_eq!(method.unwrap(), Method::Nothing);

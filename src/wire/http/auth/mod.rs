@@ -13,6 +13,7 @@ mod book;
 mod challenge;
 mod client;
 mod code;
+mod desk;
 mod discovery;
 mod door;
 mod error;
@@ -22,7 +23,7 @@ mod scopes;
 mod token;
 mod visitor;
 
-pub use assertion::{Algorithm, SigningKey};
+pub use assertion::{Algorithm, SigningKey, WorkloadToken};
 pub use authorizer::{AuthSettings, Authorizer, Grant, LoggedIn};
 pub(super) use authorizer::{Bearer, Refusal, Tries};
 pub use book::TokenBook;
