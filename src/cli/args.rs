@@ -1,9 +1,12 @@
 //! What can be typed. Nothing here is resolved yet; see `settings`.
 
+use super::apply::ApplyArgs;
 use super::explain::ExplainArgs;
 use super::history::ListArgs;
+use super::login::LoginArgs;
 use super::past::HistoryArgs;
 use super::rules::{RuleFiles, RulesArgs};
+use super::snapshot::SnapshotArgs;
 use super::triage::TriageArgs;
 use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -35,6 +38,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Validates plans; nothing is started
     Check(CheckArgs),
+    /// Takes the repairs of an earlier run over into the plan's file
+    Apply(ApplyArgs),
     /// What a fingerprint stands for, and why two are or are not the same
     Explain(ExplainArgs),
     /// The tests and causes that give the most trouble
@@ -43,8 +48,12 @@ pub enum Command {
     Triage(Box<TriageArgs>),
     /// Lists, shows, tries and explains the rules of triage
     Rules(RulesArgs),
+    /// Logs a person in to a server that wants tokens, for runs to use
+    Login(LoginArgs),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
+    /// Reviews what answers say where their snapshots say otherwise
+    Snapshot(SnapshotArgs),
     /// Prints the completions for a shell
     Completions { shell: clap_complete::Shell },
 }
@@ -119,6 +128,10 @@ pub struct RunArgs {
     /// Repairs nothing
     #[arg(long)]
     pub no_repair: bool,
+
+    /// Writes the repairs of a run that they made green into the plan's file
+    #[arg(long, conflicts_with = "no_repair")]
+    pub write_repairs: bool,
 
     /// Takes a run that only a changed contract made green for passed (exit 0, not 4)
     #[arg(long)]

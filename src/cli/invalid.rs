@@ -158,6 +158,8 @@ impl Invalid {
                     .file_stem()
                     .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
                 path: path.display().to_string(),
+                sha256: None,
+                repaired_sha256: None,
             },
             verdict: Verdict::InvalidInput,
             exit_code: ExitCode::InvalidInput.code(),
@@ -173,6 +175,7 @@ impl Invalid {
             report_dir: None,
             iterations: Vec::new(),
             repair_diff: None,
+            repairs_written: false,
             warnings: Vec::new(),
         }
     }

@@ -1,5 +1,6 @@
 //! What was typed → what is meant → one function per command → exit code.
 
+mod apply;
 mod args;
 mod call;
 mod check;
@@ -10,13 +11,17 @@ mod find;
 mod history;
 mod interrupt;
 mod invalid;
+mod login;
 mod out;
+mod paint;
 mod past;
 mod plan_run;
 mod record;
+mod results;
 mod rules;
 mod run;
 mod settings;
+mod snapshot;
 mod triage;
 
 use crate::model::ExitCode;
@@ -78,10 +83,13 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
             let (mut out, mut err) = (io::stdout(), io::stderr());
             check::check(&args.plans, color, json, &mut out, &mut err).into()
         }
+        Command::Apply(args) => in_world(|world| apply::apply(&args, world)),
         Command::Explain(args) => in_world(|world| explain::explain(&args, cli.color, world)),
         Command::History(args) => in_world(|world| history::history(&args, world)),
         Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),
         Command::Rules(args) => in_world(|world| rules::rules(&args, cli.color, world)),
+        Command::Snapshot(args) => in_world(|world| snapshot::snapshot(&args, cli.color, world)),
+        Command::Login(args) => in_world(|world| login::login(&args, world)),
         Command::Mock(args) => crate::mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

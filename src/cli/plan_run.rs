@@ -11,7 +11,7 @@ use super::settings::{budgets, hooks, project_dir};
 use crate::exec::{ExecSettings, Selection};
 use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
 use crate::model::{Event, EventSink, ExitCode, RunReport, Verdict};
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanSource};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::{Redactor, looks_secret};
 use crate::wire::Recorder;
@@ -172,8 +172,13 @@ impl<'a> PlanRun<'a> {
                 self.warn(warning);
             }
         }
-        self.queue.show();
         let mut report = outcome.report;
+        let mut code = outcome.ending.exit_code;
+        if self.call.args.write_repairs && report.verdict == Verdict::PassedAfterRepair {
+            let repaired = &outcome.final_plan.source;
+            code = self.write_back(&outcome.original, repaired, &mut report, code);
+        }
+        self.queue.show();
         let told = if self.call.several {
             self.reporter.borrow_mut().leave()
         } else {
@@ -189,7 +194,7 @@ impl<'a> PlanRun<'a> {
         }
         PlanEnd {
             report,
-            code: outcome.ending.exit_code,
+            code,
             transcript: self.transcript.take(),
         }
     }
@@ -208,6 +213,7 @@ impl<'a> PlanRun<'a> {
             interrupt: call.interrupt.clone(),
             events: self.events.clone(),
             redactor: self.redactor.clone(),
+            logins: call.world.logins(),
             recorder: self.recorder.clone(),
             stderr_log: {
                 let (report_dir, events) = (self.report_dir.clone(), self.events.clone());
@@ -283,6 +289,43 @@ impl<'a> PlanRun<'a> {
         Ok(())
     }
 
+    /// Puts the repairs into the user's file, and says so in the reports. A
+    /// file that can't take them leaves what was asked for undone.
+    fn write_back(
+        &self,
+        original: &PlanSource,
+        repaired: &PlanSource,
+        report: &mut RunReport,
+        code: ExitCode,
+    ) -> ExitCode {
+        if repaired.text == original.text {
+            return code;
+        }
+        let code = match repaired.replace(original) {
+            Ok(()) => {
+                report.repairs_written = true;
+                code
+            }
+            Err(error) => {
+                let warning = format!("the repairs were not written: {error}");
+                self.warn(warning.clone());
+                report.warnings.push(warning);
+                report.verdict = Verdict::NeedsUserHelp;
+                report.needs_user_help = true;
+                report.exit_code = ExitCode::NeedsUserHelp.code();
+                ExitCode::NeedsUserHelp
+            }
+        };
+        let text = self.redactor.redact(&repaired.text);
+        match self.write(report, Some(text.as_ref())) {
+            Ok(()) => code,
+            Err(error) => {
+                self.warn(error);
+                ExitCode::NeedsUserHelp
+            }
+        }
+    }
+
     /// Names variables that count as not set though they are.
     fn warn_of_no_text(&self, plan: &Plan) {
         let no_text = &self.call.world.no_text;
@@ -327,7 +370,7 @@ const MIN_UNNAMED: usize = 8;
 /// environment variables whose names say it. The latter need not be named in
 /// the plan: servers inherit the environment and may print it, and a hook may
 /// put one into the plan later.
-fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
+pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
     let used = plan
         .env_names()
         .into_iter()

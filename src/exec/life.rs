@@ -6,13 +6,13 @@
 use super::lane::{Lane, shorten};
 use super::preflight::ToolBook;
 use super::step::Aftermath;
+use super::subscriptions::Subscriptions;
 use super::wire_check::note_wire_check;
 use crate::model::{Era, Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
 use crate::plan::Step;
 use crate::process::{How, Shutdown};
 use crate::text::{human_duration, plural};
-use crate::wire::{HttpEnd, Launch, ListKind, ReplyOutcome, Session, describe_exit};
-use serde_json::Value;
+use crate::wire::{HttpEnd, Launch, ReplyOutcome, Session, describe_exit};
 use std::time::Duration;
 
 /// After so many deaths in one iteration a server is not started again.
@@ -30,12 +30,13 @@ pub struct Running {
     pub session: Option<Session>,
     pub tools: Vec<ToolInfo>,
     pub book: ToolBook,
+    pub subscriptions: Subscriptions,
     pub deaths: u32,
     /// It was stopped by us since it no longer answered.
     pub restarts: u32,
     era: Era,
     /// It died of the probe for its era once, so nothing unknown is sent.
-    fragile: bool,
+    pub fragile: bool,
     /// It is not started again.
     down: bool,
 }
@@ -49,6 +50,7 @@ impl Running {
             era: session.era(),
             fragile: session.shy_of_probes(),
             session: Some(session),
+            subscriptions: Subscriptions::default(),
             deaths: 0,
             restarts: 0,
             down: false,
@@ -64,21 +66,14 @@ impl Running {
         let Some(session) = &self.session else {
             return Pulse::Gone;
         };
-        let reply = match (self.fragile, self.era) {
-            // What it has answered before, it knows.
-            (true, _) if session.declares_tools() => {
-                session.list(ListKind::Tools, Value::Null, limit).await
-            }
-            (true, _) => return Pulse::Unknown,
-            (false, Era::Legacy) => session.request("ping", Value::Null, limit).await,
-            (false, Era::Modern) => {
-                let method = "server/discover";
-                session.request(method, Value::Null, limit).await
-            }
+        let Some(reply) = session.pulse(self.fragile, limit).await else {
+            return Pulse::Unknown;
         };
         match reply.outcome {
             // A refusal is a sign of life as good as any.
-            ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => Pulse::Beats,
+            ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) | ReplyOutcome::Unanswered(_) => {
+                Pulse::Beats
+            }
             ReplyOutcome::TimedOut(_) if reply.unread => Pulse::Deaf,
             ReplyOutcome::Http(end) if end.answered() && !end.session_lost => Pulse::Beats,
             ReplyOutcome::TimedOut(_) | ReplyOutcome::Broken(_) | ReplyOutcome::Http(_) => {
@@ -131,10 +126,8 @@ impl Lane {
                 running.deaths += 1;
                 self.bury(running, report).await;
             }
-            // The first two are dealt with before the step ends.
-            Aftermath::DiedBefore | Aftermath::SessionLost(_) => {
-                self.uninvited_exit(running, report).await;
-            }
+            // Dealt with before the step ended.
+            Aftermath::DiedBefore | Aftermath::SessionLost(_) => {}
             Aftermath::Unsure => self.check_pulse_or_replace(running, report).await,
         }
     }
@@ -190,6 +183,7 @@ impl Lane {
 
     /// Puts a dead server's session away; what it leaves behind is killed.
     async fn bury(&self, running: &mut Running, report: &mut ServerReport) {
+        running.subscriptions.clear();
         let Some(mut session) = running.session.take() else {
             return;
         };
@@ -200,10 +194,12 @@ impl Lane {
         note_wire_check(&session, report);
         if running.deaths >= MAX_DEATHS {
             running.down = true;
-            report.notes.push(format!(
-                "it died {} in this iteration and is not started again",
-                plural(running.deaths, "time")
-            ));
+            let times = plural(running.deaths, "time");
+            report.notes.push(if session.has_process() {
+                format!("it died {times} in this iteration and is not started again")
+            } else {
+                format!("it lost its session {times} in this iteration and is given no other")
+            });
         }
     }
 
@@ -218,15 +214,12 @@ impl Lane {
         if running.has_exited() {
             return self.uninvited_exit(running, report).await;
         }
+        running.subscriptions.clear();
         if let Some(mut session) = running.session.take() {
             note_evidence(&session, report);
-            let afresh = if session.has_process() {
-                "was started afresh"
-            } else {
-                "was given a new session"
-            };
             report.notes.push(format!(
-                "it no longer answered after a call that went wrong, and {afresh}"
+                "it no longer answered after a call that went wrong, and {}",
+                afresh(&session)
             ));
             running.restarts += 1;
             session.shutdown(HASTY_GRACE).await;
@@ -271,6 +264,7 @@ impl Lane {
         if self.board.stopped().is_none() {
             self.look_a_last_time(&mut running, report).await;
         }
+        running.subscriptions.clear();
         let Some(mut session) = running.session.take() else {
             return;
         };
@@ -326,6 +320,15 @@ impl Lane {
     }
 }
 
+/// What becomes of a server that is given up and wanted again.
+pub(super) fn afresh(session: &Session) -> &'static str {
+    if session.has_process() {
+        "was started afresh"
+    } else {
+        "was given a new session"
+    }
+}
+
 fn note_evidence(session: &Session, report: &mut ServerReport) {
     let (noise, sample) = session.noise();
     report.stdout_noise += noise;
@@ -341,8 +344,13 @@ fn note_evidence(session: &Session, report: &mut ServerReport) {
 /// What a reader should know of how a server was stopped.
 fn unusual_end(shutdown: &Shutdown, grace: Duration, by_pipes: bool) -> Option<String> {
     match shutdown.how {
+        How::AlreadyExited if !by_pipes => {
+            let exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0))?;
+            let how = describe_exit(exit);
+            Some(format!("it exited {how} before it was told to end"))
+        }
         // Nothing but a signal ends a server that does not serve by its pipes.
-        How::Graceful | How::AlreadyExited | How::Terminated if !by_pipes => None,
+        How::Graceful | How::Terminated if !by_pipes => None,
         How::Killed if !by_pipes => Some(format!(
             "it did not exit on SIGTERM within {}, and was killed",
             human_duration(grace)

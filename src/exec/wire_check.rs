@@ -2,7 +2,8 @@
 //! that comes of it.
 
 use super::lane::Lane;
-use super::life::HASTY_GRACE;
+use super::life::{HASTY_GRACE, afresh};
+use super::step::Aftermath;
 use crate::model::{
     Assertion, AssertionTarget, Because, Era, Event, Failure, Outcome, Phase, ServerReport,
     WireCheck,
@@ -37,11 +38,11 @@ impl Lane {
         if !session.was_opened_twice() {
             return Ok(session);
         }
-        report.notes.push(
-            "it answered the probe for its era after `initialize` was sent as well, and was \
-             started afresh for the wire check, with the probe alone"
-                .to_owned(),
-        );
+        report.notes.push(format!(
+            "it answered the probe for its era after `initialize` was sent as well, and {} for \
+             the wire check, with the probe alone",
+            afresh(&session)
+        ));
         session.shutdown(HASTY_GRACE).await;
         drop(session);
         let launch = Launch {
@@ -52,10 +53,16 @@ impl Lane {
     }
 
     /// Asks for every list that the server declares, with all its pages: what
-    /// nobody asks for can't be checked. The answers are the check's alone.
-    pub(super) async fn ask_declared_lists(&self, session: &Session, report: &mut ServerReport) {
+    /// nobody asks for can't be checked. The answers are the check's alone, and
+    /// a server that gives none is noted, and looked after before its first
+    /// step, which is not to blame.
+    pub(super) async fn ask_declared_lists(
+        &self,
+        session: &Session,
+        report: &mut ServerReport,
+    ) -> Aftermath {
         if !self.checks_wire() {
-            return;
+            return Aftermath::Alive;
         }
         for (capability, kind) in LISTS {
             if session.capabilities().get(capability).is_none() {
@@ -64,25 +71,26 @@ impl Lane {
             let limit = self.server.request_timeout;
             let reply = tokio::select! {
                 reply = session.list(kind, Value::Null, limit) => reply,
-                _ = self.board.stop() => return,
+                _ = self.board.stop() => return Aftermath::Alive,
             };
-            match reply.outcome {
-                ReplyOutcome::Answered(_)
-                | ReplyOutcome::RpcError(_)
-                | ReplyOutcome::Broken(_)
-                | ReplyOutcome::Http(_) => {}
-                ReplyOutcome::TimedOut(_) => {
-                    let method = kind.method();
-                    report.notes.push(format!(
-                        "it declares `{capability}` and did not answer `{method}`, which was \
-                         asked for the wire check"
-                    ));
-                    return;
-                }
+            let how = match reply.outcome {
+                ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => continue,
+                ReplyOutcome::Broken(_) => "answered what is no list".to_owned(),
+                ReplyOutcome::Http(end) if end.rpc_error.is_some() => continue,
+                ReplyOutcome::Http(end) => format!("the request {}", end.message),
+                // A list asks for nothing, and what it asks all the same is a breach.
+                ReplyOutcome::Unanswered(_) => continue,
+                ReplyOutcome::TimedOut(_) => "did not answer".to_owned(),
                 // The next step finds it dead.
-                ReplyOutcome::Exited(_) => return,
-            }
+                ReplyOutcome::Exited(_) => return Aftermath::Alive,
+            };
+            report.notes.push(format!(
+                "it declares `{capability}`, and was asked `{}` for the wire check: {how}",
+                kind.method()
+            ));
+            return Aftermath::Unsure;
         }
+        Aftermath::Alive
     }
 
     /// Tells what the check came to, and makes a failure of it where the

@@ -72,6 +72,11 @@ pub(super) fn apply(
             target: proposal.target.clone(),
             explanation: redactor.redact(&proposal.explanation).into_owned(),
             diff,
+            edits: proposal
+                .edits
+                .iter()
+                .map(|edit| edit.report(redactor))
+                .collect(),
             ineffective: false,
         },
     ))

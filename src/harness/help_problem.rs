@@ -2,8 +2,8 @@
 
 use super::help::{HelpContext, quoted};
 use crate::model::{
-    ActionKind, Assertion, AssertionTarget, Because, Exit, FailureReport, HelpProblem,
-    IterationReport, Phase, RepairReport, Standing, StepState,
+    ActionKind, Assertion, Because, Exit, FailureReport, HelpProblem, IterationReport, Phase,
+    RepairReport, Standing, StepState,
 };
 use crate::text::{one_line, plural};
 
@@ -118,7 +118,7 @@ fn evidence(failure: &FailureReport, what: &str) -> String {
     let mut parts = Vec::new();
     parts.extend(failure.exit.as_ref().and_then(exit_status));
     // A breach of the protocol says all of it.
-    if let Some(assertion) = failure.assertion.as_ref().filter(|a| !is_wire(a)) {
+    if let Some(assertion) = failure.assertion.as_ref().filter(|a| !a.is_wire()) {
         parts.push(compared(assertion));
     }
     match &failure.diagnosis.evidence {
@@ -142,10 +142,6 @@ fn evidence(failure: &FailureReport, what: &str) -> String {
         parts.push(format!("the plan at {at}"));
     }
     parts.join("; ")
-}
-
-fn is_wire(assertion: &Assertion) -> bool {
-    assertion.target == Some(AssertionTarget::Wire)
 }
 
 fn exit_status(exit: &Exit) -> Option<String> {
@@ -275,7 +271,7 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     } else if let Some(server) = &failure.server {
         // Without it, the next run would look no more.
         let check = match &failure.assertion {
-            Some(assertion) if is_wire(assertion) => " --wire-check",
+            Some(assertion) if assertion.is_wire() => " --wire-check",
             Some(_) | None => "",
         };
         push_new(

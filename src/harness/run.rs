@@ -25,6 +25,8 @@ use tokio::time::Instant;
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub report: RunReport,
+    /// The plan's text as its owner wrote it last.
+    pub original: PlanSource,
     /// With the repairs that were applied; equal to the user's without any.
     pub final_plan: Plan,
     pub ending: Ending,

@@ -51,6 +51,9 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             plan: PlanReport {
                 name: self.plan.name.clone(),
                 path: self.original.path.display().to_string(),
+                sha256: Some(self.original.sha256()),
+                repaired_sha256: (self.plan.source.text != self.original.text)
+                    .then(|| self.plan.source.sha256()),
             },
             verdict: ending.verdict,
             exit_code: ending.exit_code.code(),
@@ -63,6 +66,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             report_dir: self.settings.report_dir.clone(),
             iterations: self.iterations.clone(),
             repair_diff: (!repair_diff.is_empty()).then_some(repair_diff),
+            repairs_written: false,
             warnings: self.warnings.clone(),
         }
     }
@@ -80,6 +84,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         }
         Outcome {
             report,
+            original: self.original,
             final_plan: Rc::unwrap_or_clone(self.plan),
             ending,
         }

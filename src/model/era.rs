@@ -13,6 +13,15 @@ pub enum Era {
     Legacy,
 }
 
+/// The published revisions of the protocol, newest first, and their eras.
+pub const REVISIONS: [(&str, Era); 5] = [
+    ("2026-07-28", Era::Modern),
+    ("2025-11-25", Era::Legacy),
+    ("2025-06-18", Era::Legacy),
+    ("2025-03-26", Era::Legacy),
+    ("2024-11-05", Era::Legacy),
+];
+
 impl fmt::Display for Era {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -132,6 +132,12 @@ pub enum AssertionTarget {
     OutputSchema,
     /// The specification of the protocol, expected of every message.
     Wire,
+    /// What the server asked of its client.
+    Asked,
+    /// The notifications that the server sent.
+    Notification,
+    /// What the server did after the request was cancelled.
+    Cancellation,
 }
 
 /// An expectation that did not hold.
@@ -150,6 +156,15 @@ pub struct Assertion {
     /// `file:line:column` of the expectation in the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+}
+
+impl Assertion {
+    /// It was not a plan that expected this, but the specification: see
+    /// [`AssertionTarget::Wire`].
+    #[must_use]
+    pub fn is_wire(&self) -> bool {
+        self.target == Some(AssertionTarget::Wire)
+    }
 }
 
 /// What a plan says that can't be meant, found before anything is sent.

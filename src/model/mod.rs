@@ -23,7 +23,7 @@ pub use budget::{Budgets, Spent, Track};
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, Side, Standing, Suspect,
 };
-pub use era::Era;
+pub use era::{Era, REVISIONS};
 pub use event::{Event, EventSink};
 pub use exit::{ExitCode, Signal, Verdict};
 pub use failure::{
@@ -36,8 +36,8 @@ pub use record::{
     Totals,
 };
 pub use report::{
-    ActionKind, ActionReport, BeforeAfter, BudgetsReport, FailureReport, HelpProblem, HelpSummary,
-    HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
+    ActionKind, ActionReport, BeforeAfter, BudgetsReport, EditReport, FailureReport, HelpProblem,
+    HelpSummary, HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
     VOLATILE_FIELDS,
 };
 pub use rules::{

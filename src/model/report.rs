@@ -5,6 +5,7 @@ use super::{
     Verdict,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Version of `results.json`; raised when a field changes its meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -43,9 +44,29 @@ pub struct RepairReport {
     pub explanation: String,
     /// Unified diff of the plan; empty for a folder that was created.
     pub diff: String,
+    /// The same as data, for `jelly apply`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<EditReport>,
     /// Its failure came back, so it did not help. Set later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ineffective: bool,
+}
+
+/// One edit of a plan as a report holds it. A path is made of keys and of
+/// indices from 0, as in `["steps", 2, "tool"]`, in the plan before the repair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum EditReport {
+    /// A scalar is replaced, or comes to a map or to the end of a list.
+    Set {
+        path: Vec<Value>,
+        /// Redacted.
+        value: Value,
+    },
+    /// The last key of the path is renamed.
+    RenameKey { path: Vec<Value>, to: String },
+    /// The item of a list is taken out.
+    Remove { path: Vec<Value> },
 }
 
 /// The run of a hook command.
@@ -173,6 +194,13 @@ pub struct PlanReport {
     pub name: String,
     /// As the user gave it.
     pub path: String,
+    /// Of the file's text as its owner wrote it last, in hexadecimal; absent
+    /// where it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// The same of the repaired plan, where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repaired_sha256: Option<String>,
 }
 
 /// A run of one plan: what `--format json` prints and `results.json` holds.
@@ -200,6 +228,9 @@ pub struct RunReport {
     /// Whole diff between the user's plan and the repaired one, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair_diff: Option<String>,
+    /// The repaired plan was written to the user's file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repairs_written: bool,
     /// What the run could not do for itself, such as a recording that could
     /// not be written, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,7 +1,9 @@
 //! YAML or JSON → validated [`Plan`] with spans; variables; edits that keep
 //! comments. Must not know how a plan is executed.
 
+mod auth;
 mod edit;
+mod features;
 mod load;
 mod scope;
 mod source;
@@ -10,10 +12,14 @@ mod template;
 mod types;
 mod uses;
 
+pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
 pub use edit::{EditError, PlanEdit, apply, diff};
+pub use features::{
+    Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
+};
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use scope::{Scope, Unresolved, resolve_json};
-pub use source::{Format, PlanSource, ReadError};
+pub use source::{Format, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
     BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect,

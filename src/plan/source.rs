@@ -1,7 +1,8 @@
 //! The text of a plan and where it came from.
 
 use super::Location;
-use std::io::Read;
+use sha2::{Digest, Sha256};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,6 +37,17 @@ pub enum ReadError {
     TooLong { path: String },
     #[error("{path}: not UTF-8 text (line {line}); save it as UTF-8")]
     NotUtf8 { path: String, line: usize },
+}
+
+/// Why a plan's file is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReplaceError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("{path}: it was changed since it was read")]
+    Changed { path: String },
+    #[error("{path}: can't be written: {reason}")]
+    Unwritable { path: String, reason: String },
 }
 
 impl PlanSource {
@@ -78,6 +90,42 @@ impl PlanSource {
         })
     }
 
+    /// Of the text, in hexadecimal.
+    #[must_use]
+    pub fn sha256(&self) -> String {
+        let digest = Sha256::digest(self.text.as_bytes());
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Puts this text into the file in the place of `before`, whole or not at
+    /// all. The file's permissions stay, and a symbolic link to it stays one.
+    ///
+    /// # Errors
+    /// The file does not hold `before`, or can't be read or written; then it
+    /// is as it was.
+    pub fn replace(&self, before: &Self) -> Result<(), ReplaceError> {
+        if Self::read(&self.path)?.text != before.text {
+            return Err(ReplaceError::Changed {
+                path: self.path.display().to_string(),
+            });
+        }
+        let written = || {
+            let file = std::fs::canonicalize(&self.path)?;
+            let folder = file.parent().unwrap_or(Path::new("."));
+            let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+            beside.write_all(self.text.as_bytes())?;
+            let permissions = std::fs::metadata(&file)?.permissions();
+            beside.as_file().set_permissions(permissions)?;
+            beside.as_file().sync_all()?;
+            beside.persist(&file).map_err(|error| error.error)?;
+            Ok(())
+        };
+        written().map_err(|error: std::io::Error| ReplaceError::Unwritable {
+            path: self.path.display().to_string(),
+            reason: error.to_string(),
+        })
+    }
+
     /// By the file's extension; everything but `.json` is YAML.
     #[must_use]
     pub fn format(&self) -> Format {
@@ -101,7 +149,7 @@ impl PlanSource {
 
 #[cfg(test)]
 mod tests {
-    use super::{PlanSource, ReadError};
+    use super::{PlanSource, ReadError, ReplaceError};
 
     #[test]
     fn a_plan_that_cannot_be_had_says_why() {
@@ -120,5 +168,47 @@ mod tests {
             PlanSource::read(&file("latin.yaml")),
             Err(ReadError::NotUtf8 { line: 2, .. })
         ));
+    }
+
+    #[test]
+    fn a_file_is_replaced_only_by_who_knows_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.yaml");
+        std::fs::write(&file, "a: 1\n").unwrap();
+        let before = PlanSource::read(&file).unwrap();
+        let after = PlanSource {
+            text: "a: 2\n".into(),
+            ..before.clone()
+        };
+        after.replace(&before).unwrap();
+        assert_eq!(PlanSource::read(&file).unwrap(), after);
+        let again = after.replace(&before);
+        assert!(matches!(again, Err(ReplaceError::Changed { .. })));
+        let names = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(names, 1, "nothing is left beside it");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_replaced_file_keeps_its_permissions_and_a_link_its_nature() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (
+            folder.path().join("a.yaml"),
+            folder.path().join("link.yaml"),
+        );
+        std::fs::write(&file, "a: 1\n").unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
+        symlink("a.yaml", &link).unwrap();
+        let before = PlanSource::read(&link).unwrap();
+        let after = PlanSource {
+            text: "a: 2\n".into(),
+            ..before.clone()
+        };
+        after.replace(&before).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "a: 2\n");
+        assert!(link.is_symlink());
+        let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
     }
 }

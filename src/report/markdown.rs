@@ -26,9 +26,15 @@ pub fn test_results_md(report: &RunReport) -> String {
         .filter(|d| !d.trim().is_empty())
     {
         out.push_str("\n## The repaired plan\n\n");
-        out.push_str(
-            "Your file is as it was. `repaired-plan.yaml` and `repair.patch` lie beside this report.\n\n",
-        );
+        out.push_str(if report.repairs_written {
+            "It was written to your file, as `--write-repairs` asks.\n\n"
+        } else if report.verdict == Verdict::PassedAfterRepair {
+            "Your file is as it was: `jelly apply` takes the repairs over. `repaired-plan.yaml` and \
+             `repair.patch` lie beside this report.\n\n"
+        } else {
+            "Your file is as it was. `repaired-plan.yaml` and `repair.patch` lie beside this \
+             report.\n\n"
+        });
         out.push_str(&fence(diff, "diff"));
     }
     for iteration in &report.iterations {

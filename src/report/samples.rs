@@ -171,6 +171,8 @@ pub(super) fn run(verdict: Verdict, exit_code: u8, iterations: Vec<IterationRepo
         plan: PlanReport {
             name: "filesystem smoke".into(),
             path: "plans/filesystem.yaml".into(),
+            sha256: None,
+            repaired_sha256: None,
         },
         verdict,
         exit_code,
@@ -183,6 +185,7 @@ pub(super) fn run(verdict: Verdict, exit_code: u8, iterations: Vec<IterationRepo
         report_dir: Some("reports/20261122-015825-a1b2".into()),
         iterations,
         repair_diff: None,
+        repairs_written: false,
         warnings: Vec::new(),
     }
 }
@@ -278,6 +281,7 @@ pub(super) fn repaired() -> RunReport {
         target: "servers.files".into(),
         explanation: "points the server and its steps at .mcp/filesystem".into(),
         diff: DIFF.into(),
+        edits: Vec::new(),
         ineffective: false,
     });
     let mut report = run(

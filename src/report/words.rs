@@ -2,9 +2,8 @@
 
 use super::quote::line;
 use crate::model::{
-    ActionKind, AssertionTarget, Because, ErrorCategory, Exit, FailureReport, HttpFacts,
-    IterationReport, Outcome, Phase, ServerState, Side, Standing, StepState, Totals, Verdict,
-    WireCheck, WireLevel,
+    ActionKind, Assertion, Because, ErrorCategory, Exit, FailureReport, HttpFacts, IterationReport,
+    Outcome, Phase, ServerState, Side, Standing, StepState, Totals, Verdict, WireCheck, WireLevel,
 };
 use crate::text::plural;
 
@@ -176,8 +175,7 @@ pub(super) fn wire_case(server: &str) -> String {
 
 /// What the check of a server's messages found.
 pub(super) fn is_wire_check(failure: &FailureReport) -> bool {
-    let target = failure.assertion.as_ref().and_then(|a| a.target);
-    target == Some(AssertionTarget::Wire)
+    failure.assertion.as_ref().is_some_and(Assertion::is_wire)
 }
 
 /// `14 messages checked: 2 breaches, 1 note`.

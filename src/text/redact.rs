@@ -4,11 +4,12 @@
 //! travels: as it is, JSON-escaped (once and twice), URL-encoded,
 //! HTML-escaped, in hexadecimal and in Base64 at each alignment.
 
+use super::truncate;
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Encoded forms of shorter secrets would match by chance.
 const MIN_ENCODED: usize = 4;
@@ -17,8 +18,12 @@ const MIN_ENCODED: usize = 4;
 const MIN_LINE: usize = 8;
 
 /// Replaces secrets by `[secret NAME]`. Cheap to clone.
+///
+/// All clones of one redactor know the same secrets, those that one of them
+/// learns later included: a token that comes into being in mid-run is masked by
+/// everybody who was given a clone before.
 #[derive(Debug, Clone, Default)]
-pub struct Redactor(Option<Arc<Inner>>);
+pub struct Redactor(Arc<RwLock<Option<Arc<Inner>>>>);
 
 #[derive(Debug)]
 struct Inner {
@@ -32,8 +37,24 @@ impl Redactor {
     /// Redacts these secrets, given as name and value. Empty values are
     /// nobody's secret.
     pub fn new<N: AsRef<str>, V: AsRef<str>>(secrets: impl IntoIterator<Item = (N, V)>) -> Self {
-        let mut forms: Vec<(Vec<u8>, String)> = Vec::new();
-        let mut seen = BTreeSet::new();
+        let redactor = Self::default();
+        redactor.learn(secrets);
+        redactor
+    }
+
+    /// A redactor that knows no secret.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Redacts these secrets from now on too. Whoever makes or is given a
+    /// secret calls this before anything of it can be shown.
+    pub fn learn<N: AsRef<str>, V: AsRef<str>>(&self, secrets: impl IntoIterator<Item = (N, V)>) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut forms = known.as_ref().map_or_else(Vec::new, |i| i.forms.clone());
+        let mut seen: BTreeSet<Vec<u8>> = forms.iter().map(|(form, _)| form.clone()).collect();
+        let before = forms.len();
         for (name, value) in secrets {
             for form in forms_of(value.as_ref()) {
                 if seen.insert(form.clone()) {
@@ -41,41 +62,21 @@ impl Redactor {
                 }
             }
         }
-        if forms.is_empty() {
-            return Self(None);
-        }
-        forms.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.cmp(b)));
-        let pattern = forms
-            .iter()
-            .map(|(form, _)| escape(form))
-            .collect::<Vec<_>>()
-            .join("|");
-        let pattern = RegexBuilder::new(&pattern)
-            .unicode(false)
-            .size_limit(256 << 20)
-            .build();
-        match pattern {
-            Ok(pattern) => Self(Some(Arc::new(Inner { pattern, forms }))),
-            // An alternation of escaped literals is always a valid pattern,
-            // and one beyond the size limit would need secrets of many
-            // megabytes. Better to show nothing than a secret.
-            Err(_) => Self(Some(Arc::new(Inner {
-                pattern: everything(),
-                forms: Vec::new(),
-            }))),
+        if forms.len() > before {
+            *known = Some(Arc::new(Inner::of(forms)));
         }
     }
 
-    /// A redactor that knows no secret.
-    #[must_use]
-    pub fn none() -> Self {
-        Self(None)
+    /// What is known now.
+    fn known(&self) -> Option<Arc<Inner>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.clone()
     }
 
     /// `text` without secrets.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match &self.0 {
+        match self.known() {
             Some(inner) if inner.pattern.is_match(text.as_bytes()) => {
                 let bytes = inner.replace(text.as_bytes());
                 // Forms are whole characters, so the rest stays valid UTF-8.
@@ -85,9 +86,18 @@ impl Redactor {
         }
     }
 
+    /// The first `max` bytes of `text` without secrets, marked where more
+    /// stood there. A secret does not survive by being cut in two, and what
+    /// lies far beyond the cut costs nothing.
+    #[must_use]
+    pub fn cut(&self, text: &str, max: usize) -> String {
+        let head = truncate(text, max.saturating_mul(64));
+        truncate(&self.redact(&head), max).into_owned()
+    }
+
     /// Redacts every string of `value`, keys included.
     pub fn redact_json(&self, value: &mut Value) {
-        if self.0.is_none() {
+        if self.known().is_none() {
             return;
         }
         match value {
@@ -124,6 +134,29 @@ impl Redactor {
 }
 
 impl Inner {
+    fn of(mut forms: Vec<(Vec<u8>, String)>) -> Self {
+        forms.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.cmp(b)));
+        let pattern = forms
+            .iter()
+            .map(|(form, _)| escape(form))
+            .collect::<Vec<_>>()
+            .join("|");
+        let pattern = RegexBuilder::new(&pattern)
+            .unicode(false)
+            .size_limit(256 << 20)
+            .build();
+        match pattern {
+            Ok(pattern) => Self { pattern, forms },
+            // An alternation of escaped literals is always a valid pattern,
+            // and one beyond the size limit would need secrets of many
+            // megabytes. Better to show nothing than a secret.
+            Err(_) => Self {
+                pattern: everything(),
+                forms,
+            },
+        }
+    }
+
     fn replace(&self, bytes: &[u8]) -> Vec<u8> {
         self.pattern
             .replace_all(bytes, |found: &regex::bytes::Captures<'_>| {
@@ -172,7 +205,7 @@ pub struct StreamRedactor {
 impl StreamRedactor {
     /// What can be shown after `bytes` came.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let Some(inner) = &self.redactor.0 else {
+        let Some(inner) = self.redactor.known() else {
             return bytes.to_vec();
         };
         self.held.extend_from_slice(bytes);
@@ -187,7 +220,7 @@ impl StreamRedactor {
     /// enough to tell.
     pub fn finish(&mut self) -> Vec<u8> {
         let held = std::mem::take(&mut self.held);
-        match &self.redactor.0 {
+        match self.redactor.known() {
             Some(_) if held.len() >= MIN_LINE => b"[secret, cut off]".to_vec(),
             Some(inner) => inner.replace(&held),
             None => held,
@@ -448,6 +481,21 @@ mod tests {
         assert_eq!(redactor().redact("nothing here"), "nothing here");
         assert_eq!(Redactor::none().redact(SECRET), SECRET);
         assert_eq!(Redactor::new([("EMPTY", "")]).redact("text"), "text");
+    }
+
+    #[test]
+    fn what_is_learnt_later_is_masked_by_clones_of_before() {
+        let first = Redactor::none();
+        let clone = first.clone();
+        let mut stream = clone.stream();
+        assert_eq!(stream.push(b"later-s"), b"later-s");
+        first.learn([("TOKEN", "later-secret")]);
+        first.learn([("OTHER", "another-one")]);
+        assert_eq!(clone.redact("a later-secret b"), "a [secret TOKEN] b");
+        assert_eq!(clone.redact("an another-one"), "an [secret OTHER]");
+        let mut shown = stream.push(b"|later-sec");
+        shown.extend(stream.push(b"ret|"));
+        assert_eq!(shown, b"|[secret TOKEN]|");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::clues;
 use super::facts::{Facts, Promise, issue_kind};
+use super::told::breach_of;
 use crate::model::{Evidence, Failure, PlanIssue};
 use crate::text::one_line;
 
@@ -22,8 +23,8 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     if let Some(issue) = &f.issue {
         return Some(evidence("issue", &issue_text(issue)));
     }
-    if let Some(breach) = &f.protocol_breach {
-        return Some(evidence("protocol_breach", breach));
+    if let Some((field, breach)) = breach_of(f) {
+        return Some(evidence(field, breach));
     }
     if let (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema)) =
         (&f.assertion, facts.promise)
@@ -50,6 +51,14 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     if let Some(error) = &f.rpc_error {
         let code = error.code.map_or(String::new(), |code| format!("{code}: "));
         return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
+    }
+    // What authorization came to, or what the server was waited for, says more
+    // than a status.
+    if let Some(http) = &f.http
+        && let Some(text) = &http.text
+        && (facts.kept_waiting() || http.error.as_deref().is_some_and(is_of_authorization))
+    {
+        return Some(evidence("http.text", text));
     }
     if let Some(status) = facts.http_status.filter(|status| *status >= 300) {
         return Some(evidence("http.status", &format!("HTTP {status}")));
@@ -95,6 +104,12 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         .or_else(|| says("message", &f.message))
         .or_else(|| says("text", &f.text))
         .or_else(|| exit_text(f).map(|(field, exit)| evidence(field, &exit)))
+}
+
+/// Kinds of [`crate::model::HttpFacts::error`] that are stages of
+/// authorization.
+fn is_of_authorization(kind: &str) -> bool {
+    kind.starts_with("auth_")
 }
 
 /// Of a report's assertion, all that it says: the line that a rule knows often

@@ -3,6 +3,7 @@
 use super::clues::{self, Origin, origin};
 use super::live;
 use super::statement::{Statement, statement};
+use super::told::{breach_of, is_starting};
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
@@ -54,6 +55,8 @@ pub(super) struct When {
     rpc_code: Vec<i64>,
     /// Ranges, both ends included.
     http_status: Vec<(u16, u16)>,
+    /// The transport's own error, as in `auth_scope`.
+    http_error: Vec<String>,
     /// The tool's `isError`.
     is_error: Option<bool>,
     /// The tool said anything at all.
@@ -129,6 +132,7 @@ impl When {
             signal,
             rpc_code,
             http_status,
+            http_error,
             is_error,
             empty_answer,
             promise,
@@ -171,6 +175,7 @@ impl When {
             && signal.is_empty()
             && rpc_code.is_empty()
             && http_status.is_empty()
+            && http_error.is_empty()
             && promise.is_none()
             && method.is_empty()
             && raised.is_empty()
@@ -256,6 +261,10 @@ impl When {
                         .iter()
                         .any(|(low, high)| (*low..=*high).contains(&status))
                 }))
+            && name(
+                &self.http_error,
+                f.http.as_ref().and_then(|h| h.error.as_deref()),
+            )
             && self
                 .is_error
                 .is_none_or(|wanted| result.is_some_and(|r| r.is_error == wanted))
@@ -274,7 +283,7 @@ impl When {
             && same(self.noise, !f.stdout_noise.is_empty())
             && same(self.silent, facts.silent)
             && same(self.quiet_stderr, blank(&f.stderr))
-            && same(self.breach, f.protocol_breach.is_some())
+            && same(self.breach, breach_of(f).is_some())
             && same(self.cwd_refused, facts.cwd_refused)
             && same(self.bare_interpreter, facts.bare_interpreter)
             && same(self.writes, facts.writes)
@@ -417,6 +426,17 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// A server of jelly's own did not listen before its time ran out. What
+    /// the attempts to reach it came to meanwhile is a symptom of that, and
+    /// says nothing about another service.
+    pub(super) fn kept_waiting(&self) -> bool {
+        let f = self.failure;
+        self.starting
+            && f.outcome == Some(Outcome::Timeout)
+            && !f.argv.is_empty()
+            && f.http.as_ref().is_some_and(|http| http.status.is_none())
+    }
+
     /// What a report says went wrong.
     pub(super) fn statement(&self) -> &Statement {
         self.statement.get_or_init(|| statement(self.failure))
@@ -432,30 +452,6 @@ pub(super) fn is_dialect(dialect: &str, family: &str) -> bool {
 
 fn blank(text: &Option<String>) -> bool {
     text.as_deref().is_none_or(|text| text.trim().is_empty())
-}
-
-/// Start-up ends when the first step may run. jelly's own words for a server
-/// that answered `initialize` and then went away are "exited during startup";
-/// a JUnit file has a case `(start NAME)` for a server.
-fn is_starting(failure: &Failure) -> bool {
-    match failure.phase {
-        Some(Phase::Config | Phase::Spawn | Phase::Handshake) => true,
-        Some(Phase::List) => failure
-            .message
-            .as_deref()
-            .is_some_and(|m| m.contains("exited during startup")),
-        Some(Phase::Call | Phase::Assert | Phase::Teardown) => false,
-        None => {
-            failure
-                .name
-                .as_deref()
-                .is_some_and(|n| n.starts_with("(start "))
-                || failure
-                    .message
-                    .as_deref()
-                    .is_some_and(|m| m.contains("exited during startup"))
-        }
-    }
 }
 
 fn promise_of(failure: &Failure) -> Option<Promise> {
@@ -483,7 +479,10 @@ fn promise_of(failure: &Failure) -> Option<Promise> {
             | AssertionTarget::Error
             | AssertionTarget::IsError
             | AssertionTarget::Duration
-            | AssertionTarget::Stderr,
+            | AssertionTarget::Stderr
+            | AssertionTarget::Asked
+            | AssertionTarget::Notification
+            | AssertionTarget::Cancellation,
         )
         | None => Some(Promise::Expectation),
     }

@@ -147,6 +147,9 @@ fn target(target: Option<AssertionTarget>) -> &'static str {
         Some(AssertionTarget::Stderr) => "stderr",
         Some(AssertionTarget::OutputSchema) => "output_schema",
         Some(AssertionTarget::Wire) => "wire",
+        Some(AssertionTarget::Asked) => "asked",
+        Some(AssertionTarget::Notification) => "notification",
+        Some(AssertionTarget::Cancellation) => "cancellation",
         None => "",
     }
 }

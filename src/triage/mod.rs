@@ -32,6 +32,7 @@ mod spec;
 mod specimen;
 mod statement;
 mod template;
+mod told;
 mod windows;
 
 pub use causes::CAUSES;

@@ -3,13 +3,13 @@
 //! Main types: [`Candidate`] and [`Attempt`].
 
 use super::connection::Connection;
-use super::handshake::{DISCOVER, INITIALIZE, Opening, Settled, Trouble};
+use super::handshake::{INITIALIZE, Opening, Settled, Trouble};
 use super::http::Link;
 use super::listing::ListKind;
 use super::peer::Peer;
 use super::reply::{StartFailure, describe_exit};
 use super::startup::{Launch, Reach};
-use crate::model::{Era, Outcome, Phase, RequestFacts, RpcError};
+use crate::model::{Outcome, Phase, RequestFacts, RpcError};
 use crate::process::{Capture, CommandSpec, ExitWatch, Process, StderrHandle, spawn};
 use crate::text::human_duration;
 use serde_json::Value;
@@ -193,7 +193,7 @@ impl Attempt {
                 unread.is_none_or(|unread| (unread as u64) < sent)
             }
             (Opening::Probe { .. }, Err(Trouble::Refused { method, .. })) => *method == INITIALIZE,
-            (Opening::Probe { .. } | Opening::Only(_), _) => false,
+            (Opening::Probe { .. } | Opening::Only(_) | Opening::Exactly(_), _) => false,
         }
     }
 
@@ -267,8 +267,8 @@ impl Attempt {
 
         let waited_for = match (phase, self.opening) {
             (Phase::List, _) => ListKind::Tools.method(),
-            (_, Opening::Only(Era::Modern)) => DISCOVER,
-            (_, Opening::Only(Era::Legacy) | Opening::Probe { .. }) => INITIALIZE,
+            (_, Opening::Probe { .. }) => INITIALIZE,
+            (_, opening @ (Opening::Only(_) | Opening::Exactly(_))) => opening.method(),
         };
         let mut failure = StartFailure {
             process_alive: alive,
@@ -278,7 +278,10 @@ impl Attempt {
             stdout: stdout.map(|stdout| stdout.tail()),
             stdout_noise: seen.noise_sample,
             noise_count: seen.noise,
-            era: settled.map(|s| s.version.era).or(launch.era),
+            era: settled
+                .map(|s| s.version.era)
+                .or(launch.version.map(|version| version.era))
+                .or(launch.era),
             server_info: settled.and_then(|s| {
                 let mut info = s.greeting.server_info.clone();
                 launch.redactor.redact_json(&mut info);
@@ -309,9 +312,6 @@ impl Attempt {
                     "timed out during startup: no answer to `{waited_for}` within {}",
                     human_duration(launch.startup_timeout)
                 );
-                if let Some(text) = unreached.as_ref().and_then(|http| http.text.as_ref()) {
-                    failure.message.push_str(&format!("; at last: {text}"));
-                }
                 failure.http = unreached;
             }
             Trouble::Http { method, end } => {

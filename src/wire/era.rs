@@ -74,6 +74,8 @@ impl Version {
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// What the server is to log of a request.
+pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Codes that only a modern server sends: the specification defines them
@@ -103,7 +105,7 @@ fn client_info() -> Value {
 pub fn initialize_params(version: &Version, answers: &Answers) -> Value {
     json!({
         "protocolVersion": version.name,
-        "capabilities": answers.capabilities(),
+        "capabilities": answers.capabilities(version),
         "clientInfo": client_info(),
     })
 }
@@ -135,7 +137,7 @@ pub fn dress(params: &mut Value, version: &Version, answers: &Answers, progress:
         meta.entry(META_VERSION).or_insert(version.name.into());
         meta.entry(META_CLIENT).or_insert_with(client_info);
         meta.entry(META_CAPABILITIES)
-            .or_insert_with(|| answers.capabilities());
+            .or_insert_with(|| answers.capabilities(version));
     }
 }
 
@@ -201,10 +203,17 @@ fn strings(value: Option<&Value>) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::{
-        Answers, Version, dress, is_modern_error, read_discover, read_initialize, supported_by,
+        Answers, VERSIONS, Version, dress, is_modern_error, read_discover, read_initialize,
+        supported_by,
     };
-    use crate::model::{Era, RpcError};
+    use crate::model::{Era, REVISIONS, RpcError};
     use serde_json::{Value, json};
+
+    #[test]
+    fn the_versions_are_the_revisions_that_a_plan_may_name() {
+        let versions: Vec<_> = VERSIONS.iter().map(|v| (v.name, v.era)).collect();
+        assert_eq!(versions, REVISIONS);
+    }
 
     #[test]
     fn the_newest_version_of_each_era_comes_first() {

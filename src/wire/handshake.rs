@@ -11,19 +11,37 @@ use super::era::{
     supported_by,
 };
 use super::exchange::{Answer, HttpEnd, Outgoing};
+use super::peer::Peer;
 use crate::model::{Era, Exit, RpcError};
 use serde_json::Value;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 pub(super) const DISCOVER: &str = "server/discover";
 pub(super) const INITIALIZE: &str = "initialize";
+
+/// How long the answer to `initialize` may take after that to the probe.
+const SECOND_ANSWER: Duration = Duration::from_secs(1);
 
 /// What a connection settled on.
 #[derive(Debug)]
 pub(super) struct Settled {
     pub version: &'static Version,
     pub greeting: Greeting,
+    /// A modern server that had been slow over the probe has accepted
+    /// `initialize` as well. Servers of both eras stay with what they accepted
+    /// last, so nobody knows which one this connection speaks.
+    pub initialized_too: bool,
+}
+
+impl Settled {
+    fn new(version: &'static Version, greeting: Greeting) -> Self {
+        Self {
+            version,
+            greeting,
+            initialized_too: false,
+        }
+    }
 }
 
 /// Why nothing was settled, or a list not read.
@@ -59,6 +77,33 @@ pub(super) enum Opening {
     Probe { silence: Duration },
     /// Only this era.
     Only(Era),
+    /// Only this version.
+    Exactly(&'static Version),
+}
+
+impl Opening {
+    /// The version that is to be held to, if there is one.
+    fn exactly(self) -> Option<&'static Version> {
+        match self {
+            Self::Exactly(version) => Some(version),
+            Self::Probe { .. } | Self::Only(_) => None,
+        }
+    }
+
+    /// What is sent first.
+    pub(super) fn method(self) -> &'static str {
+        match self {
+            Self::Only(Era::Legacy)
+            | Self::Exactly(Version {
+                era: Era::Legacy, ..
+            }) => INITIALIZE,
+            Self::Probe { .. }
+            | Self::Only(Era::Modern)
+            | Self::Exactly(Version {
+                era: Era::Modern, ..
+            }) => DISCOVER,
+        }
+    }
 }
 
 /// What follows from one answer.
@@ -75,38 +120,39 @@ enum Next {
 /// Settles era and version. It takes as long as the server does; a limit is
 /// set from outside, and dropping this is safe.
 pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<Settled, Trouble> {
-    let newest_legacy = Version::newest(Era::Legacy);
-    let (mut probe, mut init, silence) = match opening {
-        Opening::Probe { silence } => {
-            let probe = discover(connection, Version::newest(Era::Modern));
-            (Some(probe), None, Some(Instant::now() + silence))
-        }
-        Opening::Only(Era::Modern) => {
-            let probe = discover(connection, Version::newest(Era::Modern));
-            (Some(probe), None, None)
-        }
-        Opening::Only(Era::Legacy) => (None, Some(initialize(connection, newest_legacy)), None),
+    let pin = opening.exactly();
+    let first = |era| pin.unwrap_or_else(|| Version::newest(era));
+    let newest_legacy = first(Era::Legacy);
+    let (mut probe, mut init) = if opening.method() == DISCOVER {
+        (Some(discover(connection, first(Era::Modern))), None)
+    } else {
+        (None, Some(initialize(connection, newest_legacy)))
     };
-    let mut silence = silence;
+    let mut silence = match opening {
+        Opening::Probe { silence } => Some(Instant::now() + silence),
+        Opening::Only(_) | Opening::Exactly(_) => None,
+    };
     // A refusal of `initialize` while the probe is still unanswered.
     let mut refused: Option<Trouble> = None;
     let mut discover_tries = vec![Version::newest(Era::Modern).name];
     let mut init_tries = vec![newest_legacy.name];
     loop {
         tokio::select! {
+            // Of two answers that are there, the one to the probe came first.
+            biased;
             answer = answer_to(&mut probe) => {
                 probe = None;
-                match judge_discover(answer, &mut discover_tries) {
-                    Next::Settled(settled) => {
+                match held_to(pin, judge_discover(answer, &mut discover_tries)) {
+                    Next::Settled(mut settled) => {
                         if let Some(init) = init {
-                            init.forget();
+                            settled.initialized_too = accepted(connection, init).await;
                         }
                         return Ok(settle(connection, settled));
                     }
                     Next::Again(version) => probe = Some(discover(connection, version)),
                     Next::Failed(trouble) => return Err(trouble),
                     Next::NotModern(version, why) => {
-                        if let Opening::Only(_) = opening {
+                        if let Opening::Only(_) | Opening::Exactly(_) = opening {
                             return Err(why);
                         }
                         if let Some(trouble) = refused {
@@ -120,7 +166,7 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
             }
             answer = answer_to(&mut init) => {
                 init = None;
-                match judge_initialize(answer, &mut init_tries) {
+                match held_to(pin, judge_initialize(answer, &mut init_tries)) {
                     Next::Settled(settled) => {
                         if let Some(probe) = probe {
                             probe.forget();
@@ -156,6 +202,46 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
             }
         }
     }
+}
+
+/// Where a version is pinned, any other one is none.
+fn held_to(pin: Option<&'static Version>, next: Next) -> Next {
+    let Some(pin) = pin else {
+        return next;
+    };
+    let other = match &next {
+        Next::Settled(settled) if settled.version == pin => return next,
+        Next::Settled(settled) => format!("speaks {}", settled.version.name),
+        Next::Again(version) => format!("offers {}", version.name),
+        Next::NotModern(_, Trouble::Refused { error, .. }) => {
+            format!("answers `{DISCOVER}` with: {}", error.message)
+        }
+        Next::NotModern(_, Trouble::Http { end, .. }) => {
+            format!("does not take `{DISCOVER}`, which {}", end.message)
+        }
+        Next::NotModern(_, Trouble::Version(why) | Trouble::Breach(why))
+        | Next::Failed(Trouble::Version(why)) => why.clone(),
+        Next::NotModern(_, Trouble::Exited(_) | Trouble::TimedOut) | Next::Failed(_) => {
+            return next;
+        }
+    };
+    Next::Failed(Trouble::Version(format!(
+        "{other}, and is held to {}",
+        pin.name
+    )))
+}
+
+/// Whether the server accepts the `initialize` that it was sent while it was
+/// slow over the probe. What it answers both with stands in one pipe, so the
+/// second answer is not far behind the first.
+async fn accepted(connection: &Connection, mut init: InFlight) -> bool {
+    // Over HTTP no request depends on another one.
+    let separate = connection.look(Peer::has_streams);
+    if !separate && let Ok(answer) = timeout(SECOND_ANSWER, init.answer()).await {
+        return matches!(answer, Answer::Result(_));
+    }
+    init.forget();
+    false
 }
 
 fn settle(connection: &Connection, settled: Settled) -> Settled {
@@ -199,7 +285,9 @@ fn judge_discover(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
         Answer::Error(error) if is_modern_error(&error) => {
             let supported = supported_by(&error);
             match Version::best_of(Era::Modern, &supported) {
-                Some(version) if !tried.contains(&version.name) => {
+                // The refused version may be in the list: some servers only
+                // come to know it while they start.
+                Some(version) if is_worth_asking(version, tried) => {
                     tried.push(version.name);
                     Next::Again(version)
                 }
@@ -244,9 +332,15 @@ fn judge_refused_probe(end: Box<HttpEnd>, tried: &mut Vec<&'static str>) -> Next
     }
 }
 
+/// A version is asked for twice at most, and the second time only because the
+/// server itself has named it.
+fn is_worth_asking(version: &Version, tried: &[&str]) -> bool {
+    tried.iter().filter(|name| **name == version.name).count() < 2
+}
+
 fn choose(versions: &[String], greeting: Greeting) -> Next {
     if let Some(version) = Version::best_of(Era::Modern, versions) {
-        return Next::Settled(Settled { version, greeting });
+        return Next::Settled(Settled::new(version, greeting));
     }
     let mismatch = Trouble::Version(unknown_versions(versions));
     // A server of both eras may know none of our modern versions, and say
@@ -290,7 +384,7 @@ fn judge_initialize(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
             Err(breach) => Next::Failed(Trouble::Breach(breach)),
             Ok((name, greeting)) => match Version::find(&name) {
                 Some(version) if version.era == Era::Legacy => {
-                    Next::Settled(Settled { version, greeting })
+                    Next::Settled(Settled::new(version, greeting))
                 }
                 Some(_) | None => Next::Failed(Trouble::Version(unknown_versions(&[name]))),
             },

@@ -3,7 +3,6 @@
 //! Main type: [`Observed`]. Bounded, whatever a server does, and redacted.
 
 use crate::text::redact::Redactor;
-use crate::text::truncate;
 
 /// Lines of noise that are kept.
 const NOISE_SAMPLE: usize = 5;
@@ -36,19 +35,16 @@ impl Observed {
     pub(super) fn add_noise(&mut self, line: &[u8], redactor: &Redactor) {
         self.noise += 1;
         if self.noise_sample.len() < NOISE_SAMPLE {
-            // A secret must not survive by being cut in two, and the room
-            // for redacting need not be that of a huge line.
+            // Room for what was cut off is not needed even for a moment.
             let head = &line[..line.len().min(64 * NOISE_LINE_BYTES)];
             let text = String::from_utf8_lossy(head);
-            let text = redactor.redact(text.trim_end());
             self.noise_sample
-                .push(truncate(&text, NOISE_LINE_BYTES).into_owned());
+                .push(redactor.cut(text.trim_end(), NOISE_LINE_BYTES));
         }
     }
 
     pub(super) fn add_breach(&mut self, text: &str, redactor: &Redactor) -> String {
-        let text = redactor.redact(text);
-        let text = truncate(&text, BREACH_BYTES).into_owned();
+        let text = redactor.cut(text, BREACH_BYTES);
         self.breach_count += 1;
         if self.breaches.len() < BREACHES && !self.breaches.contains(&text) {
             self.breaches.push(text.clone());

@@ -35,6 +35,10 @@ pub enum ReplyOutcome {
     /// A breach of the protocol, so that no answer can come; a redacted
     /// fragment that completes "the server …".
     Broken(String),
+    /// A modern server asked for input that the client has offered and has not
+    /// got; a fragment that completes "the server …". The request is not made
+    /// again.
+    Unanswered(String),
     /// The exchange over HTTP brought no good answer.
     Http(Box<HttpEnd>),
 }

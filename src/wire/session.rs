@@ -2,7 +2,6 @@
 //!
 //! Main type: [`Session`].
 
-use super::answers::Answers;
 use super::candidate::Candidate;
 use super::check::Checker;
 use super::connection::{Connection, deadline_after};
@@ -13,14 +12,19 @@ use super::listing::{ListKind, list_all, read_tools};
 use super::observed::Observed;
 use super::peer::Peer;
 use super::reply::{Reply, ReplyOutcome};
+use super::rounds::{NoRound, ResultType, can_ask_back, next_round, result_type};
 use crate::model::{Era, ToolInfo, WireCheck};
 use crate::process::{ExitWatch, Process, Shutdown, StderrHandle};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 /// So often a modern server may ask for more before it answers.
 const MAX_ROUND_TRIPS: usize = 10;
+
+/// The code of an error of headers that do not fit the message (2026-07-28).
+const HEADER_MISMATCH: i64 = -32020;
 
 /// A connection to one server, from ready to shutdown.
 ///
@@ -35,6 +39,8 @@ pub struct Session {
     version: &'static Version,
     greeting: Greeting,
     tools: Vec<ToolInfo>,
+    /// A list that was read in passing differs from what the owner knows.
+    stale_tools: AtomicBool,
     startup: Duration,
     notes: Vec<String>,
     request_timeout: Duration,
@@ -65,6 +71,7 @@ impl Session {
             version: parts.settled.version,
             greeting: parts.settled.greeting,
             tools: parts.tools,
+            stale_tools: AtomicBool::new(false),
             startup: parts.startup,
             notes: parts.notes,
             request_timeout: parts.request_timeout,
@@ -72,6 +79,14 @@ impl Session {
             shy_of_probes: parts.shy_of_probes,
             by_pipes: parts.by_pipes,
         }
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(super) fn version(&self) -> &'static Version {
+        self.version
     }
 
     #[must_use]
@@ -114,6 +129,14 @@ impl Session {
     #[must_use]
     pub fn tools(&self) -> &[ToolInfo] {
         &self.tools
+    }
+
+    /// Whether a client must leave this tool alone, since its `x-mcp-header`
+    /// annotations are against the rules (2026-07-28, Streamable HTTP, "Schema
+    /// Extension"). A harness may call it all the same.
+    #[must_use]
+    pub fn refuses_tool(&self, name: &str) -> bool {
+        self.connection.refuses(name)
     }
 
     /// From the spawn to the last page of the list of tools.
@@ -215,7 +238,17 @@ impl Session {
     /// the future cancels the request.
     pub async fn request(&self, method: &str, params: Value, limit: Duration) -> Reply {
         self.timed(
-            async |deadline| self.ask(method, params, deadline).await,
+            async |deadline| self.ask(method, params, false, deadline).await,
+            limit,
+        )
+        .await
+    }
+
+    /// The same with the params as they are: nothing is added to them, not even
+    /// what the protocol requires.
+    pub async fn request_bare(&self, method: &str, params: Value, limit: Duration) -> Reply {
+        self.timed(
+            async |deadline| self.ask(method, params, true, deadline).await,
             limit,
         )
         .await
@@ -230,11 +263,11 @@ impl Session {
         self.timed(list, limit).await
     }
 
-    /// Whether the server said since its last list of tools that there is a
-    /// new one.
+    /// Whether it showed since the last list of tools that there is a new one.
     #[must_use]
     pub fn tools_changed(&self) -> bool {
-        self.connection.look(|peer| peer.observed().tools_changed)
+        self.stale_tools.load(Ordering::Relaxed)
+            || self.connection.look(|peer| peer.observed().tools_changed)
     }
 
     /// The tools as they are now, or how asking for them ended.
@@ -243,6 +276,7 @@ impl Session {
     /// The list did not come in time, or was none.
     pub async fn tools_now(&self, limit: Duration) -> Result<Vec<ToolInfo>, ReplyOutcome> {
         self.connection.with_peer(Peer::forget_tools_changed);
+        self.stale_tools.store(false, Ordering::Relaxed);
         let reply = self.list(ListKind::Tools, Value::Null, limit).await;
         match reply.outcome {
             ReplyOutcome::Answered(mut result) => {
@@ -277,7 +311,7 @@ impl Session {
         Some(self.process.as_mut()?.terminate(grace).await)
     }
 
-    async fn timed(
+    pub(super) async fn timed(
         &self,
         ask: impl AsyncFnOnce(Instant) -> ReplyOutcome,
         limit: Duration,
@@ -305,6 +339,7 @@ impl Session {
             ReplyOutcome::Answered(_)
             | ReplyOutcome::RpcError(_)
             | ReplyOutcome::Broken(_)
+            | ReplyOutcome::Unanswered(_)
             | ReplyOutcome::Http(_) => false,
         };
         let breaches = self.connection.look(|peer| {
@@ -332,24 +367,43 @@ impl Session {
             .is_some_and(|unread| written.saturating_sub(unread as u64) <= sent)
     }
 
-    async fn ask(&self, method: &str, params: Value, deadline: Instant) -> ReplyOutcome {
+    async fn ask(
+        &self,
+        method: &str,
+        params: Value,
+        bare: bool,
+        deadline: Instant,
+    ) -> ReplyOutcome {
         // Only a modern server may ask back, so only then a copy is needed.
         let original = match self.version.era {
             Era::Modern if can_ask_back(method) => Some(params.clone()),
             Era::Modern | Era::Legacy => None,
         };
         let mut params = params;
+        let mut may_look_again =
+            method == "tools/call" && self.connection.look(Peer::has_streams) && original.is_some();
         for _ in 0..MAX_ROUND_TRIPS {
+            let again = may_look_again.then(|| params.clone());
             let request = Outgoing {
                 method,
                 params,
-                version: Some(self.version),
-                progress: method == "tools/call",
+                version: (!bare).then_some(self.version),
+                progress: !bare && method == "tools/call",
                 probe: false,
             };
             let left = deadline.saturating_duration_since(Instant::now());
             let end = self.connection.send(request).answer_within(left).await;
-            let result = match (ReplyOutcome::from(end), self.version.era) {
+            let outcome = ReplyOutcome::from(end);
+            if let Some(again) = again
+                && says_header_mismatch(&outcome)
+            {
+                may_look_again = false;
+                if self.headers_have_changed(deadline).await {
+                    params = again;
+                    continue;
+                }
+            }
+            let result = match (outcome, self.version.era) {
                 (ReplyOutcome::Answered(result), Era::Modern) => result,
                 (other, Era::Modern | Era::Legacy) => return other,
             };
@@ -374,9 +428,12 @@ impl Session {
                 ));
             };
             let answers = self.connection.look(|peer| peer.answers().clone());
-            params = match next_round(original, &result, &answers) {
+            params = match next_round(original, &result, &answers, self.version) {
                 Ok(params) => params,
-                Err(why) => return self.broken(&format!("{why} on `{method}`")),
+                Err(NoRound::Breach(why)) => {
+                    return self.broken(&format!("{why} on `{method}`"));
+                }
+                Err(NoRound::Unanswered(why)) => return ReplyOutcome::Unanswered(why),
             };
         }
         self.broken(&format!(
@@ -384,65 +441,42 @@ impl Session {
         ))
     }
 
-    fn broken(&self, text: &str) -> ReplyOutcome {
+    /// Asks for the tools once more, and whether other arguments travel as
+    /// headers since the last time.
+    async fn headers_have_changed(&self, deadline: Instant) -> bool {
+        let (kind, params) = (ListKind::Tools, Value::Null);
+        let listed = list_all(&self.connection, self.version, kind, params, deadline).await;
+        let ReplyOutcome::Answered(mut result) = listed else {
+            return false;
+        };
+        let tools = read_tools(&mut result);
+        let changed = tools.is_ok_and(|(tools, _)| self.connection.learn(&tools));
+        if changed {
+            // Whoever keeps the list should read it again.
+            self.stale_tools.store(true, Ordering::Relaxed);
+        }
+        changed
+    }
+
+    pub(super) fn broken(&self, text: &str) -> ReplyOutcome {
         ReplyOutcome::Broken(self.connection.with_peer(|peer| peer.breach(text)))
     }
 }
 
-/// The requests on which a modern server may ask back (2026-07-28,
-/// multi-round-trip requests, "Supported Requests").
-fn can_ask_back(method: &str) -> bool {
-    matches!(method, "tools/call" | "prompts/get" | "resources/read")
-}
-
-enum ResultType {
-    Complete { flaw: Option<&'static str> },
-    InputRequired,
-    Unknown(String),
-}
-
-fn result_type(result: &Value) -> ResultType {
-    match result.get("resultType") {
-        Some(Value::String(name)) if name == "complete" => ResultType::Complete { flaw: None },
-        Some(Value::String(name)) if name == "input_required" => ResultType::InputRequired,
-        Some(other) => ResultType::Unknown(other.to_string()),
-        // The peer has said already what is wrong with such a result.
-        None if !result.is_object() => ResultType::Complete { flaw: None },
-        None => ResultType::Complete {
-            flaw: Some("without a resultType, which 2026-07-28 requires"),
-        },
-    }
-}
-
-/// The params of the next round: the original ones with the answers that the
-/// server asked for and with its state, or which input it can't have.
-fn next_round(original: &Value, result: &Value, answers: &Answers) -> Result<Value, String> {
-    let state = result.get("requestState");
-    let mut responses = Map::new();
-    if let Some(Value::Object(requests)) = result.get("inputRequests") {
-        for (key, request) in requests {
-            let method = request.get("method").and_then(Value::as_str).unwrap_or("?");
-            let Some(response) = answers.result(method) else {
-                return Err(format!(
-                    "asks for `{method}`, which the client did not offer,"
-                ));
-            };
-            responses.insert(key.clone(), response);
-        }
-    }
-    if state.is_none() && responses.is_empty() {
-        return Err("asks for input and does not say which".to_owned());
-    }
-    let mut params = original.clone();
-    if let Value::Object(params) = &mut params {
-        if !responses.is_empty() {
-            params.insert("inputResponses".to_owned(), Value::Object(responses));
-        }
-        if let Some(state) = state {
-            params.insert("requestState".to_owned(), state.clone());
-        }
-    }
-    Ok(params)
+/// Whether the server says that the headers do not fit the message, for which
+/// clients should look at the tool's schema again (2026-07-28, Streamable HTTP,
+/// "Client Behavior").
+fn says_header_mismatch(outcome: &ReplyOutcome) -> bool {
+    let error = match outcome {
+        ReplyOutcome::RpcError(error) => Some(error),
+        ReplyOutcome::Http(end) => end.rpc_error.as_ref(),
+        ReplyOutcome::Answered(_)
+        | ReplyOutcome::TimedOut(_)
+        | ReplyOutcome::Exited(_)
+        | ReplyOutcome::Broken(_)
+        | ReplyOutcome::Unanswered(_) => None,
+    };
+    error.is_some_and(|error| error.code == Some(HEADER_MISMATCH))
 }
 
 #[cfg(test)]

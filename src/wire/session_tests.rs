@@ -1,4 +1,3 @@
-use super::{ResultType, next_round, result_type};
 use crate::text::redact::Redactor;
 use crate::wire::fixture::{Fixture, SOON, echo};
 use crate::wire::{Answers, ListKind, Recorder, ReplyOutcome};
@@ -281,41 +280,4 @@ async fn a_launcher_that_is_not_the_server_itself_works_too() {
     let end = session.shutdown(SOON).await.unwrap();
     assert_eq!(end.exit.unwrap().code, Some(0));
     assert_eq!(end.leftovers, 0);
-}
-
-// ── input that a server asks for ─────────────────────────────────────────
-
-#[test]
-fn a_server_that_asks_for_what_was_offered_gets_it_with_its_state() {
-    let answers = Answers::default().with("roots/list", json!({"roots": []}));
-    let result = json!({
-        "resultType": "input_required",
-        "inputRequests": {"r": {"method": "roots/list"}},
-        "requestState": "s",
-    });
-    let params = next_round(&json!({"name": "t"}), &result, &answers).unwrap();
-    assert_eq!(
-        params,
-        json!({"name": "t", "inputResponses": {"r": {"roots": []}}, "requestState": "s"})
-    );
-}
-
-#[test]
-fn a_server_that_asks_for_what_was_not_offered_is_in_breach() {
-    let result = json!({"inputRequests": {"r": {"method": "elicitation/create"}}});
-    let why = next_round(&json!({}), &result, &Answers::default()).unwrap_err();
-    assert!(why.contains("`elicitation/create`"), "{why}");
-    assert!(next_round(&json!({}), &json!({}), &Answers::default()).is_err());
-}
-
-#[test]
-fn an_absent_result_type_is_complete_and_an_unknown_one_is_not() {
-    assert!(matches!(
-        result_type(&json!({})),
-        ResultType::Complete { flaw: Some(_) }
-    ));
-    assert!(matches!(
-        result_type(&json!({"resultType": "later"})),
-        ResultType::Unknown(_)
-    ));
 }

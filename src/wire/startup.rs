@@ -6,8 +6,10 @@
 //! discarded is no failure.
 
 use super::answers::Answers;
+use super::auth::Authorizer;
 use super::candidate::{Attempt, Candidate};
 use super::connection::{deadline_after, reached};
+use super::era::Version;
 use super::handshake::{Opening, Settled, Trouble, shake};
 use super::listing::{ListKind, list_all, read_tools};
 use super::peer::Peer;
@@ -21,6 +23,7 @@ use serde_json::Value;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -34,6 +37,16 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// What is noted of a server that stays mute.
 const SILENT: &str = "it was silent for half of the start-up time-out, so a second process was \
                       started beside it and sent `initialize` without the probe";
+
+/// What is noted of a server of both eras that was slow.
+const AFRESH: &str = "it took more than a second to answer the `server/discover` probe and had \
+                      been sent `initialize` by then, which it answered too; a fresh process was \
+                      started and asked as a modern server only";
+
+/// The same, where the fresh process did not become ready.
+const TANGLED: &str = "it took more than a second to answer the `server/discover` probe and had \
+                       been sent `initialize` by then, which it answered too, so it may take \
+                       itself for a legacy server; a fresh process did not become ready in time";
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +84,8 @@ pub struct Endpoint {
     pub headers: Vec<(String, String)>,
     /// What to start first, if that is ours to do.
     pub command: Option<CommandSpec>,
+    /// Gets the tokens that the server asks for.
+    pub auth: Option<Arc<Authorizer>>,
 }
 
 impl From<CommandSpec> for Reach {
@@ -87,6 +102,9 @@ pub struct Launch {
     pub reach: Reach,
     /// A pinned era is neither probed nor doubted.
     pub era: Option<Era>,
+    /// A pinned version is the only one that is asked for and taken; it says
+    /// the era too.
+    pub version: Option<&'static Version>,
     /// From the spawn to the last page of the list of tools.
     pub startup_timeout: Duration,
     /// What [`Session::request_timeout`] says; each request is given its own.
@@ -96,7 +114,8 @@ pub struct Launch {
     pub redactor: Redactor,
     /// Hold every message against the specification.
     pub wire_check: bool,
-    /// What the client answers when the server asks.
+    /// What the client offers, and answers when the server asks. Clones share
+    /// their responder, so that it is the same for every session.
     pub answers: Answers,
     pub recorder: Option<Recorder>,
     /// Gets all of stderr, redacted; appended to, since a server may be
@@ -112,6 +131,7 @@ impl Launch {
             server: server.into(),
             reach: reach.into(),
             era: None,
+            version: None,
             startup_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(2),
@@ -133,8 +153,12 @@ impl Launch {
 pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
     let started = Instant::now();
     let deadline = deadline_after(started, launch.startup_timeout);
-    let (candidate, settled, opening, mut notes) = match launch.era {
-        Some(era) => pinned(launch, era, started, deadline).await?,
+    let pin = match (launch.version, launch.era) {
+        (Some(version), _) => Some(Opening::Exactly(version)),
+        (None, era) => era.map(Opening::Only),
+    };
+    let (candidate, settled, opening, mut notes) = match pin {
+        Some(opening) => pinned(launch, opening, started, deadline).await?,
         None => detected(launch, started, deadline).await?,
     };
     let listed = timeout_at(deadline, list_tools(&candidate, &settled, deadline)).await;
@@ -158,7 +182,7 @@ pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
         tools,
         startup: started.elapsed(),
         notes,
-        shy_of_probes: launch.era.is_none() && matches!(opening, Opening::Only(_)),
+        shy_of_probes: pin.is_none() && opening == Opening::Only(Era::Legacy),
         by_pipes: !launch.reach.is_http(),
         request_timeout: launch.request_timeout,
         shutdown_timeout: launch.shutdown_timeout,
@@ -169,12 +193,12 @@ type Ready = (Candidate, Settled, Opening, Vec<String>);
 
 async fn pinned(
     launch: &Launch,
-    era: Era,
+    opening: Opening,
     started: Instant,
     deadline: Instant,
 ) -> Result<Ready, Box<StartFailure>> {
     let candidate = Candidate::spawn(launch, started).await?;
-    let attempt = attempt(candidate, Opening::Only(era), deadline).await;
+    let attempt = attempt(candidate, opening, deadline).await;
     conclude(launch, attempt, started, Vec::new()).await
 }
 
@@ -251,7 +275,12 @@ async fn detected(
                 continue;
             }
         };
-        if ended.result.is_ok() {
+        if let Ok(settled) = &ended.result {
+            let ended = if settled.initialized_too {
+                untangled(launch, ended, started, deadline, &mut notes).await
+            } else {
+                ended
+            };
             return conclude(launch, ended, started, notes).await;
         }
         let in_doubt = second.is_none() && failed.is_none() && ended.blames_the_probe();
@@ -274,6 +303,30 @@ async fn detected(
         }
         failed = Some(ended);
     }
+}
+
+/// In place of a server that was slow over the probe and then answered it and
+/// `initialize`, a fresh process that is asked in one era only: the modern one,
+/// since that is what the answer to the probe means. Should it not be ready in
+/// half of the time that is left, the first one has to do.
+async fn untangled(
+    launch: &Launch,
+    tangled: Attempt,
+    started: Instant,
+    deadline: Instant,
+    notes: &mut Vec<String>,
+) -> Attempt {
+    let now = Instant::now();
+    let half = now + deadline.saturating_duration_since(now) / 2;
+    if let Ok(candidate) = Candidate::spawn(launch, started).await {
+        let fresh = attempt(candidate, Opening::Only(Era::Modern), half).await;
+        if fresh.result.is_ok() {
+            notes.push(AFRESH.to_owned());
+            return fresh;
+        }
+    }
+    notes.push(TANGLED.to_owned());
+    tangled
 }
 
 async fn fresh<'a>(
@@ -318,7 +371,9 @@ async fn list_tools(
             }
             ReplyOutcome::TimedOut(_) => return Err(Trouble::TimedOut),
             ReplyOutcome::Exited(exit) => return Err(Trouble::Exited(exit)),
-            ReplyOutcome::Broken(why) => return Err(Trouble::Breach(why)),
+            ReplyOutcome::Broken(why) | ReplyOutcome::Unanswered(why) => {
+                return Err(Trouble::Breach(why));
+            }
             ReplyOutcome::Http(end) => return Err(Trouble::http(kind.method(), end)),
         };
         let stale = connection.look(|peer| peer.observed().tools_changed);

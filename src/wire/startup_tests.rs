@@ -1,7 +1,7 @@
 use crate::model::{Era, Outcome, Phase};
 use crate::text::redact::Redactor;
-use crate::wire::ReplyOutcome;
 use crate::wire::fixture::{Fixture, echo};
+use crate::wire::{ReplyOutcome, Version};
 use serde_json::json;
 use std::time::Duration;
 
@@ -107,6 +107,44 @@ while True:
 }
 
 #[tokio::test]
+async fn a_slow_server_of_both_eras_is_started_again_and_asked_in_one_only() {
+    // It stays with the era of what it answered last, as the TypeScript SDK's
+    // servers do.
+    let body = "
+time.sleep(1.5)
+era = None
+while True:
+    m = recv()
+    if m['method'] == 'initialize': era = legacy
+    elif era is None: era = modern
+    answer = modern if m['method'] == 'server/discover' else era
+    answer(m, lambda m: ok(m, {'resultType': 'complete'}))";
+    let fixture = Fixture::new(body);
+    let session = fixture.ready().await;
+    assert_eq!(session.era(), Era::Modern);
+    assert!(matches!(echo(&session).await, ReplyOutcome::Answered(_)));
+    assert!(session.breaches().is_empty(), "{:?}", session.breaches());
+    assert_eq!(fixture.starts(), 2);
+    assert!(!session.shy_of_probes());
+    assert!(session.notes()[0].contains("asked as a modern server only"));
+}
+
+#[tokio::test]
+async fn a_slow_server_of_both_eras_that_starts_only_once_is_used_as_it_is() {
+    let body = "
+time.sleep(1.5)
+if len(open('starts').read()) > 1: raise SystemExit('locked')
+while True:
+    m = recv()
+    (legacy if m['method'] == 'initialize' else modern)(m)";
+    let fixture = Fixture::new(body);
+    let session = fixture.ready().await;
+    assert_eq!(session.era(), Era::Modern);
+    assert!(session.notes()[0].contains("did not become ready"));
+    assert!(!session.exit_watch().has_exited());
+}
+
+#[tokio::test]
 async fn a_server_that_falls_mute_over_the_probe_gets_a_second_process_beside_it() {
     let body = "
 m = recv()
@@ -120,6 +158,59 @@ while True: legacy(recv())";
     assert_eq!(session.era(), Era::Legacy);
     assert_eq!(fixture.starts(), 2);
     assert!(session.startup() < Duration::from_secs(6));
+}
+
+#[tokio::test]
+async fn a_pinned_version_is_the_only_one_that_is_asked_for() {
+    for name in ["2024-11-05", "2025-06-18", "2026-07-28"] {
+        let mut fixture = Fixture::new(
+            "while True:
+    m = recv()
+    meta = m.get('params', {}).get('_meta', {})
+    (modern if 'io.modelcontextprotocol/protocolVersion' in meta else legacy)(m)",
+        );
+        fixture.launch.version = Version::find(name);
+        let session = fixture.ready().await;
+        assert_eq!(session.protocol_version(), name);
+        let first = if name == "2026-07-28" {
+            "server/discover"
+        } else {
+            "initialize"
+        };
+        assert_eq!(fixture.heard()[0], first);
+        assert!(!session.shy_of_probes());
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_speak_the_pinned_version_is_told_so() {
+    for (name, body, said) in [
+        (
+            "2025-06-18",
+            "m = recv(); init(m, '2025-11-25'); recv()",
+            "it speaks 2025-11-25, and is held to 2025-06-18",
+        ),
+        (
+            "2025-06-18",
+            "err(recv(), -32602, 'no', {'supported': ['2024-11-05']}); recv()",
+            "it offers 2024-11-05, and is held to 2025-06-18",
+        ),
+        (
+            "2026-07-28",
+            "while True: legacy(recv())",
+            "it answers `server/discover` with: Method not found, and is held to 2026-07-28",
+        ),
+    ] {
+        let mut fixture = Fixture::new(body);
+        fixture.launch.version = Version::find(name);
+        let failure = fixture.failed().await;
+        assert_eq!(
+            failure.message,
+            format!("protocol version mismatch: {said}")
+        );
+        assert_eq!(failure.phase, Phase::Handshake);
+        assert_eq!(fixture.starts(), 1);
+    }
 }
 
 #[tokio::test]

@@ -8,6 +8,8 @@ use crate::support::{Project, Run, python, run};
 use serde_json::{Value, json};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 fn plan(server: &str, steps: &str) -> String {
     format!("version: 1\nservers:\n  s: {server}\nsteps:\n{steps}")
@@ -128,6 +130,35 @@ fn a_server_that_asks_back_is_answered_by_a_request_of_its_own() {
     let of = |id: &str| answers.iter().find(|answer| answer["id"] == id).cloned();
     assert_eq!(of("p1").unwrap()["result"], json!({}));
     assert_eq!(of("p2").unwrap()["error"]["code"], -32601);
+}
+
+#[test]
+fn a_server_that_waits_for_an_answer_within_a_call_gets_it_while_the_call_goes_on() {
+    let answered = Arc::new((Mutex::new(false), Condvar::new()));
+    let server = Http::serve(move |request, out| {
+        let (told, bell) = &*answered;
+        if request.message["id"] == "asked" {
+            *told.lock().unwrap() = true;
+            bell.notify_all();
+            return respond(out, 202, &[], "");
+        }
+        legacy(request, out, |request, out| {
+            stream_head(out);
+            event(
+                out,
+                &json!({"jsonrpc": "2.0", "id": "asked", "method": "ping"}),
+            );
+            let soon = Duration::from_secs(10);
+            let waiting = told.lock().unwrap();
+            let (told, _) = bell
+                .wait_timeout_while(waiting, soon, |told| !*told)
+                .unwrap();
+            if *told {
+                event(out, &result(request, text("done")));
+            }
+        });
+    });
+    passes(&run(&plan(&server.entry(""), WORK)));
 }
 
 #[test]
@@ -288,6 +319,74 @@ fn modern_requests_carry_their_headers_and_no_session() {
     assert!(notes.contains("x-mcp-header `List`"), "{notes}");
 }
 
+/// A modern server whose tool has an annotated argument, and which wants to
+/// see it in a header from the second list on, or ever.
+fn demanding(changes: bool) -> Http {
+    let lists = AtomicUsize::new(0);
+    Http::serve(move |request, out| {
+        if request.method() == "tools/list" {
+            lists.fetch_add(1, Ordering::Relaxed);
+        }
+        let annotated = changes && lists.load(Ordering::Relaxed) > 1;
+        let property = match annotated {
+            true => json!({ "type": "string", "x-mcp-header": "Region" }),
+            false => json!({ "type": "string" }),
+        };
+        let tools = json!([{ "name": "work", "inputSchema":
+            { "type": "object", "properties": { "region": property } } }]);
+        modern(request, out, &tools, |request, out| {
+            if request.header("mcp-param-region") == "eu" {
+                return modern_done(request, out);
+            }
+            let error = json!({ "jsonrpc": "2.0", "id": request.message["id"], "error":
+                { "code": -32020, "message": "Header mismatch: Mcp-Param-Region is missing" } });
+            let kind = "content-type: application/json";
+            respond(out, 400, &[kind], error.to_string());
+        });
+    })
+}
+
+#[test]
+fn headers_that_do_not_fit_any_more_are_learnt_anew_and_the_call_is_made_again() {
+    let server = demanding(true);
+    let steps = "
+  - { id: one, tool: work, args: { region: eu } }
+  - { id: two, tool: work, args: { region: eu } }
+";
+    let run = run(&plan(&server.entry(""), steps));
+    passes(&run);
+    assert_eq!(run.last().step("one")["attempts"], 1);
+    let heard = server.heard_in_short();
+    assert_eq!(
+        heard[1..5],
+        [
+            "POST tools/list",
+            "POST tools/call",
+            "POST tools/list",
+            "POST tools/call"
+        ]
+    );
+    let refused = heard.iter().filter(|one| *one == "POST tools/call").count();
+    assert_eq!(refused, 3, "{heard:?}");
+}
+
+#[test]
+fn a_mismatch_that_no_list_explains_is_the_servers_answer() {
+    let server = demanding(false);
+    let project = Project::with(&plan(
+        &server.entry(""),
+        "  - { id: one, tool: work, args: { region: eu } }\n",
+    ));
+    let run = project.run(&["--max-iterations", "1"]);
+    let failure = run.last().failures()[0];
+    assert_eq!(failure["rpc_error"]["code"], -32020, "{failure:#}");
+    let heard = server.heard_in_short();
+    assert_eq!(
+        heard[1..],
+        ["POST tools/list", "POST tools/call", "POST tools/list"]
+    );
+}
+
 #[test]
 fn a_modern_refusal_of_the_probe_is_not_answered_with_initialize() {
     let server = Http::serve(|request, out| {
@@ -434,9 +533,13 @@ fn a_started_server_that_never_listens_times_out_with_what_stood_in_the_way() {
     let run = project.run(&["--max-iterations", "1"]);
     let failure = run.last().failure("s");
     assert_eq!(
-        failure["diagnosis"]["root_cause"], "connection_refused",
+        failure["diagnosis"]["root_cause"], "startup_timeout",
         "{failure:#}"
     );
+    let evidence = &failure["diagnosis"]["evidence"];
+    assert_eq!(evidence["field"], "http.text", "{failure:#}");
+    let text = evidence["text"].to_string();
+    assert!(text.contains("Connection refused"), "{text}");
     assert_eq!(failure["http"]["error"], "connection_refused");
     assert_eq!(failure["outcome"], "timeout");
     assert!(

@@ -10,8 +10,12 @@
 
 mod support;
 
+mod apply;
+mod asked;
+mod auth;
 mod blame;
 mod cli;
+mod conformance;
 mod explain;
 mod faults;
 mod founding;
@@ -28,5 +32,6 @@ mod rules;
 mod secrets;
 mod servers;
 mod signals;
+mod snapshot;
 mod triage;
 mod wire_check;

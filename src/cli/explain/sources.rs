@@ -5,21 +5,19 @@ use super::ExplainArgs;
 use super::known::{Found, Known};
 use super::unreadable;
 use crate::cli::find::find;
+use crate::cli::results::read_results;
 use crate::cli::rules::{Rules, find_rules};
 use crate::cli::run::complain;
 use crate::cli::settings::World;
 use crate::history::{Past, PastCause, TestName};
 use crate::junit::{self, Case, CaseSink, Limits};
-use crate::model::{Diagnosis, ExitCode, Failure, FailureReport, RunReport, Template};
+use crate::model::{Diagnosis, ExitCode, Failure, FailureReport, Template};
 use crate::survey::{Input, Source, open};
 use crate::text::redact::{Redactor, looks_secret};
 use crate::triage::fingerprints;
-use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
-/// A larger results.json is not read.
-const RESULTS_MAX: u64 = 256 * 1024 * 1024;
 /// How all fingerprints of this version begin.
 const PREFIX: &str = "j1:";
 
@@ -32,13 +30,6 @@ pub struct Sources {
     looked_in: Vec<String>,
     /// The same that named the fingerprints.
     rules: Rules,
-}
-
-/// `results.json` of one plan or of several.
-#[derive(Deserialize)]
-struct Results {
-    #[serde(default)]
-    plans: Vec<RunReport>,
 }
 
 impl Sources {
@@ -157,21 +148,7 @@ impl Sources {
     }
 
     fn read_results(&mut self, input: impl BufRead, shown: &str) -> Result<(), String> {
-        let mut bytes = Vec::new();
-        let read = input
-            .take(RESULTS_MAX + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| error.to_string())?;
-        if u64::try_from(read).is_ok_and(|read| read > RESULTS_MAX) {
-            return Err(format!("it has more than {RESULTS_MAX} bytes"));
-        }
-        let of_run = serde_json::from_slice::<RunReport>(&bytes).map(|report| vec![report]);
-        let reports = of_run
-            .or_else(|error| {
-                let several = serde_json::from_slice::<Results>(&bytes).map(|all| all.plans);
-                several.ok().filter(|all| !all.is_empty()).ok_or(error)
-            })
-            .map_err(|error| format!("it is no results.json of jelly run: {error}"))?;
+        let reports = read_results(input)?;
         for report in reports {
             let failures = report.iterations.iter().flat_map(|i| &i.failures);
             for failure in failures {

@@ -7,6 +7,7 @@
 mod apply;
 mod diff;
 mod emit;
+mod report;
 mod splice;
 #[cfg(test)]
 mod tests;

@@ -132,6 +132,13 @@ fn repaired(paint: &Paint, report: &RunReport) -> String {
             out.push_str(&paint.hanging(head, tone, &text, 4));
         }
     }
+    if report.repairs_written {
+        let text = format!("{} holds the repairs now", name(&report.plan.path));
+        out.push_str(&paint.hanging("written: ", Tone::Warn, &text, 4));
+    } else if report.verdict == Verdict::PassedAfterRepair && report.repair_diff.is_some() {
+        let text = "`jelly apply` takes the repairs over into your file, which is as it was";
+        out.push_str(&paint.hanging("next: ", Tone::Faint, text, 4));
+    }
     out
 }
 

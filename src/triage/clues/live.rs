@@ -39,7 +39,7 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
     if let Some(result) = &f.tool_result {
         list.with_roots(Field::Answer, "tool_result.text", &result.text, 1);
     }
-    if let Some(http) = &f.http {
+    if let Some(http) = f.http.as_ref().filter(|_| !facts.kept_waiting()) {
         if let Some(text) = &http.text {
             list.whole(Field::Answer, "http.text", Cow::Borrowed(text), 1);
         }

@@ -1,12 +1,13 @@
 //! Rules for responses: whose they are, and what they hold.
 
-use super::checker::{Asked, Checker, Place, QUOTED, REMEMBERED};
+use super::checker::{Asked, Checker, Place, REMEMBERED, below};
 use super::fit::a;
 use super::revision::Revision;
 use super::rules::Rule;
 use super::strings::is_tool_name;
-use crate::text::{json_type, truncate};
+use crate::text::json_type;
 use crate::wire::message::whole;
+use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value};
 
 /// JSON-RPC's code for a method that the other side does not know.
@@ -75,10 +76,11 @@ impl Checker {
         if asked.method == foreign {
             return;
         }
+        let shown = self.shown(&asked.method);
         let place = Place {
             prefix,
             verb: "answers",
-            method: &asked.method,
+            method: &shown,
         };
         match (message.get("result"), message.get("error")) {
             (Some(_), Some(_)) => self.breach(
@@ -107,6 +109,10 @@ impl Checker {
     fn asker(&mut self, message: &Map<String, Value>, prefix: &str) -> Option<Asked> {
         let pointer = format!("{prefix}/id");
         let id = message.get("id").unwrap_or(&Value::Null);
+        let own = whole(id).is_some_and(|number| self.open.contains_key(&number));
+        if !own && self.raw_ids.remove(&id.to_string()) {
+            return None;
+        }
         if id.is_null() {
             // An old server may not be able to read the probe for its era.
             let probed = self.open.values().any(|a| a.method == "server/discover");
@@ -228,7 +234,7 @@ impl Checker {
                 // An extension may have types of its own.
                 Some(Some(_)) if self.declares(&["extensions"]) => return None,
                 Some(Some(other)) => {
-                    let text = format!("with the unknown resultType `{}`", truncate(other, QUOTED));
+                    let text = format!("with the unknown resultType {}", self.quote(other));
                     self.breach(Rule::ResultType, &pointer, place.text(&text));
                     return None;
                 }
@@ -407,14 +413,8 @@ impl Checker {
     /// Whether the server says that it has what the path leads to; a flag has
     /// to be true.
     pub(super) fn declares(&self, path: &[&str]) -> bool {
-        let mut value = &self.declared;
-        for key in path {
-            match value.get(key) {
-                Some(inner) => value = inner,
-                None => return false,
-            }
-        }
-        *value != Value::Bool(false) && !value.is_null()
+        let declared = below(&self.declared, path);
+        declared.is_some_and(|value| *value != Value::Bool(false) && !value.is_null())
     }
 }
 
@@ -427,16 +427,17 @@ struct SchemaFlaw {
 /// What is wrong with a schema by its own dialect; nothing for a dialect that
 /// is not known here.
 fn schema_flaw(schema: &Value) -> Option<SchemaFlaw> {
-    // Deciding it needs the meta-schema of the dialect.
-    let known = match schema.get("$schema") {
-        None => true,
-        Some(Value::String(dialect)) => dialect.contains("json-schema.org/"),
-        Some(_) => false,
-    };
-    if !known {
+    // A dialect that is no string is found by the shape of a tool.
+    if schema
+        .get("$schema")
+        .is_some_and(|dialect| !dialect.is_string())
+    {
         return None;
     }
     let flaw = jsonschema::meta::validate(schema).err()?;
+    if let ValidationErrorKind::Referencing(_) = flaw.kind() {
+        return None;
+    }
     Some(SchemaFlaw {
         pointer: flaw.instance_path().to_string(),
         text: flaw.to_string(),

@@ -3,8 +3,8 @@
 use super::checker::{Checker, Place, QUOTED, REMEMBERED};
 use super::revision::Revision;
 use super::rules::Rule;
-use crate::text::truncate;
 use serde_json::{Map, Value};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 impl Checker {
     pub(super) fn request(
@@ -14,32 +14,29 @@ impl Checker {
         message: &Map<String, Value>,
         prefix: &str,
     ) {
+        let shown = self.shown(method);
         let place = Place {
             prefix,
             verb: "sends the request",
-            method,
+            method: &shown,
         };
         let id = message.get("id").unwrap_or(&Value::Null);
         let id_pointer = format!("{prefix}/id");
         if method.starts_with("notifications/") {
-            let text = format!(
-                "sends the notification `{}` with an id",
-                truncate(method, QUOTED)
-            );
+            let text = format!("sends the notification `{}` with an id", place.method);
             return self.breach(Rule::NotificationId, &id_pointer, text);
         }
         if revision.has(Rule::ServerRequest) {
             let text = format!(
                 "sends the request `{}`, and servers of {} make none",
-                truncate(method, QUOTED),
-                revision.name
+                place.method, revision.name
             );
             return self.breach(Rule::ServerRequest, &format!("{prefix}/method"), text);
         }
         if !(id.is_string() || id.is_i64() || id.is_u64()) {
             let text = place.text("with an id that is neither a string nor an integer");
             self.breach(Rule::RequestId, &id_pointer, text);
-        } else if self.own_ids.len() < REMEMBERED && !self.own_ids.insert(id.to_string()) {
+        } else if self.own_ids.len() < REMEMBERED && !self.own_ids.insert(hash_of(id)) {
             let text = place.text("with an id that it has used before");
             self.breach(Rule::RequestIdReused, &id_pointer, text);
         }
@@ -86,7 +83,7 @@ impl Checker {
             if !forms_by_default && !self.client_can(capabilities, &["elicitation", mode]) {
                 let text = format!(
                     "asks the client for `{method}` in the mode `{}`, which it has not declared",
-                    truncate(mode, QUOTED)
+                    self.redactor.cut(mode, QUOTED)
                 );
                 let at = format!("{pointer}/params/mode");
                 self.breach_as(Rule::UndeclaredMode, mode.to_owned(), at, &text);
@@ -106,10 +103,17 @@ impl Checker {
     }
 }
 
+/// Equal for equal ids, and in one run alone.
+pub(super) fn hash_of(id: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Where a request stands that is not a message of its own.
 fn within(place: Place<'_>) -> String {
     if place.verb == "answers" {
-        format!(", on `{}`", truncate(place.method, QUOTED))
+        format!(", on `{}`", place.method)
     } else {
         String::new()
     }

@@ -8,7 +8,6 @@ use super::revision::{Revision, Section};
 use super::rules::Rule;
 use crate::model::{WireBreach, WireCheck, WireLevel};
 use crate::text::redact::Redactor;
-use crate::text::truncate;
 use crate::wire::Version;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -49,10 +48,12 @@ pub struct Checker {
     /// Those of the client, where it declares them once.
     pub(super) offered: Value,
     pub(super) initialized: bool,
+    /// Ids of raw bytes, as JSON, and null.
+    pub(super) raw_ids: HashSet<String>,
     /// jelly has sent `initialize`.
     opened: bool,
-    /// Ids of the server's own requests, as JSON.
-    pub(super) own_ids: HashSet<String>,
+    /// Ids of the server's own requests, hashed: an id may be of any size.
+    pub(super) own_ids: HashSet<u64>,
     /// Open subscriptions by their request's id, as JSON.
     pub(super) subscriptions: HashMap<String, Subscription>,
     /// The scope for caches of a list's first page, by method.
@@ -96,12 +97,13 @@ pub(super) struct Place<'a> {
     pub(super) prefix: &'a str,
     /// As in `answers` or `sends the request`, for a text.
     pub(super) verb: &'a str,
+    /// As it may be quoted: see [`Checker::shown`].
     pub(super) method: &'a str,
 }
 
 impl Place<'_> {
     pub(super) fn text(&self, what: &str) -> String {
-        format!("{} `{}` {what}", self.verb, truncate(self.method, QUOTED))
+        format!("{} `{}` {what}", self.verb, self.method)
     }
 }
 
@@ -122,6 +124,7 @@ impl Checker {
             declared: Value::Null,
             offered: Value::Null,
             initialized: false,
+            raw_ids: HashSet::new(),
             opened: false,
             own_ids: HashSet::new(),
             subscriptions: HashMap::new(),
@@ -182,6 +185,15 @@ impl Checker {
         self.last_id = self.last_id.max(id);
     }
 
+    /// jelly sends bytes that a plan gives. What is answered is not judged: the
+    /// plan does that.
+    pub fn asked_raw(&mut self, id: Option<&Value>) {
+        if self.raw_ids.len() < REMEMBERED {
+            self.raw_ids.insert(id.unwrap_or(&Value::Null).to_string());
+            self.raw_ids.insert(Value::Null.to_string());
+        }
+    }
+
     /// jelly sends a notification.
     pub fn told(&mut self, method: &str) {
         if method == "notifications/initialized" {
@@ -230,7 +242,7 @@ impl Checker {
                 self.held_bytes += line.len();
                 self.held.push(line.to_vec());
             } else {
-                self.found.unchecked += 1;
+                self.passed_over();
             }
             return;
         };
@@ -268,6 +280,21 @@ impl Checker {
             | Value::Array(_)
             | Value::Object(_) => self.impure(&text),
         }
+    }
+
+    /// The server sends what is meant as a message and can't be read as one;
+    /// `why` completes "the server …".
+    pub fn unreadable(&mut self, why: &str) {
+        if self.revision.is_some() {
+            self.breach(Rule::InvalidMessage, "", why.to_owned());
+        } else {
+            self.passed_over();
+        }
+    }
+
+    /// The server sends what can't be checked.
+    pub fn passed_over(&mut self) {
+        self.found.unchecked += 1;
     }
 
     fn impure(&mut self, line: &str) {
@@ -317,7 +344,7 @@ impl Checker {
         place: Place<'_>,
         pointer: &str,
     ) {
-        for flaw in fit(revision, type_name, value) {
+        for flaw in fit(revision, type_name, value, &self.redactor) {
             let text = place.text(&format!("with {}", flaw.text));
             let at = format!("{}{pointer}{}", place.prefix, flaw.pointer);
             let key = format!("{} {} {pointer}{}", place.verb, place.method, flaw.place);
@@ -354,14 +381,7 @@ impl Checker {
 
     /// What the server may ask of the client.
     pub(super) fn client_can(&self, capabilities: Option<&Value>, path: &[&str]) -> bool {
-        let mut value = capabilities.unwrap_or(&self.offered);
-        for key in path {
-            match value.get(key) {
-                Some(inner) => value = inner,
-                None => return false,
-            }
-        }
-        true
+        below(capabilities.unwrap_or(&self.offered), path).is_some()
     }
 
     /// Records a breach, where the revision has the rule. Sightings at one
@@ -397,12 +417,11 @@ impl Checker {
             return;
         }
         let revision = self.revision.map_or("", |revision| revision.name.as_str());
-        let text = self.redactor.redact(text);
         let before = self.found.breaches.len();
         self.found.add(WireBreach {
             rule: rule.name().to_owned(),
             level,
-            text: truncate(&text, TEXT_BYTES).into_owned(),
+            text: self.redactor.cut(text, TEXT_BYTES),
             pointer: self.redactor.redact(&pointer).into_owned(),
             section: section.describe(revision),
             url: section.url(revision),
@@ -415,11 +434,18 @@ impl Checker {
 
     /// A text of the server, as a breach quotes it.
     pub(super) fn quote(&self, text: &str) -> String {
-        // A secret must not survive by being cut in two.
-        let head = truncate(text, 64 * QUOTED);
-        let text = self.redactor.redact(&head);
-        format!("`{}`", truncate(text.trim(), QUOTED))
+        format!("`{}`", self.redactor.cut(text.trim(), QUOTED))
     }
+
+    /// A method as a breach names it.
+    pub(super) fn shown(&self, method: &str) -> String {
+        self.redactor.cut(method, QUOTED)
+    }
+}
+
+/// What the keys lead to, one in the other.
+pub(super) fn below<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
+    path.iter().try_fold(value, |value, key| value.get(key))
 }
 
 /// Whether it was meant as a message, and not as a line of a log that happens

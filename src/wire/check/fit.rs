@@ -6,7 +6,8 @@
 use super::revision::{Choice, Revision, Section, Shape, Type};
 use super::rules::Rule;
 use super::strings::{is_base64, is_reserved, is_uri, is_uri_template, meta_key_flaw};
-use crate::text::{json_type, truncate};
+use crate::text::json_type;
+use crate::text::redact::Redactor;
 use serde_json::{Map, Value};
 
 /// No more flaws of one message are looked for.
@@ -28,10 +29,17 @@ pub(super) struct Flaw {
     pub(super) section: Option<Section>,
 }
 
-/// Holds `value` against the type of this name.
-pub(super) fn fit(revision: &Revision, type_name: &str, value: &Value) -> Vec<Flaw> {
+/// Holds `value` against the type of this name. What a flaw quotes knows no
+/// secret of `redactor`.
+pub(super) fn fit(
+    revision: &Revision,
+    type_name: &str,
+    value: &Value,
+    redactor: &Redactor,
+) -> Vec<Flaw> {
     let mut fitting = Fitting {
         revision,
+        redactor,
         path: Vec::new(),
         flaws: Vec::new(),
     };
@@ -61,6 +69,7 @@ struct Owner<'r> {
 
 struct Fitting<'r> {
     revision: &'r Revision,
+    redactor: &'r Redactor,
     path: Vec<Step<'r>>,
     flaws: Vec<Flaw>,
 }
@@ -156,7 +165,7 @@ impl<'r> Fitting<'r> {
                     "{} whose `{}` is `{}`, which {} does not know here",
                     a(owner.name),
                     choice.member,
-                    truncate(word, QUOTED),
+                    self.redactor.cut(word, QUOTED),
                     self.revision.name
                 );
                 self.path.push(Step::Key(&choice.member));
@@ -203,7 +212,7 @@ impl<'r> Fitting<'r> {
                         "{} whose `{}` is `{}`, which is none of {}",
                         a(owner.name),
                         self.relative(owner),
-                        truncate(word, QUOTED),
+                        self.redactor.cut(word, QUOTED),
                         words.join(", ")
                     );
                     return self.flaw(Rule::Shape, owner.section, text);
@@ -276,7 +285,7 @@ impl<'r> Fitting<'r> {
             if self.is_full() {
                 return;
             }
-            let shown = truncate(key, QUOTED);
+            let shown = self.redactor.cut(key, QUOTED);
             let (rule, text) = if let Some(flaw) = meta_key_flaw(key) {
                 (
                     Rule::MetaKey,
@@ -310,8 +319,8 @@ impl<'r> Fitting<'r> {
         let mut text = String::new();
         for step in self.path.get(owner.depth..).unwrap_or_default() {
             match step {
-                Step::Key(key) if text.is_empty() => text.push_str(&truncate(key, QUOTED)),
-                Step::Key(key) => text.push_str(&format!(".{}", truncate(key, QUOTED))),
+                Step::Key(key) if text.is_empty() => text.push_str(&self.redactor.cut(key, QUOTED)),
+                Step::Key(key) => text.push_str(&format!(".{}", self.redactor.cut(key, QUOTED))),
                 Step::Index(index) => text.push_str(&format!("[{index}]")),
             }
         }
@@ -331,7 +340,7 @@ impl<'r> Fitting<'r> {
         for step in &self.path {
             match step {
                 Step::Key(key) => {
-                    let part = escape(&truncate(key, 4 * QUOTED));
+                    let part = escape(&self.redactor.cut(key, 4 * QUOTED));
                     pointer.push_str(&part);
                     place.push_str(&part);
                 }
@@ -406,11 +415,12 @@ fn scalar(shape: &Shape, value: &Value) -> Result<(), &'static str> {
 #[cfg(test)]
 mod tests {
     use super::{Flaw, MAX_FLAWS, a, escape, fit};
+    use crate::text::redact::Redactor;
     use crate::wire::check::load::revision;
     use serde_json::{Value, json};
 
     fn flaws(version: &str, kind: &str, value: &Value) -> Vec<(String, String)> {
-        fit(revision(version).unwrap(), kind, value)
+        fit(revision(version).unwrap(), kind, value, &Redactor::none())
             .into_iter()
             .map(|Flaw { pointer, text, .. }| (pointer, text))
             .collect()

@@ -1,9 +1,9 @@
 //! Rules for notifications.
 
-use super::checker::{Checker, Place, QUOTED, REMEMBERED};
+use super::asks::hash_of;
+use super::checker::{Checker, Place, REMEMBERED};
 use super::revision::Revision;
 use super::rules::Rule;
-use crate::text::truncate;
 use serde_json::{Map, Value};
 
 /// Where a notification that belongs to a subscription says to which.
@@ -31,10 +31,11 @@ impl Checker {
         message: &Map<String, Value>,
         prefix: &str,
     ) {
+        let shown = self.shown(method);
         let place = Place {
             prefix,
             verb: "sends",
-            method,
+            method: &shown,
         };
         let params = self.params(message, place);
         if let Some(kind) = revision.notifications.get(method) {
@@ -113,14 +114,14 @@ impl Checker {
     /// A server cancels requests of its own, and where it makes none, the
     /// subscriptions of its client.
     fn cancelled(&mut self, revision: &Revision, params: &Value, place: Place<'_>) {
-        let Some(id) = params.get("requestId").map(Value::to_string) else {
+        let Some(id) = params.get("requestId") else {
             return;
         };
         let known = if revision.is_modern() {
-            self.subscriptions.contains_key(&id)
+            self.subscriptions.contains_key(&id.to_string())
         } else {
             // Of too many, not all are remembered.
-            self.own_ids.contains(&id) || self.own_ids.len() >= REMEMBERED
+            self.own_ids.contains(&hash_of(id)) || self.own_ids.len() >= REMEMBERED
         };
         if !known {
             let what = if revision.is_modern() {
@@ -134,7 +135,7 @@ impl Checker {
                 place.text(what),
             );
         }
-        if let Some(subscription) = self.subscriptions.get_mut(&id) {
+        if let Some(subscription) = self.subscriptions.get_mut(&id.to_string()) {
             subscription.over = true;
         }
     }
@@ -187,10 +188,7 @@ impl Checker {
 
     /// Whether a change that is told was asked for.
     fn subscribed(&mut self, params: &Value, filter: &str, place: Place<'_>, pointer: &str) {
-        let unasked = || {
-            let method = truncate(place.method, QUOTED);
-            format!("sends `{method}`, which no subscription asks for")
-        };
+        let unasked = || format!("sends `{}`, which no subscription asks for", place.method);
         if self.subscriptions.is_empty() {
             let key = place.method.to_owned();
             return self.breach_as(

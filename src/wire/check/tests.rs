@@ -795,6 +795,7 @@ fn tools_have_names_and_schemas() {
     talk.result(2, json!({"tools": [
         tool("a", json!({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"})),
         tool("b", json!({"$schema": "https://example.com/mine", "type": "object", "minItems": ""})),
+        tool("c", json!({"$schema": "https://json-schema.org/of/mine", "type": "object"})),
     ]}));
     talk.is_clean();
 }
@@ -817,6 +818,39 @@ fn no_secret_gets_into_a_breach() {
     talk.result(2, json!({"content": [], "_meta": {"-swordfish": 1}}));
     let found = format!("{:?}", talk.0.found());
     assert!(!found.contains("swordfish"), "{found}");
+}
+
+#[test]
+fn no_part_of_a_secret_stays_where_a_quote_is_cut() {
+    for before in 50..=100 {
+        let word = format!("{}swordfish", "x".repeat(before));
+        let mut talk = Talk::new(LEGACY);
+        talk.0.received(word.as_bytes());
+        talk.notes(&word, json!([]));
+        talk.asks(2, "tools/list", &json!({}));
+        talk.result(
+            2,
+            json!({"tools": [{"name": word, "inputSchema": {"type": word}}]}),
+        );
+        talk.asks(3, "resources/read", &json!({}));
+        talk.result(
+            3,
+            json!({"contents": [{"uri": "a:b"}], "_meta": {format!("-{word}"): 1}}),
+        );
+        talk.asks(4, "tools/call", &json!({}));
+        talk.result(4, json!({"content": [{"type": word}]}));
+        talk.says(json!({"jsonrpc": "2.0", "id": 7, "method": word}));
+        let mut modern = Talk::new(MODERN);
+        modern.asks(2, "tools/call", &json!({}));
+        modern.result(2, json!({"resultType": word}));
+        modern.says(json!({"jsonrpc": "2.0", "id": 7, "method": word}));
+        for talk in [talk, modern] {
+            let found = talk.0.found();
+            assert!(!found.breaches.is_empty());
+            let found = format!("{found:?}");
+            assert!(!found.contains("xsw"), "{before}: {found}");
+        }
+    }
 }
 
 #[test]

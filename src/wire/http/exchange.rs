@@ -3,6 +3,7 @@
 //! Main type: [`Exchange`]. Whatever happens, the request behind the message is
 //! settled: with the answer that came, or with what came in its place.
 
+use super::auth::Tries;
 use super::facts;
 use super::headers::Outline;
 use super::link::{Link, same_origin};
@@ -47,6 +48,8 @@ pub(super) const RESUMPTIONS: usize = 5;
 pub(super) struct Exchange {
     pub shared: Arc<Shared>,
     pub link: Arc<Link>,
+    /// The peer's number of the request that waits for an answer.
+    pub id: Option<u64>,
     pub body: Vec<u8>,
     pub outline: Outline,
     /// Takes the stream of the deprecated transport, should that be what the
@@ -62,7 +65,7 @@ impl Exchange {
             Ok(()) => return true,
             Err(end) => *end,
         };
-        let Some(id) = self.outline.request_id() else {
+        let Some(id) = self.id else {
             let what = self.outline.method.as_deref().unwrap_or("an answer");
             let breach = match (&end.breach, end.facts.status) {
                 (Some(breach), _) => Some(breach.clone()),
@@ -132,10 +135,16 @@ impl Exchange {
         let mut url = self.link.post_url();
         let mut pause = FIRST_PAUSE;
         let mut redirects = 0;
+        let mut tries = Tries::default();
         loop {
-            let request = self
-                .link
-                .post(url.clone(), &self.body, &self.outline, &self.shared);
+            let bearer = self.link.bearer();
+            let request = self.link.post(
+                url.clone(),
+                &self.body,
+                &self.outline,
+                bearer.as_ref(),
+                &self.shared,
+            );
             let trouble = match request.send().await {
                 Ok(response) if self.is_starting(&response) => {
                     let head = self.head(&response);
@@ -144,6 +153,15 @@ impl Exchange {
                 }
                 Ok(response) => {
                     self.link.set_ready(&self.shared);
+                    let bearer = bearer.as_ref();
+                    match self.link.authorize(&response, bearer, &mut tries).await {
+                        Some(Ok(())) => continue,
+                        Some(Err(error)) => {
+                            let head = self.head(&response);
+                            return Err(Box::new(facts::unauthorized(head, &error)));
+                        }
+                        None => {}
+                    }
                     if !response.status().is_redirection() {
                         return Ok(response);
                     }
@@ -232,14 +250,14 @@ impl Exchange {
         let opens = self.outline.method.as_deref() == Some("initialize");
         if !status.is_success() {
             let mut end = self.refusal(response, head).await;
-            let asked = self.outline.request_id().is_some() && !opens;
+            let asked = self.id.is_some() && !opens;
             end.session_lost = asked && self.link.has_session() && says_session_lost(&end);
             return Err(Box::new(end));
         }
         if opens {
             self.link.keep_session(&response);
         }
-        let Some(id) = self.outline.request_id() else {
+        let Some(id) = self.id else {
             // Whatever else stands there is of no interest.
             return Ok(());
         };
@@ -267,7 +285,11 @@ impl Exchange {
         .await;
         bytes.truncate(REFUSAL_BYTES);
         if !bytes.is_empty() {
-            self.shared.peer().record_received(&bytes);
+            let mut peer = self.shared.peer();
+            match self.outline.request_id() {
+                Some(id) => peer.received_in_refusal(id, &bytes),
+                None => peer.record_received(&bytes),
+            }
         }
         head.body = facts::body(&bytes, &self.link.redactor);
         facts::refused(head, &bytes)
@@ -403,8 +425,10 @@ impl Exchange {
                 return Err(end);
             }
             sleep(retry).await;
-            let request = self.link.get(self.link.url(), Some(&since), &self.shared);
-            match request.send().await {
+            let resumed = self
+                .link
+                .stream(self.link.url(), Some(&since), &self.shared);
+            match resumed.await {
                 Ok(resumed) if listen::is_stream(&resumed) => {
                     head = self.head(&resumed);
                     response = resumed;
@@ -432,7 +456,11 @@ impl Exchange {
                 Ok(Some(chunk)) => {
                     let too_long = hear(&self.shared, parser, &chunk, retry, &mut last);
                     if !self.shared.peer().is_pending(id) {
-                        let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+                        let rest = async {
+                            while let Ok(Some(chunk)) = response.chunk().await {
+                                hear(&self.shared, parser, &chunk, retry, &mut last);
+                            }
+                        };
                         // The stream should end now; if not, it is closed.
                         let _ = timeout(TAIL_TAKES, rest).await;
                         return Ok(());
@@ -501,6 +529,9 @@ pub(super) fn hear(
         }
         SseItem::TooLong(_) => too_long = true,
     });
+    // A request of the server may be among it, and its answer is to be sent
+    // while the stream goes on.
+    shared.wake.notify_one();
     too_long
 }
 

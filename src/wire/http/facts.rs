@@ -3,6 +3,7 @@
 //! Main functions: [`refused`], [`lost`]. Everything that is made here is
 //! bounded and redacted.
 
+use super::auth::AuthError;
 use crate::model::{HttpFacts, RpcError};
 use crate::text::redact::Redactor;
 use crate::text::truncate;
@@ -129,6 +130,15 @@ pub(super) fn refused(facts: HttpFacts, bytes: &[u8]) -> HttpEnd {
     }
 }
 
+/// An answer that asks for a token which is not to be had.
+pub(super) fn unauthorized(mut facts: HttpFacts, error: &AuthError) -> HttpEnd {
+    let words = in_words(facts.status.unwrap_or_default());
+    let message = format!("was answered with {words}, and authorization failed: {error}");
+    facts.error = Some(error.stage.name().to_owned());
+    facts.text = Some(error.text.clone());
+    useless(facts, message)
+}
+
 /// The JSON-RPC error in a body, whomever it names.
 fn rpc_error(bytes: &[u8]) -> Option<RpcError> {
     let mut body: Value = serde_json::from_slice(bytes).ok()?;
@@ -217,7 +227,7 @@ fn kind_of(error: &reqwest::Error) -> &'static str {
 
 /// The error with its causes, each said once, the general ones left out where
 /// a cause says more, and without the URL, which may hold a secret.
-fn in_full(error: &reqwest::Error) -> String {
+pub(super) fn in_full(error: &reqwest::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = cause {

@@ -108,16 +108,20 @@ struct Mirrored {
     path: Vec<String>,
 }
 
-/// By tool, the arguments that travel as headers.
+/// By tool, the arguments that travel as headers; and the tools that can't be
+/// called, since what their schemas say about that is against the rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ParamHeaders(BTreeMap<String, Vec<Mirrored>>);
+pub struct ParamHeaders {
+    mirrored: BTreeMap<String, Vec<Mirrored>>,
+    refused: BTreeSet<String>,
+}
 
 impl ParamHeaders {
     /// Of all tools of a server, and of those whose annotations break the
     /// rules what is wrong, as fragments that complete "the server …". Such a
     /// tool gets no headers.
     pub fn of(tools: &[ToolInfo]) -> (Self, Vec<String>) {
-        let mut known = BTreeMap::new();
+        let mut known = Self::default();
         let mut flaws = Vec::new();
         for tool in tools {
             let Some(schema) = &tool.input_schema else {
@@ -126,21 +130,29 @@ impl ParamHeaders {
             match annotated(schema) {
                 Ok(mirrored) if mirrored.is_empty() => {}
                 Ok(mirrored) => {
-                    known.insert(tool.name.clone(), mirrored);
+                    known.mirrored.insert(tool.name.clone(), mirrored);
                 }
-                Err(why) => flaws.push(format!(
-                    "lists the tool `{}` with an x-mcp-header {why}, for which clients must \
-                     refuse it",
-                    tool.name
-                )),
+                Err(why) => {
+                    known.refused.insert(tool.name.clone());
+                    flaws.push(format!(
+                        "lists the tool `{}` with an x-mcp-header {why}, for which clients must \
+                         refuse it",
+                        tool.name
+                    ));
+                }
             }
         }
-        (Self(known), flaws)
+        (known, flaws)
+    }
+
+    /// Whether clients must leave this tool alone.
+    pub fn refuses(&self, tool: &str) -> bool {
+        self.refused.contains(tool)
     }
 
     fn mirrored(&self, tool: &str, arguments: &Value) -> Vec<(String, String)> {
         let mut headers = Vec::new();
-        for mirrored in self.0.get(tool).map_or(&[][..], Vec::as_slice) {
+        for mirrored in self.mirrored.get(tool).map_or(&[][..], Vec::as_slice) {
             let value = mirrored
                 .path
                 .iter()
@@ -371,10 +383,11 @@ mod tests {
             ),
         ] {
             let (known, flaws) = ParamHeaders::of(&[tool(schema.clone())]);
-            assert_eq!(known, ParamHeaders::default(), "{schema}");
+            assert!(known.refuses("t") && known.mirrored.is_empty(), "{schema}");
             assert!(flaws[0].contains(word), "{schema}: {flaws:?}");
         }
         let fine = json!({"properties": {"a": {"type": "string", "default": {"x-mcp-header": 1}}}});
-        assert!(ParamHeaders::of(&[tool(fine)]).1.is_empty());
+        let (known, flaws) = ParamHeaders::of(&[tool(fine)]);
+        assert!(flaws.is_empty() && !known.refuses("t"));
     }
 }

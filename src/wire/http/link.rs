@@ -2,6 +2,8 @@
 //!
 //! Main type: [`Link`].
 
+use super::auth::{AuthError, Authorizer, Bearer, Refusal, Tries};
+use super::client::{client_for, is_loopback};
 use super::facts;
 use super::headers::{Outline, SESSION_ID};
 use crate::model::HttpFacts;
@@ -9,15 +11,9 @@ use crate::process::ExitWatch;
 use crate::text::redact::Redactor;
 use crate::wire::connection::Shared;
 use crate::wire::{Endpoint, HttpEnd};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Method, RequestBuilder, Response, Url, redirect};
-use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
-/// Idle connections are given up before most servers do so, some of which
-/// close them after five seconds: a request that crosses that is lost.
-const IDLE: Duration = Duration::from_secs(4);
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Method, RequestBuilder, Response, Url};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One server by its URL.
 ///
@@ -28,6 +24,8 @@ pub struct Link {
     url: Url,
     /// From the plan.
     own_headers: HeaderMap,
+    /// Has the tokens, where the server wants some.
+    auth: Option<Arc<Authorizer>>,
     pub(super) redactor: Redactor,
     /// The server is a process of ours, to be waited for while it starts.
     pub(super) process: Option<ExitWatch>,
@@ -81,23 +79,13 @@ impl Link {
             value.set_sensitive(true);
             own_headers.append(key, value);
         }
-        // Another one may be there already, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut client = Client::builder()
-            .user_agent(concat!("jelly/", env!("CARGO_PKG_VERSION")))
-            .redirect(redirect::Policy::none())
-            .referer(false)
-            .pool_idle_timeout(IDLE);
-        if is_loopback(&url) {
-            client = client.no_proxy();
-        }
-        let client = client
-            .build()
+        let client = client_for(is_loopback(&url))
             .map_err(|error| refuse("client", format!("no HTTP client can be had: {error}")))?;
         Ok(Self {
             client,
             url,
             own_headers,
+            auth: endpoint.auth.clone(),
             redactor: redactor.clone(),
             process: None,
             state: Mutex::default(),
@@ -165,6 +153,7 @@ impl Link {
         url: Url,
         body: &[u8],
         outline: &Outline,
+        bearer: Option<&Bearer>,
         shared: &Shared,
     ) -> RequestBuilder {
         let settled = shared.peer().version();
@@ -185,6 +174,7 @@ impl Link {
         if !modern && outline.method.as_deref() != Some("initialize") {
             self.add_session(&mut headers);
         }
+        add_token(&mut headers, bearer);
         self.client
             .request(Method::POST, url)
             .headers(self.with_own(headers))
@@ -193,7 +183,13 @@ impl Link {
 
     /// A request for a stream of what the server has to say by itself, or for
     /// the rest of one that broke off after the event `since`.
-    pub(super) fn get(&self, url: Url, since: Option<&str>, shared: &Shared) -> RequestBuilder {
+    fn get(
+        &self,
+        url: Url,
+        since: Option<&str>,
+        bearer: Option<&Bearer>,
+        shared: &Shared,
+    ) -> RequestBuilder {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         self.add_version(&mut headers, shared);
@@ -202,8 +198,48 @@ impl Link {
         if let Some(Ok(since)) = since.map(HeaderValue::from_str) {
             headers.insert("last-event-id", since);
         }
+        add_token(&mut headers, bearer);
         let headers = self.with_own(headers);
         self.client.request(Method::GET, url).headers(headers)
+    }
+
+    /// The answer to a request for a stream, asked for again with a token where
+    /// the server wants one.
+    pub(super) async fn stream(
+        &self,
+        url: Url,
+        since: Option<&str>,
+        shared: &Shared,
+    ) -> reqwest::Result<Response> {
+        let mut tries = Tries::default();
+        loop {
+            let bearer = self.bearer();
+            let request = self.get(url.clone(), since, bearer.as_ref(), shared);
+            let response = request.send().await?;
+            match self.authorize(&response, bearer.as_ref(), &mut tries).await {
+                Some(Ok(())) => {}
+                // Why there is none shows in the next request.
+                Some(Err(_)) | None => return Ok(response),
+            }
+        }
+    }
+
+    /// The token that a request is to carry now.
+    pub(super) fn bearer(&self) -> Option<Bearer> {
+        self.auth.as_ref()?.bearer()
+    }
+
+    /// Gets the token that an answer asks for, if it asks for one and there is
+    /// a way to get it.
+    pub(super) async fn authorize(
+        &self,
+        response: &Response,
+        used: Option<&Bearer>,
+        tries: &mut Tries,
+    ) -> Option<Result<(), AuthError>> {
+        let auth = self.auth.as_ref()?;
+        let refusal = Refusal::of(response.status().as_u16(), response.headers())?;
+        Some(auth.answer(&refusal, used, tries).await)
     }
 
     /// The request that ends the session.
@@ -211,6 +247,7 @@ impl Link {
         let mut headers = HeaderMap::new();
         self.add_version(&mut headers, shared);
         self.add_session(&mut headers);
+        add_token(&mut headers, self.bearer().as_ref());
         let headers = self.with_own(headers);
         self.client
             .request(Method::DELETE, self.url())
@@ -242,13 +279,10 @@ impl Link {
     }
 }
 
-/// Whether the URL names this machine, where no proxy belongs in between.
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost"
-        || bare.ends_with(".localhost")
-        || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+fn add_token(headers: &mut HeaderMap, bearer: Option<&Bearer>) {
+    if let Some(bearer) = bearer {
+        headers.insert(AUTHORIZATION, bearer.header.clone());
+    }
 }
 
 /// Whether both have scheme, host and port in common.
@@ -258,10 +292,9 @@ pub(super) fn same_origin(one: &Url, other: &Url) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Link, is_loopback};
+    use super::Link;
     use crate::text::redact::Redactor;
     use crate::wire::Endpoint;
-    use reqwest::Url;
 
     fn endpoint(url: &str) -> Endpoint {
         Endpoint {
@@ -288,20 +321,5 @@ mod tests {
         broken.headers = vec![("A".into(), "swordfish\n".into())];
         let end = Link::new(&broken, &redactor).err().unwrap();
         assert_eq!(end.message, "the header `A` can't be sent as it is");
-    }
-
-    #[test]
-    fn this_machine_is_reached_without_a_proxy() {
-        for url in [
-            "http://127.0.0.1:1/",
-            "http://localhost/",
-            "http://[::1]:8/",
-            "http://127.8.8.8",
-        ] {
-            assert!(is_loopback(&Url::parse(url).unwrap()), "{url}");
-        }
-        assert!(!is_loopback(
-            &Url::parse("http://127.0.0.1.example.org/").unwrap()
-        ));
     }
 }

@@ -39,8 +39,7 @@ pub(super) async fn listen(shared: Arc<Shared>, link: Arc<Link>) {
     while in_vain <= RESUMPTIONS {
         in_vain += 1;
         let since = parser.last_event_id().map(str::to_owned);
-        let request = link.get(link.url(), since.as_deref(), &shared);
-        match request.send().await {
+        match link.stream(link.url(), since.as_deref(), &shared).await {
             Ok(mut response) if is_stream(&response) => {
                 parser.restart();
                 while let Ok(Some(chunk)) = response.chunk().await {
@@ -60,7 +59,7 @@ pub(super) async fn listen(shared: Arc<Shared>, link: Arc<Link>) {
 /// reads where messages are to go.
 pub(super) async fn open_old(link: &Link, shared: &Shared) -> Option<(Stream, Url)> {
     let asked = timeout(ENDPOINT_TAKES, async {
-        let mut response = link.get(link.url(), None, shared).send().await.ok()?;
+        let mut response = link.stream(link.url(), None, shared).await.ok()?;
         if !is_stream(&response) {
             return None;
         }

@@ -6,6 +6,8 @@
 //! request with what comes of it, `listen` the streams that nobody asked for,
 //! `facts` says what went wrong, `driver` holds them together.
 
+pub mod auth;
+mod client;
 mod driver;
 mod exchange;
 mod facts;
