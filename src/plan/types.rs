@@ -134,7 +134,7 @@ pub enum Transport {
         url: Template,
         headers: IndexMap<String, Template>,
         /// How to get the tokens that the server wants.
-        auth: Option<Auth>,
+        auth: Option<Box<Auth>>,
         /// What to start first; without it, the server is there already.
         command: Option<Command>,
     },

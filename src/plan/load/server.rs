@@ -271,7 +271,7 @@ impl<'t> Reader<'t> {
         Some(Transport::Http {
             url: template?,
             headers,
-            auth,
+            auth: auth.map(Box::new),
             command,
         })
     }
