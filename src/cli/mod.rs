@@ -11,6 +11,7 @@ mod find;
 mod history;
 mod interrupt;
 mod invalid;
+mod matrix;
 mod out;
 mod past;
 mod plan_run;

@@ -135,6 +135,7 @@ pub async fn run(
                 .await
         }
     };
+    board.keep_answer(step, &reply.outcome);
     let asked = Asked {
         board,
         session,

@@ -219,6 +219,7 @@ steps:
                 &load(PlanSource {
                     path: "plan.yaml".into(),
                     text: text.into(),
+                    variant: None,
                 })
                 .unwrap(),
             )
@@ -268,6 +269,7 @@ steps:
         let plan = load(PlanSource {
             path: "plan.yaml".into(),
             text: PLAN.into(),
+            variant: None,
         })
         .unwrap();
         let revisions: Vec<String> = step_facts(&plan)
@@ -298,6 +300,7 @@ steps:
         let plan = load(PlanSource {
             path: "plan.yaml".into(),
             text: PLAN.into(),
+            variant: None,
         })
         .unwrap();
         let facts = step_facts(&plan);

@@ -3,6 +3,7 @@
 
 mod edit;
 mod load;
+mod matrix;
 mod scope;
 mod source;
 mod syntax;
@@ -12,6 +13,7 @@ mod uses;
 
 pub use edit::{EditError, PlanEdit, apply, diff};
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
+pub use matrix::{Matrix, Variant};
 pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};

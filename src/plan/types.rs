@@ -1,6 +1,7 @@
 //! The validated plan: what the rest of the house reads.
 
 use super::PlanSource;
+use super::matrix::Matrix;
 use super::template::Template;
 use crate::model::{Era, Section};
 use indexmap::IndexMap;
@@ -69,6 +70,8 @@ pub struct Plan {
     pub hooks: Hooks,
     /// `wire: strict`: of servers that do not say themselves.
     pub wire_check: bool,
+    /// The combinations that it is run in; `source` says which one this is.
+    pub matrix: Option<Matrix>,
     pub servers: IndexMap<String, Server>,
     pub setup: Vec<Step>,
     pub steps: Vec<Step>,
@@ -104,6 +107,9 @@ pub struct Server {
     pub wire_check: Option<bool>,
     /// A pinned era; without one, it is found out.
     pub era: Option<Era>,
+    /// A pinned revision, the server's own or that of this combination of the
+    /// matrix: one of [`crate::model::REVISIONS`].
+    pub protocol: Option<String>,
     /// From spawn to ready. Default 30 s.
     pub startup_timeout: Duration,
     /// For one request. Default 30 s.

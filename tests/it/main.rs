@@ -24,6 +24,7 @@ mod json;
 mod junit_corpus;
 mod limits;
 mod live_rules;
+mod matrix;
 mod peers;
 mod plans;
 mod rules;

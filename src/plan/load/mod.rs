@@ -4,6 +4,7 @@
 //! The main function is [`load`]. Must not know how a plan is executed.
 
 mod expect;
+mod matrix;
 mod operand;
 mod plan;
 mod problem;
