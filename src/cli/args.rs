@@ -3,8 +3,10 @@
 use super::apply::ApplyArgs;
 use super::explain::ExplainArgs;
 use super::history::ListArgs;
+use super::login::LoginArgs;
 use super::past::HistoryArgs;
 use super::rules::{RuleFiles, RulesArgs};
+use super::snapshot::SnapshotArgs;
 use super::triage::TriageArgs;
 use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -46,8 +48,12 @@ pub enum Command {
     Triage(Box<TriageArgs>),
     /// Lists, shows, tries and explains the rules of triage
     Rules(RulesArgs),
+    /// Logs a person in to a server that wants tokens, for runs to use
+    Login(LoginArgs),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
+    /// Reviews what answers say where their snapshots say otherwise
+    Snapshot(SnapshotArgs),
     /// Prints the completions for a shell
     Completions { shell: clap_complete::Shell },
 }

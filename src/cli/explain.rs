@@ -7,6 +7,7 @@ mod show;
 mod sources;
 
 use super::args::{ColorChoice, Format};
+use super::paint::Paint;
 use super::past::{HistoryArgs, refuse};
 use super::rules::RuleFiles;
 use super::run::{complain, fault};
@@ -16,7 +17,7 @@ use clap::Args;
 use compare::compare;
 use known::{Found, Known};
 use serde_json::json;
-use show::Paint;
+
 use sources::Sources;
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -11,8 +11,10 @@ mod find;
 mod history;
 mod interrupt;
 mod invalid;
+mod login;
 mod matrix;
 mod out;
+mod paint;
 mod past;
 mod plan_run;
 mod record;
@@ -20,6 +22,7 @@ mod results;
 mod rules;
 mod run;
 mod settings;
+mod snapshot;
 mod triage;
 
 use crate::model::ExitCode;
@@ -86,6 +89,8 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
         Command::History(args) => in_world(|world| history::history(&args, world)),
         Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),
         Command::Rules(args) => in_world(|world| rules::rules(&args, cli.color, world)),
+        Command::Snapshot(args) => in_world(|world| snapshot::snapshot(&args, cli.color, world)),
+        Command::Login(args) => in_world(|world| login::login(&args, world)),
         Command::Mock(args) => crate::mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -219,6 +219,7 @@ impl<'a> PlanRun<'a> {
             interrupt: call.interrupt.clone(),
             events: self.events.clone(),
             redactor: self.redactor.clone(),
+            logins: call.world.logins(),
             recorder: self.recorder.clone(),
             stderr_log: {
                 let (report_dir, events) = (self.report_dir.clone(), self.events.clone());

@@ -3,6 +3,8 @@
 use super::args::{BudgetArgs, ColorChoice, Format, RunArgs};
 use crate::model::Budgets;
 use crate::plan::{Hooks, Plan};
+use crate::wire::auth::TokenBook;
+use etcetera::BaseStrategy as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::io::{self, IsTerminal};
@@ -18,6 +20,7 @@ pub struct World {
     pub cwd: PathBuf,
     /// This program.
     pub jelly: Option<PathBuf>,
+    pub stdin_is_terminal: bool,
     pub stdout_is_terminal: bool,
     pub stderr_is_terminal: bool,
 }
@@ -49,9 +52,33 @@ impl World {
             no_text,
             cwd: env::current_dir()?,
             jelly: env::current_exe().ok(),
+            stdin_is_terminal: io::stdin().is_terminal(),
             stdout_is_terminal: io::stdout().is_terminal(),
             stderr_is_terminal: io::stderr().is_terminal(),
         })
+    }
+
+    /// Whether this is a pipeline, by the variable that all of them set.
+    pub fn in_ci(&self) -> bool {
+        self.is_set("CI") && self.env.get("CI").is_none_or(|value| value != "false")
+    }
+
+    /// Where logins are kept: `JELLY_LOGINS_DIR`, or the usual place for a
+    /// program's data; none where the user has no home.
+    #[must_use]
+    pub fn logins(&self) -> Option<TokenBook> {
+        let told = self
+            .env
+            .get("JELLY_LOGINS_DIR")
+            .filter(|dir| !dir.is_empty());
+        let folder = match told {
+            Some(folder) => self.cwd.join(folder),
+            None => etcetera::choose_base_strategy()
+                .ok()?
+                .data_dir()
+                .join("jelly/logins"),
+        };
+        Some(TokenBook::at(folder))
     }
 
     fn is_set(&self, name: &str) -> bool {

@@ -325,6 +325,7 @@ teardown:
             starts: Arc::new(Semaphore::new(1)),
             interrupt,
             events: Rc::new(|_| {}),
+            logins: None,
             redactor: Redactor::none(),
             recorder: None,
             stderr_log: Rc::new(|_| None),

@@ -10,7 +10,7 @@ use super::operators::{Compiled, OperandError, holds};
 use super::output::{self, Adapter, Declared};
 use super::snapshots;
 use crate::model::{Assertion, AssertionTarget, RpcError};
-use crate::plan::{ErrorExpect, Expect, Location, Operator, Predicate};
+use crate::plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -80,14 +80,7 @@ pub fn judge(
     resolve: Resolve<'_>,
     compiled: &mut Compiled,
 ) -> Judgement {
-    let mut bench = Bench {
-        resolve,
-        compiled,
-        cleaner: observed.cleaner,
-        mismatches: Vec::new(),
-        proposals: Vec::new(),
-        bad: None,
-    };
+    let mut bench = Bench::new(resolve, compiled, observed.cleaner);
     let adapter = match observed.answer {
         Err(error) => {
             let Some(wanted) = &expect.error else {
@@ -119,16 +112,52 @@ pub fn judge(
 }
 
 /// Collects what does not hold.
-struct Bench<'a> {
+pub(super) struct Bench<'a> {
     resolve: Resolve<'a>,
     compiled: &'a mut Compiled,
     cleaner: &'a Cleaner,
-    mismatches: Vec<Mismatch>,
+    pub(super) mismatches: Vec<Mismatch>,
     proposals: Vec<SnapshotProposal>,
-    bad: Option<(OperandError, Location)>,
+    pub(super) bad: Option<(OperandError, Location)>,
 }
 
-impl Bench<'_> {
+impl<'a> Bench<'a> {
+    pub(super) fn new(
+        resolve: Resolve<'a>,
+        compiled: &'a mut Compiled,
+        cleaner: &'a Cleaner,
+    ) -> Self {
+        Self {
+            resolve,
+            compiled,
+            cleaner,
+            mismatches: Vec::new(),
+            proposals: Vec::new(),
+            bad: None,
+        }
+    }
+
+    /// Asks what stands at each path of `value`, if there is a value.
+    pub(super) fn ask_json(
+        &mut self,
+        target: AssertionTarget,
+        expects: &[JsonExpect],
+        value: Option<&Value>,
+    ) {
+        for json in expects {
+            let actual = value.and_then(|value| {
+                let nodes = json.path.query(value).all();
+                match nodes.as_slice() {
+                    [] => None,
+                    [one] => Some((*one).clone()),
+                    many => Some(Value::Array(many.iter().map(|v| (*v).clone()).collect())),
+                }
+            });
+            let path = Some(json.raw_path.as_str());
+            self.ask(target, path, &json.predicates, actual.as_ref());
+        }
+    }
+
     /// A JSON-RPC error, where an error is wanted. It has no text and no
     /// structure, so what is expected of these does not hold.
     fn ask_rpc_error(&mut self, expect: &Expect, wanted: &ErrorExpect, error: &RpcError) {
@@ -152,10 +181,7 @@ impl Bench<'_> {
             self.add_is_error(flag.at, "a JSON-RPC error instead:", &message);
         }
         self.ask(AssertionTarget::Text, None, &expect.text, None);
-        for json in &expect.json {
-            let path = Some(json.raw_path.as_str());
-            self.ask(AssertionTarget::Json, path, &json.predicates, None);
-        }
+        self.ask_json(AssertionTarget::Json, &expect.json, None);
         self.ask(AssertionTarget::Structured, None, &expect.structured, None);
     }
 
@@ -195,20 +221,7 @@ impl Bench<'_> {
             self.add_breach(breach);
         }
         self.ask(AssertionTarget::Text, None, &expect.text, Some(&text));
-        for json in &expect.json {
-            let nodes = json.path.query(result).all();
-            let actual = match nodes.as_slice() {
-                [] => None,
-                [one] => Some((*one).clone()),
-                many => Some(Value::Array(many.iter().map(|v| (*v).clone()).collect())),
-            };
-            self.ask(
-                AssertionTarget::Json,
-                Some(&json.raw_path),
-                &json.predicates,
-                actual.as_ref(),
-            );
-        }
+        self.ask_json(AssertionTarget::Json, &expect.json, Some(result));
         if expect.structured.is_empty() && schema.is_none() {
             return None;
         }
@@ -222,7 +235,7 @@ impl Bench<'_> {
         found.map(|(_, adapter)| adapter)
     }
 
-    fn verdict(self, adapter: Option<&'static str>) -> Judgement {
+    pub(super) fn verdict(self, adapter: Option<&'static str>) -> Judgement {
         if let Some((error, at)) = self.bad {
             Judgement::BadOperand {
                 error,
@@ -241,7 +254,7 @@ impl Bench<'_> {
     }
 
     /// Asks each predicate.
-    fn ask(
+    pub(super) fn ask(
         &mut self,
         target: AssertionTarget,
         path: Option<&str>,
@@ -432,7 +445,7 @@ fn subject(target: AssertionTarget, path: Option<&str>) -> String {
 }
 
 /// What it was expected to do.
-fn relation(operator: Operator, operand: &Value) -> &'static str {
+pub(super) fn relation(operator: Operator, operand: &Value) -> &'static str {
     match operator {
         Operator::Equals => "to equal",
         Operator::NotEquals => "not to equal",

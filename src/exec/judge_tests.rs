@@ -153,6 +153,8 @@ fn every_target_is_looked_at_and_duration_comes_last() {
         error: None,
         duration: vec![predicate(Operator::Lt, json!(10))],
         stderr: vec![predicate(Operator::NotContains, json!("warn"))],
+        // These are waited for, not judged here.
+        notifications: Vec::new(),
     };
     let answer = json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]});
     let verdict = run(&expect, Ok(&answer), None);

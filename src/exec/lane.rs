@@ -6,16 +6,18 @@ use super::board::Board;
 use super::launch::Prepared;
 use super::life::Running;
 use super::preflight::ToolBook;
+use super::script::Script;
 use super::settings::ExecSettings;
-use super::step::{self, Aftermath, StepEnd};
+use super::step::{self, Aftermath, Scene, StepEnd};
 use crate::model::{
     Because, Event, Failure, Outcome, Phase, ServerReport, ServerState, StepReport, StepState,
     ToolInfo,
 };
 use crate::plan::{Request, Server, Step};
 use crate::text::truncate_middle;
-use crate::wire::{self, Launch, Reach, Session, StartFailure, Version};
+use crate::wire::{self, Answers, Launch, Reach, Session, StartFailure, Version};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -34,6 +36,8 @@ pub struct Lane {
     pub place: usize,
     pub server: Server,
     pub prepared: Prepared,
+    /// What its client answers, and what it was asked.
+    pub script: Script,
     /// The places of its steps in the plan.
     pub steps: Vec<usize>,
 }
@@ -119,7 +123,26 @@ impl Lane {
             redactor: self.settings.redactor.clone(),
             recorder: self.settings.recorder.clone(),
             stderr_log: (self.settings.stderr_log)(&self.server.name),
+            answers: self.answers(),
             ..Launch::new(&self.server.name, reach)
+        }
+    }
+
+    /// What the client offers: what the plan declares, or what it has answers
+    /// to, be it in one step alone.
+    fn answers(&self) -> Answers {
+        let of_steps = self.steps.iter().flat_map(|&i| &self.board.step(i).answers);
+        let methods: BTreeSet<&str> = self
+            .server
+            .answers
+            .iter()
+            .chain(of_steps)
+            .map(|answer| answer.method.as_str())
+            .collect();
+        let answers = Answers::default().by(methods, self.script.clone());
+        match &self.server.capabilities {
+            Some(capabilities) => answers.declaring(capabilities.clone()),
+            None => answers,
         }
     }
 
@@ -292,10 +315,21 @@ impl Lane {
             }
             let limit = step.timeout.unwrap_or(self.server.request_timeout);
             let (book, tools) = (&mut running.book, &mut running.tools);
+            let subscriptions = &mut running.subscriptions;
+            let fragile = running.fragile;
             let ran = tokio::select! {
                 ran = async {
                     refresh(session, step, book, tools, limit).await;
-                    step::run(&self.board, session, book, step, limit).await
+                    let scene = Scene {
+                        board: &self.board,
+                        server: &self.server,
+                        session,
+                        book,
+                        script: &self.script,
+                        fragile,
+                        limit,
+                    };
+                    step::run(&scene, subscriptions, step).await
                 } => ran,
                 stop = self.board.stop() => {
                     let end = StepEnd::not_run(StepState::Skipped, stop.because());
@@ -313,7 +347,10 @@ impl Lane {
                 }
                 Aftermath::Alive | Aftermath::Died | Aftermath::Unsure => {}
             }
-            if let Some(note) = ran.unjudged.filter(|note| !report.notes.contains(note)) {
+            for note in ran.notes {
+                if report.notes.contains(&note) {
+                    continue;
+                }
                 self.emit(Event::Warning {
                     message: format!("{}: {}", self.server.name, self.board.cleaner.text(&note)),
                 });

@@ -1,14 +1,20 @@
 //! From a server in the plan to what is spawned, or to all that is missing
 //! for it: the part of preflight that needs no running server.
 
+use super::auth::{ReadyAuth, ReadyProof, authorizer, not_authorizable};
+use super::script::{Slot, slots};
+use super::settings::ExecSettings;
 use crate::model::{Failure, Phase, PlanIssue, SpawnError};
-use crate::plan::{Command, Scope, Server, Template, Transport, Unresolved};
+use crate::plan::{
+    Auth, AuthGrant, AuthProof, Command, Scope, Server, Template, Transport, Unresolved,
+};
 use crate::process::{self, CommandSpec};
 use crate::text::redact::{Redactor, looks_secret, show_argv};
 use crate::wire::{Endpoint, Reach};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What every failure of one server says about it.
 #[derive(Debug, Clone, Default)]
@@ -44,28 +50,24 @@ impl ServerFacts {
 /// What preflight made of a server.
 pub struct Prepared {
     pub facts: ServerFacts,
+    /// What its client answers, whatever step runs.
+    pub answers: Vec<Slot>,
     /// How to reach it, or everything that is in the way.
     pub reach: Result<Reach, Vec<Failure>>,
 }
 
 /// Resolves a server's URL, command, arguments, environment and folder, and looks
 /// whether the command and the folder are there.
-pub fn prepare(
-    server: &Server,
-    scope: &Scope,
-    project: &Path,
-    jelly: Option<&Path>,
-    redactor: &Redactor,
-) -> Prepared {
+pub fn prepare(server: &Server, scope: &Scope, settings: &ExecSettings) -> Prepared {
     Preparation {
         server: &server.name,
         scope,
-        project,
-        jelly,
-        redactor,
+        project: &settings.project_dir,
+        jelly: settings.jelly.as_deref(),
+        redactor: &settings.redactor,
         missing: Vec::new(),
     }
-    .run(server)
+    .run(server, settings)
 }
 
 struct Preparation<'a> {
@@ -84,15 +86,19 @@ impl Preparation<'_> {
         match template.resolve_str(self.scope, self.server) {
             Ok(text) => text,
             Err(unresolved) => {
-                if !self.missing.contains(&unresolved) {
-                    self.missing.push(unresolved);
-                }
+                self.miss(unresolved);
                 template.raw.clone()
             }
         }
     }
 
-    fn run(mut self, server: &Server) -> Prepared {
+    fn miss(&mut self, unresolved: Unresolved) {
+        if !self.missing.contains(&unresolved) {
+            self.missing.push(unresolved);
+        }
+    }
+
+    fn run(mut self, server: &Server, settings: &ExecSettings) -> Prepared {
         let mut facts = ServerFacts {
             name: self.server.to_owned(),
             transport: match &server.transport {
@@ -104,10 +110,17 @@ impl Preparation<'_> {
         let spec = server
             .command()
             .map(|command| self.command(command, &mut facts));
-        let reach = match &server.transport {
+        let mut auth = None;
+        let mut reach = match &server.transport {
             Transport::Stdio(_) => spec.clone().map(Reach::Stdio),
-            Transport::Http { url, headers, .. } => {
+            Transport::Http {
+                url,
+                headers,
+                auth: tokens,
+                ..
+            } => {
                 let url = self.text(url);
+                auth = tokens.as_ref().map(|auth| self.auth(auth));
                 let headers = headers
                     .iter()
                     .map(|(name, value)| (name.clone(), self.text(value)))
@@ -121,6 +134,11 @@ impl Preparation<'_> {
                 }))
             }
         };
+        let answers =
+            slots(&server.answers, self.scope, self.server).unwrap_or_else(|unresolved| {
+                self.miss(unresolved);
+                Vec::new()
+            });
         let mut failures: Vec<Failure> = self
             .missing
             .iter()
@@ -133,11 +151,47 @@ impl Preparation<'_> {
         {
             failures.push(not_startable(&facts, spec, error, self.redactor));
         }
+        if failures.is_empty()
+            && let (Some(Reach::Http(endpoint)), Some(auth)) = (&mut reach, auth)
+        {
+            match authorizer(&endpoint.url, &auth, server, settings) {
+                Ok(authorizer) => endpoint.auth = Some(Arc::new(authorizer)),
+                Err(error) => failures.push(not_authorizable(&facts, &error)),
+            }
+        }
         Prepared {
             facts,
+            answers,
             reach: match reach {
                 Some(reach) if failures.is_empty() => Ok(reach),
                 Some(_) | None => Err(failures),
+            },
+        }
+    }
+
+    fn auth(&mut self, auth: &Auth) -> ReadyAuth {
+        match &auth.grant {
+            AuthGrant::Login => ReadyAuth::Login,
+            AuthGrant::ClientCredentials {
+                client_id,
+                proof,
+                scopes,
+            } => ReadyAuth::ClientCredentials {
+                client_id: self.text(client_id),
+                proof: match proof {
+                    AuthProof::Secret(secret) => ReadyProof::Secret(self.text(secret)),
+                    AuthProof::Key {
+                        key,
+                        algorithm,
+                        key_id,
+                    } => ReadyProof::Key {
+                        key: self.text(key),
+                        algorithm: *algorithm,
+                        key_id: key_id.as_ref().map(|id| self.text(id)),
+                    },
+                },
+                scopes: scopes.iter().map(|scope| self.text(scope)).collect(),
+                issuer: auth.issuer.as_ref().map(|issuer| self.text(issuer)),
             },
         }
     }

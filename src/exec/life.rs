@@ -6,13 +6,13 @@
 use super::lane::{Lane, shorten};
 use super::preflight::ToolBook;
 use super::step::Aftermath;
+use super::subscriptions::Subscriptions;
 use super::wire_check::note_wire_check;
 use crate::model::{Era, Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
 use crate::plan::Step;
 use crate::process::{How, Shutdown};
 use crate::text::{human_duration, plural};
-use crate::wire::{HttpEnd, Launch, ListKind, ReplyOutcome, Session, describe_exit};
-use serde_json::Value;
+use crate::wire::{HttpEnd, Launch, ReplyOutcome, Session, describe_exit};
 use std::time::Duration;
 
 /// After so many deaths in one iteration a server is not started again.
@@ -30,12 +30,13 @@ pub struct Running {
     pub session: Option<Session>,
     pub tools: Vec<ToolInfo>,
     pub book: ToolBook,
+    pub subscriptions: Subscriptions,
     pub deaths: u32,
     /// It was stopped by us since it no longer answered.
     pub restarts: u32,
     era: Era,
     /// It died of the probe for its era once, so nothing unknown is sent.
-    fragile: bool,
+    pub fragile: bool,
     /// It is not started again.
     down: bool,
 }
@@ -49,6 +50,7 @@ impl Running {
             era: session.era(),
             fragile: session.shy_of_probes(),
             session: Some(session),
+            subscriptions: Subscriptions::default(),
             deaths: 0,
             restarts: 0,
             down: false,
@@ -64,17 +66,8 @@ impl Running {
         let Some(session) = &self.session else {
             return Pulse::Gone;
         };
-        let reply = match (self.fragile, self.era) {
-            // What it has answered before, it knows.
-            (true, _) if session.declares_tools() => {
-                session.list(ListKind::Tools, Value::Null, limit).await
-            }
-            (true, _) => return Pulse::Unknown,
-            (false, Era::Legacy) => session.request("ping", Value::Null, limit).await,
-            (false, Era::Modern) => {
-                let method = "server/discover";
-                session.request(method, Value::Null, limit).await
-            }
+        let Some(reply) = session.pulse(self.fragile, limit).await else {
+            return Pulse::Unknown;
         };
         match reply.outcome {
             // A refusal is a sign of life as good as any.
@@ -190,6 +183,7 @@ impl Lane {
 
     /// Puts a dead server's session away; what it leaves behind is killed.
     async fn bury(&self, running: &mut Running, report: &mut ServerReport) {
+        running.subscriptions.clear();
         let Some(mut session) = running.session.take() else {
             return;
         };
@@ -220,6 +214,7 @@ impl Lane {
         if running.has_exited() {
             return self.uninvited_exit(running, report).await;
         }
+        running.subscriptions.clear();
         if let Some(mut session) = running.session.take() {
             note_evidence(&session, report);
             report.notes.push(format!(
@@ -269,6 +264,7 @@ impl Lane {
         if self.board.stopped().is_none() {
             self.look_a_last_time(&mut running, report).await;
         }
+        running.subscriptions.clear();
         let Some(mut session) = running.session.take() else {
             return;
         };

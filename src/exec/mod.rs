@@ -6,26 +6,34 @@
 //!
 //! [`IterationRecord`]: crate::model::IterationRecord
 
+mod asked;
+mod auth;
 mod blank;
 mod board;
 mod clean;
+mod hearing;
 mod issue;
 mod judge;
 mod lane;
 mod launch;
 mod life;
 mod operators;
+mod outcome;
 mod output;
 mod plain;
 mod preflight;
 mod request;
 mod run;
+mod script;
 mod select;
+mod sending;
 mod settings;
 mod snapshots;
 mod step;
+mod subscriptions;
 mod wire_check;
 
 pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
+pub use snapshots::{path_of as snapshot_path, same as is_snapshot};

@@ -140,6 +140,10 @@ pub fn is_error(result: &Value) -> bool {
 /// What is wrong with the shape of a result, whatever is expected of it; a
 /// fragment that completes "the server …".
 pub fn malformed(request: &Request, result: &Value) -> Option<String> {
+    // A plan that sends bytes judges itself what comes of them.
+    if let Request::Raw(_) = request {
+        return None;
+    }
     if !result.is_object() {
         return Some(format!(
             "sent {} where a result object belongs",
@@ -154,7 +158,16 @@ pub fn malformed(request: &Request, result: &Value) -> Option<String> {
         Request::Read(_) => "contents",
         Request::Prompt(_) => "messages",
         // The wire has seen to lists; of any other method nothing is known.
-        Request::List(_) | Request::Method(_) => return None,
+        Request::List(_)
+        | Request::Method(_)
+        | Request::Subscribe(_)
+        | Request::Unsubscribe(_)
+        | Request::Raw(_) => return None,
+        Request::Complete(_) => {
+            let values = result.pointer("/completion/values");
+            let fits = values.is_some_and(Value::is_array);
+            return (!fits).then(|| "sent a result without `completion.values`".to_owned());
+        }
     };
     match result.get(list) {
         Some(Value::Array(_)) => None,

@@ -5,6 +5,7 @@ use super::board::{Board, Stop};
 use super::issue::unknown_server;
 use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
+use super::script::Script;
 use super::settings::ExecSettings;
 use super::step::StepEnd;
 use crate::model::{Because, Event, Failure, IterationRecord, Phase, StepReport, StepState};
@@ -97,18 +98,13 @@ async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEn
             .filter(|(_, step)| step.server == server.name)
             .map(|(index, _)| index)
             .collect();
-        let prepared = prepare(
-            server,
-            &board.scope.borrow(),
-            &settings.project_dir,
-            settings.jelly.as_deref(),
-            &settings.redactor,
-        );
+        let prepared = prepare(server, &board.scope.borrow(), settings);
         let lane = Lane {
             board: board.clone(),
             settings: settings.clone(),
             place,
             server: server.clone(),
+            script: Script::new(prepared.answers.clone()),
             prepared,
             steps,
         };

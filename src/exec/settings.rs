@@ -5,6 +5,7 @@ use super::select::Selection;
 use crate::model::{Event, EventSink, Failure, Signal, StepReport};
 use crate::text::redact::Redactor;
 use crate::wire::Recorder;
+use crate::wire::auth::TokenBook;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -44,6 +45,8 @@ pub struct ExecSettings {
     pub interrupt: watch::Receiver<Option<Signal>>,
     pub events: EventSink,
     pub redactor: Redactor,
+    /// Where logins are kept, for servers that are reached by one.
+    pub logins: Option<TokenBook>,
     pub recorder: Option<Recorder>,
     pub stderr_log: StderrLog,
     pub propose_snapshot: ProposeSnapshot,

@@ -2,7 +2,10 @@
 //! of the same thing.
 
 use super::seen::StepFacts;
-use crate::plan::{Command, ListKind, Plan, Predicate, Request, Server, Step, Transport};
+use crate::plan::{
+    Answer, Command, CompletionOf, Give, ListKind, Plan, Predicate, Raw, Request, Server, Step,
+    Transport,
+};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,6 +107,32 @@ fn add_step(step: &Step, print: &mut Print) {
         Request::Read(uri) => print.text("read").text(uri),
         Request::Prompt(name) => print.text("prompt").text(name),
         Request::Method(name) => print.text("request").text(name),
+        Request::Complete(completion) => {
+            print.text("complete");
+            match &completion.of {
+                CompletionOf::Prompt(name) => print.text("prompt").text(name),
+                CompletionOf::Resource(uri) => print.text("resource").text(uri),
+            };
+            print.text(&completion.argument).text(&completion.value)
+        }
+        Request::Subscribe(to) => {
+            print.text("subscribe");
+            print.number(to.resources.len() as u64);
+            for uri in &to.resources {
+                print.text(uri);
+            }
+            for flag in [to.tools, to.prompts, to.resources_list] {
+                print.number(flag.into());
+            }
+            &mut *print
+        }
+        Request::Unsubscribe(id) => print.text("unsubscribe").text(id),
+        Request::Raw(Raw::Text(text)) => print.text("raw").text(text),
+        Request::Raw(Raw::Bytes(bytes)) => {
+            print.text("raw bytes").number(bytes.len() as u64);
+            print.0.update(bytes);
+            &mut *print
+        }
     };
     add_value(&step.args, print);
     print.number(step.capture.len() as u64);
@@ -111,6 +140,36 @@ fn add_step(step: &Step, print: &mut Print) {
         print.text(name).text(&capture.raw);
     }
     add_expectations(step, print);
+    // A step without any of these has the revision that it always had.
+    if !step.answers.is_empty() {
+        add_answers(&step.answers, print);
+    }
+    if let Some(level) = step.log_level {
+        print.text("log_level").text(level.name());
+    }
+    if step.cancel.is_some() {
+        print.text("cancel");
+    }
+    if step.bare {
+        print.text("bare");
+    }
+}
+
+fn add_answers(answers: &[Answer], print: &mut Print) {
+    print.text("answers").number(answers.len() as u64);
+    for answer in answers {
+        print.text(&answer.method).number(answer.optional.into());
+        match &answer.give {
+            Give::Result(value) => add_value(value, print.text("result")),
+            Give::Error(value) => add_value(value, print.text("error")),
+            Give::AcceptDefaults => {
+                print.text("accept_defaults");
+            }
+        }
+        for json in &answer.expect {
+            add_predicates(&json.raw_path, &json.predicates, print);
+        }
+    }
 }
 
 /// As JSON, in which the order of keys counts.
@@ -135,6 +194,13 @@ fn add_expectations(step: &Step, print: &mut Print) {
         add_predicates("code", &error.code, print);
         add_predicates("message", &error.message, print);
     });
+    for wanted in &expect.notifications {
+        print.text(&wanted.method).number(wanted.absent.into());
+        add_predicates("count", &wanted.count, print);
+        for json in &wanted.json {
+            add_predicates(&json.raw_path, &json.predicates, print);
+        }
+    }
 }
 
 fn add_predicates(over: &str, predicates: &[Predicate], print: &mut Print) {
@@ -151,6 +217,12 @@ fn print_of_server(server: &Server) -> u64 {
     print.maybe(server.era, |print, era| {
         print.text(&era.to_string());
     });
+    if let Some(capabilities) = &server.capabilities {
+        add_value(capabilities, print.text("capabilities"));
+    }
+    if !server.answers.is_empty() {
+        add_answers(&server.answers, &mut print);
+    }
     match &server.transport {
         Transport::Stdio(command) => {
             print.text("stdio");
@@ -159,6 +231,7 @@ fn print_of_server(server: &Server) -> u64 {
         Transport::Http {
             url,
             headers,
+            auth,
             command,
         } => {
             print.text("http").text(&url.raw);
@@ -166,6 +239,13 @@ fn print_of_server(server: &Server) -> u64 {
             for (name, value) in headers {
                 print.text(name).text(&value.raw);
             }
+            print.maybe(auth.as_ref(), |print, auth| {
+                let templates = auth.templates();
+                print.number(templates.len() as u64);
+                for template in templates {
+                    print.text(&template.raw);
+                }
+            });
             if let Some(command) = command {
                 add_command(command, &mut print);
             }

@@ -8,27 +8,47 @@ use std::borrow::Cow;
 /// Attributes of one element that are looked at.
 const MOST: usize = 4_096;
 
+/// A start tag.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tag<'a> {
+    /// Without its prefix.
+    pub(super) name: &'a str,
+    pub(super) attributes: Attributes<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Attributes<'a> {
+    /// Names and values, without a reference in any.
+    Plain(&'a [(&'a str, &'a str)]),
+    /// As they stand.
+    Raw(&'a str),
+}
+
+impl<'a> Tag<'a> {
+    /// The tag that the parser read.
+    pub(super) fn parsed(start: &'a BytesStart<'_>) -> Self {
+        Self {
+            name: start.local_name().into_inner(),
+            attributes: Attributes::Raw(start.attributes_raw()),
+        }
+    }
+}
+
 /// Calls `take` with the local name and the unescaped value of each. Values
 /// without quotes, names without values and repeated names are taken as they
 /// come. Answers whether a reference was to a character that XML forbids.
-pub(super) fn each<'a>(
-    start: &'a BytesStart<'_>,
-    mut take: impl FnMut(&'a str, Cow<'a, str>),
-) -> bool {
-    let mut rest = start.attributes_raw();
-    let mut left = MOST;
-    // Nearly nobody writes a reference, and then all values are as they stand.
-    if memchr(b'&', rest.as_bytes()).is_none() {
-        while let Some((name, value, after)) = plain(rest)
-            && left > 0
-        {
-            take(name, Cow::Borrowed(value));
-            rest = after;
-            left -= 1;
+pub(super) fn each<'a>(tag: &Tag<'a>, mut take: impl FnMut(&'a str, Cow<'a, str>)) -> bool {
+    let mut rest = match tag.attributes {
+        Attributes::Plain(attributes) => {
+            for (name, value) in attributes {
+                take(name, Cow::Borrowed(value));
+            }
+            return false;
         }
-    }
+        Attributes::Raw(raw) => raw,
+    };
     let mut forbidden = false;
-    for _ in 0..left {
+    for _ in 0..MOST {
         let Some((name, value, after)) = next(rest) else {
             break;
         };
@@ -38,33 +58,6 @@ pub(super) fn each<'a>(
         take(name, value);
     }
     forbidden
-}
-
-/// The next attribute as nearly everybody writes it: ` name="value"`.
-#[inline]
-fn plain(text: &str) -> Option<(&str, &str, &str)> {
-    let bytes = text.as_bytes();
-    let (b' ', name) = bytes.split_first()? else {
-        return None;
-    };
-    let end = 1 + name
-        .iter()
-        .position(|byte| !matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'-' | b'_'))?;
-    let [b'=', b'"', value @ ..] = bytes.get(end..)? else {
-        return None;
-    };
-    let begin = end + 2;
-    let close = begin + quote(value)?;
-    (end > 1).then(|| (&text[1..end], &text[begin..close], &text[close + 1..]))
-}
-
-/// Where a value ends. Numbers are shorter than what a search by the register
-/// takes to set up.
-#[inline]
-fn quote(value: &[u8]) -> Option<usize> {
-    const SHORT: usize = 6;
-    let near = value.iter().take(SHORT).position(|byte| *byte == b'"');
-    near.or_else(|| Some(SHORT + memchr(b'"', value.get(SHORT..)?)?))
 }
 
 /// Local name and raw value of the next attribute, and what comes after it.
@@ -179,7 +172,9 @@ mod tests {
     fn careless_attributes_are_taken_as_they_come() {
         let start = BytesStart::from_content("a x:one=\"1\" two=2 three four='&lt;' one=\"5\"", 1);
         let mut seen = Vec::new();
-        each(&start, |name, value| seen.push(format!("{name}={value}")));
+        each(&Tag::parsed(&start), |name, value| {
+            seen.push(format!("{name}={value}"))
+        });
         assert_eq!(seen, ["one=1", "two=2", "three=", "four=<", "one=5"]);
     }
 }

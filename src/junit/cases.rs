@@ -1,6 +1,6 @@
 //! Cases and what went wrong in them, as their elements come and go.
 
-use super::attributes::{each, seconds, set};
+use super::attributes::{Tag, each, seconds, set};
 use super::case::{Case, CaseOutcome};
 use super::counts::count;
 use super::elements::{Node, Wrong};
@@ -12,7 +12,6 @@ use super::kept::Kept;
 use super::machine::{BETWEEN, Machine};
 use super::open::{OpenCase, OpenSuite, OpenWrong};
 use crate::model::Failure;
-use quick_xml::events::BytesStart;
 
 /// Cases inside cases that are followed; some converters write one.
 const NESTED_CASES: usize = 8;
@@ -32,9 +31,9 @@ impl Machine<'_> {
         Some(case)
     }
 
-    pub(super) fn start_case(&mut self, named: Node, start: &BytesStart<'_>) -> Node {
+    pub(super) fn start_case(&mut self, named: Node, tag: &Tag<'_>) -> Node {
         if let Some(form) = self.form {
-            return self.start_foreign_case(form, named, start);
+            return self.start_foreign_case(form, named, tag);
         }
         let limits = self.limits;
         if self.open_case().is_none() {
@@ -46,7 +45,7 @@ impl Machine<'_> {
         let dialect = &mut self.dialect;
         let look = dialect.looks_at_cases();
         let mut names = 0;
-        let forbidden = each(start, |name, value| {
+        let forbidden = each(tag, |name, value| {
             match name {
                 "name" => {
                     names += 1;
@@ -86,7 +85,7 @@ impl Machine<'_> {
 
     /// The innermost case was skipped. What CTest could not run is no such
     /// case: there `ctest` itself fails.
-    pub(super) fn skip_case(&mut self, start: &BytesStart<'_>) {
+    pub(super) fn skip_case(&mut self, tag: &Tag<'_>) {
         let ctest = self.dialect_name() == "ctest";
         let limit = self.limits.message;
         let Some(case) = self.case() else { return };
@@ -95,7 +94,7 @@ impl Machine<'_> {
             return;
         }
         let mut reason = String::new();
-        each(start, |name, value| {
+        each(tag, |name, value| {
             if name == "message" {
                 set(&mut reason, &value, limit);
             }
@@ -116,7 +115,7 @@ impl Machine<'_> {
         &mut self,
         wrong: Wrong,
         around: Option<Node>,
-        start: &BytesStart<'_>,
+        tag: &Tag<'_>,
         missing: i64,
     ) -> Node {
         let of_case = if self.form.is_some() {
@@ -151,7 +150,7 @@ impl Machine<'_> {
         open.out.restart(limits.output);
         open.err.restart(limits.output);
         let dialect = &mut self.dialect;
-        let forbidden = each(start, |name, value| match name {
+        let forbidden = each(tag, |name, value| match name {
             "message" if !value.is_empty() => {
                 dialect.message(&value);
                 let mut kept = Kept::default();
@@ -179,7 +178,7 @@ impl Machine<'_> {
     }
 
     /// A case of another format than JUnit's.
-    fn start_foreign_case(&mut self, form: &Form, named: Node, start: &BytesStart<'_>) -> Node {
+    fn start_foreign_case(&mut self, form: &Form, named: Node, tag: &Tag<'_>) -> Node {
         // What several cases are summed up in is none itself.
         if let Some(around) = self.case() {
             around.configuration = true;
@@ -196,7 +195,7 @@ impl Machine<'_> {
         };
         case.of_suite = named == Node::CaseOfRun;
         let mut full = String::new();
-        let forbidden = each(start, |name, value| match form.attribute(name) {
+        let forbidden = each(tag, |name, value| match form.attribute(name) {
             Some(Says::Name) => set(&mut case.name, &value, limits.name),
             Some(Says::FullName) => set(&mut full, &value, limits.name),
             Some(Says::Class) => set(&mut case.classname, &value, limits.name),

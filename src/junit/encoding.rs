@@ -54,7 +54,7 @@ impl<'r> Text<'r> {
     }
 
     /// Appends the next piece to `out`; nothing at the end of the input.
-    pub(super) fn next(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+    pub(super) fn next(&mut self, out: &mut String) -> io::Result<()> {
         if matches!(self.way, Way::Unknown) {
             self.sniff()?;
         }
@@ -96,7 +96,7 @@ impl<'r> Text<'r> {
     }
 
     /// Decodes what was read before reading failed; then, the failure.
-    fn last_words(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+    fn last_words(&mut self, out: &mut String) -> io::Result<()> {
         let before = out.len();
         let pending = std::mem::take(&mut self.pending);
         match &mut self.way {
@@ -182,11 +182,10 @@ fn declared(head: &[u8]) -> Option<&[u8]> {
     Some(&value[..end])
 }
 
-fn decode(decoder: &mut Decoder, mut bytes: &[u8], last: bool, out: &mut Vec<u8>) {
-    let mut room = [0; 4096];
+fn decode(decoder: &mut Decoder, mut bytes: &[u8], last: bool, out: &mut String) {
     loop {
-        let (result, read, written, _) = decoder.decode_to_utf8(bytes, &mut room, last);
-        out.extend_from_slice(&room[..written]);
+        out.reserve(4096);
+        let (result, read, _) = decoder.decode_to_string(bytes, out, last);
         bytes = &bytes[read..];
         if result == encoding_rs::CoderResult::InputEmpty {
             return;
@@ -196,17 +195,17 @@ fn decode(decoder: &mut Decoder, mut bytes: &[u8], last: bool, out: &mut Vec<u8>
 
 /// Appends what is valid, and the rest as Windows-1252. Returns what may be
 /// the beginning of a character.
-fn utf8<'b>(mut bytes: &'b [u8], last: bool, out: &mut Vec<u8>, invalid: &mut u64) -> &'b [u8] {
+fn utf8<'b>(mut bytes: &'b [u8], last: bool, out: &mut String, invalid: &mut u64) -> &'b [u8] {
     loop {
         let error = match std::str::from_utf8(bytes) {
             Ok(text) => {
-                out.extend_from_slice(text.as_bytes());
+                out.push_str(text);
                 return &[];
             }
             Err(error) => error,
         };
         let (valid, rest) = bytes.split_at(error.valid_up_to());
-        out.extend_from_slice(valid);
+        out.extend(valid.utf8_chunks().map(|chunk| chunk.valid()));
         if error.error_len().is_none() && !last {
             return rest;
         }
@@ -217,7 +216,7 @@ fn utf8<'b>(mut bytes: &'b [u8], last: bool, out: &mut Vec<u8>, invalid: &mut u6
             .get(usize::from(*byte).wrapping_sub(0x80))
             .copied()
             .unwrap_or(char::from(*byte));
-        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        out.push(character);
         *invalid += 1;
         bytes = rest;
     }
@@ -232,7 +231,7 @@ mod tests {
     fn text(bytes: &[u8], buffer: usize) -> (String, u64) {
         let mut input = BufReader::with_capacity(buffer, bytes);
         let mut text = Text::new(&mut input);
-        let mut out = Vec::new();
+        let mut out = String::new();
         loop {
             let before = out.len();
             text.next(&mut out).unwrap();
@@ -240,7 +239,7 @@ mod tests {
                 break;
             }
         }
-        (String::from_utf8(out).unwrap(), text.invalid)
+        (out, text.invalid)
     }
 
     fn utf16(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {

@@ -3,7 +3,7 @@
 //! What happens to cases stands in `cases`, what happens to suites in
 //! `suites`.
 
-use super::attributes::set;
+use super::attributes::{Tag, set};
 use super::case::CaseSink;
 use super::counts::{Claims, Unshown};
 use super::dialect::Dialect;
@@ -16,7 +16,6 @@ use super::limits::Limits;
 use super::open::{OpenCase, OpenSuite, OpenWrong};
 use crate::model::ReportSummary;
 use crate::text::one_line;
-use quick_xml::events::BytesStart;
 
 /// Between the names of suites.
 pub(super) const BETWEEN: &str = " > ";
@@ -154,8 +153,8 @@ impl<'s> Machine<'s> {
     }
 
     /// An element begins; so many bytes of its attributes are missing.
-    pub(super) fn start(&mut self, start: &BytesStart<'_>, missing: i64) {
-        let name = start.local_name().into_inner();
+    pub(super) fn start(&mut self, tag: &Tag<'_>, missing: i64) {
+        let name = tag.name;
         if self.stack.is_empty() {
             if self.roots == 0 {
                 self.form = Form::of_root(name);
@@ -173,17 +172,17 @@ impl<'s> Machine<'s> {
         }
         let around = self.stack.last().map(|open| open.node);
         match node {
-            Node::Suites | Node::Suite => self.start_suite(node, start),
-            Node::Case | Node::CaseOfRun => node = self.start_case(named, start),
-            Node::Wrong(wrong) => node = self.start_wrong(wrong, around, start, missing),
+            Node::Suites | Node::Suite => self.start_suite(node, tag),
+            Node::Case | Node::CaseOfRun => node = self.start_case(named, tag),
+            Node::Wrong(wrong) => node = self.start_wrong(wrong, around, tag, missing),
             Node::Skipped => {
                 if around == Some(Node::Case) && self.open_cases > 0 {
-                    self.skip_case(start);
+                    self.skip_case(tag);
                 } else {
                     node = Node::Other;
                 }
             }
-            Node::Property => self.start_property(start),
+            Node::Property => self.start_property(tag),
             Node::Out | Node::Err if around == Some(Node::Suite) => self.start_output(node),
             Node::Out
             | Node::Err

@@ -25,6 +25,7 @@ mod lines;
 mod machine;
 mod open;
 mod read;
+mod scan;
 mod source;
 mod suites;
 

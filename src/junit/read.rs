@@ -1,5 +1,6 @@
 //! Bytes → cases.
 
+use super::attributes::Tag;
 use super::case::CaseSink;
 use super::ctrf;
 use super::encoding::SNIFFED;
@@ -7,6 +8,7 @@ use super::escape;
 use super::limits::Limits;
 use super::lines;
 use super::machine::Machine;
+use super::scan;
 use super::source::Source;
 use crate::model::ReportSummary;
 use crate::text::plural;
@@ -123,11 +125,25 @@ fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> Re
     config.allow_dangling_amp = true;
     let mut buffer = Vec::new();
     let mut stop = None;
+    // The parser knows what comes next after a text, and looks for a mark of
+    // the encoding first of all.
+    let mut is_between = false;
+    // Elements whose names the parser keeps, until it sees them end.
+    let mut kept = 0_usize;
     loop {
-        buffer.clear();
         reader.get_mut().token_begins();
-        match reader.read_event_into(&mut buffer) {
+        if is_between
+            && let Some(length) = read_plain(reader.get_ref(), &mut machine, limits, kept == 0)
+        {
+            reader.get_mut().consume(length);
+            continue;
+        }
+        buffer.clear();
+        let event = reader.read_event_into(&mut buffer);
+        is_between = !matches!(event, Ok(Event::Text(_)));
+        match event {
             Ok(Event::Start(start)) => {
+                kept += 1;
                 if machine.depth() >= limits.depth {
                     stop = Some(format!(
                         "there are more than {} elements inside each other",
@@ -135,22 +151,16 @@ fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> Re
                     ));
                     break;
                 }
-                machine.start(&start, reader.get_mut().missing());
+                machine.start(&Tag::parsed(&start), reader.get_mut().missing());
             }
             Ok(Event::Empty(start)) => {
-                machine.start(&start, reader.get_mut().missing());
+                machine.start(&Tag::parsed(&start), reader.get_mut().missing());
                 machine.end();
             }
             Ok(Event::End(end)) => {
-                if let Some(open) = machine.end_named(end.local_name().into_inner()) {
-                    let line = reader.get_mut().line();
-                    machine.broken(|| {
-                        format!(
-                            "`</{}>` in line {line} comes before the end of `<{open}>`",
-                            short(end.name().into_inner())
-                        )
-                    });
-                }
+                kept = kept.saturating_sub(1);
+                let (name, local) = (end.name().into_inner(), end.local_name().into_inner());
+                end_element(name, local, reader.get_ref(), &mut machine);
             }
             Ok(Event::Text(text)) => {
                 machine.text(&text.into_inner());
@@ -160,17 +170,7 @@ fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> Re
                 machine.text(&text.into_inner());
                 machine.missing(reader.get_mut().missing());
             }
-            Ok(Event::GeneralRef(name)) => match escape::resolve(&name) {
-                Some(character) => {
-                    machine.forbidden |= escape::is_forbidden(character);
-                    machine.text(character.encode_utf8(&mut [0; 4]));
-                }
-                None => {
-                    machine.text("&");
-                    machine.text(&name);
-                    machine.text(";");
-                }
-            },
+            Ok(Event::GeneralRef(name)) => refer(&name, &mut machine),
             Ok(Event::Eof) => break,
             Ok(Event::DocType(doctype)) => {
                 if doctype.contains('[') {
@@ -198,6 +198,78 @@ fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> Re
         });
     }
     finish(&source, machine)
+}
+
+/// Reads the next piece if it is a plain one, and says how long it was. The
+/// end of an element is none while the parser waits for it.
+fn read_plain(
+    source: &Source<'_>,
+    machine: &mut Machine<'_>,
+    limits: &Limits,
+    may_end: bool,
+) -> Option<usize> {
+    let ahead = source.ahead();
+    match ahead.as_bytes() {
+        [b'<', b'/', ..] => {
+            let name = scan::end(ahead).filter(|_| may_end)?;
+            end_element(name, name, source, machine);
+            Some(name.len() + "</>".len())
+        }
+        [b'<', b'!', ..] => {
+            let (text, length) = scan::cdata(ahead)?;
+            machine.text(text);
+            Some(length)
+        }
+        [b'&', ..] => {
+            let name = scan::reference(ahead)?;
+            refer(name, machine);
+            Some(name.len() + "&;".len())
+        }
+        [b'<', ..] => {
+            let mut room = scan::Room::new();
+            let start = scan::start(ahead, &mut room)?;
+            if !start.is_empty && machine.depth() >= limits.depth {
+                return None;
+            }
+            machine.start(&start.tag, 0);
+            if start.is_empty {
+                machine.end();
+            }
+            Some(start.length)
+        }
+        _ => {
+            let text = scan::text(ahead)?;
+            machine.text(text);
+            Some(text.len())
+        }
+    }
+}
+
+/// A reference in a text.
+fn refer(name: &str, machine: &mut Machine<'_>) {
+    match escape::resolve(name) {
+        Some(character) => {
+            machine.forbidden |= escape::is_forbidden(character);
+            machine.text(character.encode_utf8(&mut [0; 4]));
+        }
+        None => {
+            machine.text("&");
+            machine.text(name);
+            machine.text(";");
+        }
+    }
+}
+
+fn end_element(name: &str, local: &str, source: &Source<'_>, machine: &mut Machine<'_>) {
+    if let Some(open) = machine.end_named(local) {
+        let line = source.line();
+        machine.broken(|| {
+            format!(
+                "`</{}>` in line {line} comes before the end of `<{open}>`",
+                short(name)
+            )
+        });
+    }
 }
 
 /// Says what was wrong with the bytes.

@@ -12,7 +12,7 @@ use std::io::{self, BufRead, Read};
 
 /// Written where something is left out. It begins and ends with what can't
 /// be part of the end of anything.
-const GAP: &[u8] = "\n[…]\n".as_bytes();
+const GAP: &str = "\n[…]\n";
 
 /// How many times the limit all attributes of one element may take.
 const TAG: usize = 8;
@@ -38,7 +38,7 @@ pub(super) struct Source<'r> {
     /// It is no XML, and is passed on as it is.
     plain: bool,
     /// What the parser gets now.
-    piece: Vec<u8>,
+    piece: String,
     at: usize,
     /// Where in `piece` the parser's current token began; 0 if it began
     /// before.
@@ -68,7 +68,7 @@ impl<'r> Source<'r> {
         Self {
             text: Text::new(input),
             plain: false,
-            piece: Vec::with_capacity(PIECE + 4),
+            piece: String::with_capacity(PIECE + 4),
             at: 0,
             token: 0,
             gap: 0,
@@ -99,6 +99,12 @@ impl<'r> Source<'r> {
         self.lead.clear();
     }
 
+    /// What comes next, as far as it was read; nothing is read here.
+    #[inline]
+    pub(super) fn ahead(&self) -> &str {
+        self.piece.get(self.at..).unwrap_or_default()
+    }
+
     /// Bytes by which the token that was just read is shorter than it was in
     /// the report; it may be longer by what marks the gap.
     pub(super) fn missing(&self) -> i64 {
@@ -113,14 +119,14 @@ impl<'r> Source<'r> {
         if self.carried > 0 {
             return self.token_line;
         }
-        self.lines + count_lines(&self.piece[self.gap.min(self.token)..self.token])
+        self.lines + count_lines(&self.piece.as_bytes()[self.gap.min(self.token)..self.token])
     }
 
     /// Line and byte of the input that is read next.
     pub(super) fn end(&self) -> (u64, u64) {
         let gap = self.gap.min(self.at);
         (
-            self.lines + count_lines(&self.piece[gap..self.at]),
+            self.lines + count_lines(&self.piece.as_bytes()[gap..self.at]),
             self.bytes + (self.at - gap) as u64,
         )
     }
@@ -145,7 +151,7 @@ impl<'r> Source<'r> {
     /// Gets more, after all of `piece` was taken.
     #[cold]
     fn refill(&mut self) -> io::Result<()> {
-        let part = &self.piece[self.token..];
+        let part = &self.piece.as_bytes()[self.token..];
         if !part.is_empty() {
             if self.carried == 0 {
                 self.token_line = self.line();
@@ -154,7 +160,7 @@ impl<'r> Source<'r> {
             self.lead.extend_from_slice(&part[..lead]);
             self.carried += part.len();
             if matches!(self.kind(), Kind::Tag(_)) {
-                let part = &self.piece[self.token..];
+                let part = &self.piece.as_bytes()[self.token..];
                 // It did not end here, or the parser had not asked for more.
                 tag_end(&mut self.quote, part);
             }
@@ -175,11 +181,12 @@ impl<'r> Source<'r> {
     fn load(&mut self) -> io::Result<bool> {
         let before = self.piece.len();
         self.text.next(&mut self.piece)?;
-        let new = &self.piece[before..];
+        let bytes = self.piece.as_bytes();
+        let new = &bytes[before..];
         if self.control.is_none() && has_control(new) {
             let at = new.iter().position(|byte| is_control(*byte)).unwrap_or(0);
             let at = before + at;
-            self.control = Some(self.lines + count_lines(&self.piece[..at]));
+            self.control = Some(self.lines + count_lines(&bytes[..at]));
         }
         Ok(self.piece.len() > before)
     }
@@ -187,7 +194,7 @@ impl<'r> Source<'r> {
     /// Forgets the first bytes of `piece`.
     fn drop_front(&mut self, count: usize) {
         let gap = self.gap.min(count);
-        self.lines += count_lines(&self.piece[gap..count]);
+        self.lines += count_lines(&self.piece.as_bytes()[gap..count]);
         self.bytes += (count - gap) as u64;
         self.gap -= gap;
         self.piece.drain(..count);
@@ -228,9 +235,10 @@ impl<'r> Source<'r> {
             | Kind::Tag(Some(_)) => {}
         }
         // What ends the token may have begun already.
-        let mut border = self.piece[self.piece.len().saturating_sub(2)..].to_vec();
+        let bytes = self.piece.as_bytes();
+        let mut border = bytes[bytes.len().saturating_sub(2)..].to_vec();
         self.pass_on()?;
-        border.extend_from_slice(&self.piece[..self.piece.len().min(2)]);
+        border.extend(self.piece.bytes().take(2));
         if matches!(kind, Kind::Comment | Kind::CData | Kind::Instruction)
             && end_of(kind, &border).is_some()
         {
@@ -239,10 +247,11 @@ impl<'r> Source<'r> {
         let mut searched = 0;
         let mut dropped = 0;
         let end = loop {
-            if let Some(end) = end_of(kind, &self.piece[searched..]) {
+            if let Some(end) = end_of(kind, &self.piece.as_bytes()[searched..]) {
                 break searched + end;
             }
             let over = self.piece.len().saturating_sub(self.limit);
+            let over = self.piece.ceil_char_boundary(over);
             if over > PIECE {
                 self.drop_front(over);
                 dropped += over;
@@ -252,15 +261,12 @@ impl<'r> Source<'r> {
                 break self.piece.len();
             }
         };
-        let mut over = end.saturating_sub(self.limit);
+        let over = end.saturating_sub(self.limit);
         if over + dropped > 0 {
-            // Not within a character.
-            while self.piece.get(over).is_some_and(|byte| byte & 0xC0 == 0x80) {
-                over += 1;
-            }
+            let over = self.piece.ceil_char_boundary(over);
             self.drop_front(over);
             self.missing += (dropped + over) as u64;
-            self.piece.splice(..0, GAP.iter().copied());
+            self.piece.insert_str(0, GAP);
             self.gap = GAP.len();
         }
         Ok(())
@@ -275,21 +281,21 @@ impl<'r> Source<'r> {
 
     /// Ends a tag here, and leaves out its remaining attributes.
     fn close_tag(&mut self, mut quote: Option<u8>) -> io::Result<()> {
-        let mut closing = Vec::from_iter(quote);
-        let mut last = self.piece.last().copied();
+        let mut closing: String = quote.map(char::from).into_iter().collect();
+        let mut last = self.piece.as_bytes().last().copied();
         self.pass_on()?;
         loop {
-            if let Some(end) = tag_end(&mut quote, &self.piece) {
-                let before = end.checked_sub(1).map(|at| self.piece[at]).or(last);
+            if let Some(end) = tag_end(&mut quote, self.piece.as_bytes()) {
+                let before = self.piece.as_bytes()[..end].last().copied().or(last);
                 self.drop_front(end);
                 self.missing += end as u64;
-                closing.push(b' ');
-                closing.extend((before == Some(b'/')).then_some(b'/'));
+                closing.push(' ');
+                closing.extend((before == Some(b'/')).then_some('/'));
                 self.gap = closing.len();
-                self.piece.splice(..0, closing);
+                self.piece.insert_str(0, &closing);
                 return Ok(());
             }
-            last = self.piece.last().copied().or(last);
+            last = self.piece.as_bytes().last().copied().or(last);
             self.missing += self.piece.len() as u64;
             self.drop_front(self.piece.len());
             if !self.load()? {
@@ -315,7 +321,7 @@ impl BufRead for Source<'_> {
         if self.at == self.piece.len() {
             self.refill()?;
         }
-        Ok(&self.piece[self.at..])
+        Ok(&self.piece.as_bytes()[self.at..])
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! Suites and the root around them, as their elements come and go.
 
-use super::attributes::{each, seconds};
+use super::attributes::{Tag, each, seconds};
 use super::counts::{Claims, Unshown};
 use super::elements::Node;
 use super::hold::Outputs;
@@ -9,7 +9,6 @@ use super::kept::Kept;
 use super::machine::{BETWEEN, Machine};
 use super::open::OpenSuite;
 use crate::model::Failure;
-use quick_xml::events::BytesStart;
 use std::borrow::Cow;
 
 /// Suites whose claims are remembered until the end.
@@ -18,7 +17,7 @@ const UNSHOWN: usize = 64;
 const HOLLOW: usize = 3;
 
 impl Machine<'_> {
-    pub(super) fn start_suite(&mut self, node: Node, start: &BytesStart<'_>) {
+    pub(super) fn start_suite(&mut self, node: Node, tag: &Tag<'_>) {
         self.suites_begun += 1;
         let mut suite = OpenSuite {
             number: self.suites_begun,
@@ -35,7 +34,7 @@ impl Machine<'_> {
         let look = dialect.looks_at_suites();
         let mut time = None;
         let plain = self.form.is_none();
-        let forbidden = each(start, |name, value| {
+        let forbidden = each(tag, |name, value| {
             if look {
                 dialect.suite_attribute(node, name, &value);
             }
@@ -97,9 +96,9 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn start_property(&mut self, start: &BytesStart<'_>) {
+    pub(super) fn start_property(&mut self, tag: &Tag<'_>) {
         let (mut key, mut text) = (Cow::Borrowed(""), Cow::Borrowed(""));
-        let forbidden = each(start, |name, value| match name {
+        let forbidden = each(tag, |name, value| match name {
             "name" => key = value,
             "value" => text = value,
             _ => {}

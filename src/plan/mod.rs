@@ -1,7 +1,9 @@
 //! YAML or JSON → validated [`Plan`] with spans; variables; edits that keep
 //! comments. Must not know how a plan is executed.
 
+mod auth;
 mod edit;
+mod features;
 mod load;
 mod matrix;
 mod scope;
@@ -11,7 +13,11 @@ mod template;
 mod types;
 mod uses;
 
+pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
 pub use edit::{EditError, PlanEdit, apply, diff};
+pub use features::{
+    Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
+};
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use matrix::{Matrix, Variant};
 pub use scope::{Scope, Unresolved, resolve_json};

@@ -1,6 +1,10 @@
 //! The validated plan: what the rest of the house reads.
 
 use super::PlanSource;
+use super::auth::Auth;
+use super::features::{
+    Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
+};
 use super::matrix::Matrix;
 use super::template::Template;
 use crate::model::{Era, Section};
@@ -110,6 +114,11 @@ pub struct Server {
     /// A pinned revision, the server's own or that of this combination of the
     /// matrix: one of [`crate::model::REVISIONS`].
     pub protocol: Option<String>,
+    /// What the client declares; without it, what follows from the answers of
+    /// the server and of its steps.
+    pub capabilities: Option<Value>,
+    /// For all of its steps, and as often as asked.
+    pub answers: Vec<Answer>,
     /// From spawn to ready. Default 30 s.
     pub startup_timeout: Duration,
     /// For one request. Default 30 s.
@@ -130,6 +139,8 @@ pub enum Transport {
     Http {
         url: Template,
         headers: IndexMap<String, Template>,
+        /// How to get the tokens that the server wants.
+        auth: Option<Box<Auth>>,
         /// What to start first; without it, the server is there already.
         command: Option<Command>,
     },
@@ -166,8 +177,17 @@ pub enum Request {
     Read(String),
     /// `prompts/get`; the step's `args` are its arguments.
     Prompt(String),
-    /// Any method; the step's `args` are its params.
+    /// Any method; the step's `args` are its params, whatever JSON they are.
     Method(String),
+    /// `completion/complete`; the step's `args` are the arguments that are
+    /// known already.
+    Complete(Completion),
+    /// Hears of changes until a step of [`Request::Unsubscribe`], or the end.
+    Subscribe(Subscription),
+    /// Ends what the step with this id subscribed to.
+    Unsubscribe(String),
+    /// Bytes: a line over pipes, a body over HTTP.
+    Raw(Raw),
 }
 
 /// What can be listed.
@@ -199,8 +219,16 @@ pub struct Step {
     pub at: Location,
     /// As in `steps[2]`.
     pub path: DocPath,
-    /// Ids of the steps whose captures this one uses, in plan order.
+    /// Ids of the steps whose captures this one uses, or whose subscription it
+    /// ends, in plan order.
     pub needs: Vec<String>,
+    /// Of this step, before those of its server; in order, each once.
+    pub answers: Vec<Answer>,
+    /// What the server is to log from this request on.
+    pub log_level: Option<LogLevel>,
+    pub cancel: Option<Cancel>,
+    /// Nothing is added to the params, not even what the protocol requires.
+    pub bare: bool,
 }
 
 impl Step {
@@ -235,6 +263,7 @@ pub struct Expect {
     pub duration: Vec<Predicate>,
     /// Over what the server wrote on stderr during the step.
     pub stderr: Vec<Predicate>,
+    pub notifications: Vec<NotificationExpect>,
 }
 
 /// A boolean with its place.

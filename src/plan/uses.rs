@@ -1,7 +1,9 @@
 //! What a plan as a whole refers to.
 
 use super::template::{Part, Template, each_reference};
-use super::{Expect, Plan, Predicate, Request, Server, Step, Transport};
+use super::{
+    Answer, Expect, Plan, Predicate, Raw, Request, Server, Step, Transport, has_reference,
+};
 use crate::text::close_names;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -95,6 +97,9 @@ impl Plan {
                     see(part, Some(&server.name));
                 }
             }
+            for answer in &server.answers {
+                answer.each_reference(&mut |part| see(part, Some(&server.name)));
+            }
         }
         for step in self.all_steps() {
             step.each_reference(&mut |part| see(part, Some(&step.server)));
@@ -114,9 +119,12 @@ impl Server {
         }
         match &self.transport {
             Transport::Stdio(_) => {}
-            Transport::Http { url, headers, .. } => {
+            Transport::Http {
+                url, headers, auth, ..
+            } => {
                 templates.push(url);
                 templates.extend(headers.values());
+                templates.extend(auth.iter().flat_map(|auth| auth.templates()));
             }
         }
         templates.into_iter()
@@ -125,16 +133,53 @@ impl Server {
 
 impl Step {
     /// Calls `see` with every reference of the step: in its arguments, its
-    /// URI and its expectations.
+    /// URI, its answers and its expectations.
     pub fn each_reference(&self, see: &mut dyn FnMut(&Part)) {
         each_reference(&self.args, see);
         match &self.request {
-            Request::Read(uri) => each_reference(&Value::String(uri.clone()), see),
-            Request::Tool(_) | Request::List(_) | Request::Prompt(_) | Request::Method(_) => {}
+            Request::Read(text) | Request::Raw(Raw::Text(text)) => in_text(text, see),
+            Request::Complete(completion) => in_text(&completion.value, see),
+            Request::Subscribe(subscription) => {
+                for uri in &subscription.resources {
+                    in_text(uri, see);
+                }
+            }
+            Request::Tool(_)
+            | Request::List(_)
+            | Request::Prompt(_)
+            | Request::Method(_)
+            | Request::Unsubscribe(_)
+            | Request::Raw(Raw::Bytes(_)) => {}
+        }
+        for answer in &self.answers {
+            answer.each_reference(see);
         }
         for predicate in self.expect.predicates() {
             each_reference(&predicate.operand, see);
         }
+    }
+}
+
+fn in_text(text: &str, see: &mut dyn FnMut(&Part)) {
+    if has_reference(text) {
+        each_reference(&Value::from(text), see);
+    }
+}
+
+impl Answer {
+    /// Calls `see` with every reference of the answer.
+    pub fn each_reference(&self, see: &mut dyn FnMut(&Part)) {
+        if let Some(value) = self.give.value() {
+            each_reference(value, see);
+        }
+        for predicate in self.predicates() {
+            each_reference(&predicate.operand, see);
+        }
+    }
+
+    /// Every predicate on what is asked.
+    pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
+        self.expect.iter().flat_map(|expect| &expect.predicates)
     }
 }
 
@@ -146,6 +191,10 @@ impl Expect {
             .error
             .iter()
             .flat_map(|error| error.code.iter().chain(&error.message));
+        let notifications = self.notifications.iter().flat_map(|expect| {
+            let json = expect.json.iter().flat_map(|json| &json.predicates);
+            json.chain(&expect.count)
+        });
         self.text
             .iter()
             .chain(json)
@@ -153,5 +202,6 @@ impl Expect {
             .chain(error)
             .chain(&self.duration)
             .chain(&self.stderr)
+            .chain(notifications)
     }
 }

@@ -134,6 +134,11 @@ pub const CAUSES: &[CauseInfo] = &[
     cause("tls", "tls_error", "a certificate or the TLS handshake"),
     cause("auth", "auth_failed", "credentials are refused"),
     cause(
+        "auth",
+        "authorization_failed",
+        "no token that the server takes is to be had",
+    ),
+    cause(
         "rate_limited",
         "rate_limited",
         "too many requests, or the quota is used up",

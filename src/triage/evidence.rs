@@ -52,8 +52,11 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         let code = error.code.map_or(String::new(), |code| format!("{code}: "));
         return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
     }
-    if let Some(text) = f.http.as_ref().and_then(|http| http.text.as_ref())
-        && facts.kept_waiting()
+    // What authorization came to, or what the server was waited for, says more
+    // than a status.
+    if let Some(http) = &f.http
+        && let Some(text) = &http.text
+        && (facts.kept_waiting() || http.error.as_deref().is_some_and(is_of_authorization))
     {
         return Some(evidence("http.text", text));
     }
@@ -101,6 +104,12 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         .or_else(|| says("message", &f.message))
         .or_else(|| says("text", &f.text))
         .or_else(|| exit_text(f).map(|(field, exit)| evidence(field, &exit)))
+}
+
+/// Kinds of [`crate::model::HttpFacts::error`] that are stages of
+/// authorization.
+fn is_of_authorization(kind: &str) -> bool {
+    kind.starts_with("auth_")
 }
 
 /// Of a report's assertion, all that it says: the line that a rule knows often

@@ -55,6 +55,8 @@ pub(super) struct When {
     rpc_code: Vec<i64>,
     /// Ranges, both ends included.
     http_status: Vec<(u16, u16)>,
+    /// The transport's own error, as in `auth_scope`.
+    http_error: Vec<String>,
     /// The tool's `isError`.
     is_error: Option<bool>,
     /// The tool said anything at all.
@@ -130,6 +132,7 @@ impl When {
             signal,
             rpc_code,
             http_status,
+            http_error,
             is_error,
             empty_answer,
             promise,
@@ -172,6 +175,7 @@ impl When {
             && signal.is_empty()
             && rpc_code.is_empty()
             && http_status.is_empty()
+            && http_error.is_empty()
             && promise.is_none()
             && method.is_empty()
             && raised.is_empty()
@@ -257,6 +261,10 @@ impl When {
                         .iter()
                         .any(|(low, high)| (*low..=*high).contains(&status))
                 }))
+            && name(
+                &self.http_error,
+                f.http.as_ref().and_then(|h| h.error.as_deref()),
+            )
             && self
                 .is_error
                 .is_none_or(|wanted| result.is_some_and(|r| r.is_error == wanted))

@@ -30,6 +30,7 @@ macro_rules! builtin {
 pub(super) const BUILTIN: &[(&str, &str)] = &[
     builtin!("process"),
     builtin!("mcp"),
+    builtin!("authorization"),
     builtin!("network"),
     builtin!("files"),
     builtin!("config"),

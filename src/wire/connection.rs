@@ -121,6 +121,17 @@ impl Connection {
         }
     }
 
+    /// Sends bytes as they are.
+    #[must_use]
+    pub fn send_raw(&self, bytes: &[u8]) -> InFlight {
+        let (id, receiver) = self.with_peer(|peer| peer.open_raw(bytes));
+        InFlight {
+            id,
+            receiver: Some(receiver),
+            shared: Arc::clone(&self.shared),
+        }
+    }
+
     /// Takes notice of the server's tools: over HTTP, some of their arguments
     /// travel as headers too (2026-07-28, "Custom Headers from Tool
     /// Parameters"). True where that changes which ones.
@@ -206,6 +217,20 @@ pub struct InFlight {
 const WAKEFUL: Duration = Duration::from_micros(50);
 
 impl InFlight {
+    /// The number by which the peer knows it; on the wire too, but for raw
+    /// bytes.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The answer, if it is there. After the answer there is none.
+    pub fn answer_now(&mut self) -> Option<Answer> {
+        let answer = self.receiver.as_mut()?.try_recv().ok()?;
+        self.receiver = None;
+        Some(answer)
+    }
+
     /// The answer. Cancel-safe: it can be called again after being dropped
     /// at an await. After the answer it stays pending for ever.
     pub async fn answer(&mut self) -> Answer {
@@ -239,11 +264,33 @@ impl InFlight {
 
     /// The answer, if it comes in time; else the request is given up, the
     /// server told, and the signs of life since given back.
-    pub async fn answer_within(mut self, limit: Duration) -> Result<Answer, Life> {
+    pub async fn answer_within(self, limit: Duration) -> Result<Answer, Life> {
+        self.ended_after(limit, "timed out", false).await
+    }
+
+    /// The same, and what the peer still hears of the request is watched for:
+    /// see [`Peer::watch`].
+    pub async fn cancelled_after(self, limit: Duration, reason: &str) -> Result<Answer, Life> {
+        self.ended_after(limit, reason, true).await
+    }
+
+    async fn ended_after(
+        mut self,
+        limit: Duration,
+        reason: &str,
+        watched: bool,
+    ) -> Result<Answer, Life> {
         if let Ok(answer) = timeout(limit, self.answer()).await {
             return Ok(answer);
         }
-        let life = self.shared.peer().cancel(self.id, "timed out");
+        let life = {
+            let mut peer = self.shared.peer();
+            let life = peer.cancel(self.id, reason);
+            if watched && life.is_some() {
+                peer.watch(self.id);
+            }
+            life
+        };
         self.shared.wake.notify_one();
         match life {
             Some(life) => {

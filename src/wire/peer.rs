@@ -5,25 +5,30 @@
 //! its messages by two pipes, another sends each by HTTP.
 
 mod checked;
+mod receiving;
 
-use super::answers::{Answers, Ask};
+use super::answers::Answers;
 use super::check::Checker;
 use super::era::{Version, dress};
 use super::exchange::{Answer, End, Life, Outgoing};
-use super::frame::Frame;
-use super::message::{Body, Line, Message, Payload, read_line, whole};
+use super::notices::{Heard, Notices};
 use super::observed::Observed;
 use super::transcript::{Direction, Recorder};
 use crate::model::Era;
 use crate::text::redact::Redactor;
-use crate::text::truncate;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// Answers to a server that doesn't read them pile up no further than this.
 const OUTBOX_BYTES: usize = 16 * 1024 * 1024;
+
+/// Opens a subscription in the modern era.
+pub(super) const LISTEN: &str = "subscriptions/listen";
+
+/// Ids of raw bytes that are remembered after they were given up.
+const RAW_IDS: usize = 100;
 
 /// What LSP's framing is called in a breach.
 const CONTENT_LENGTH: &str =
@@ -40,6 +45,17 @@ struct Pending {
     noise_before: u64,
     /// The request's last byte in the stream of all bytes sent.
     sent_at: u64,
+    /// Of bytes that were sent as they are, the id that they give, if they
+    /// give one. The number above was never sent then.
+    raw: Option<Option<Value>>,
+}
+
+impl Pending {
+    /// Open for as long as its client likes, so that an answer without a good
+    /// address is not for it (2026-07-28, "Subscriptions").
+    fn is_lasting(&self) -> bool {
+        self.method == LISTEN
+    }
 }
 
 /// A request, or a notification where there is no id, as it is written.
@@ -82,6 +98,15 @@ pub struct Peer {
     queued: u64,
     written: u64,
     observed: Observed,
+    notices: Notices,
+    /// Changes with each notification, with each late answer that is watched
+    /// for, with the end of a subscription, and with the end of all.
+    stirred: watch::Sender<u64>,
+    /// A request that was cancelled, and whether it was answered all the same.
+    watched: Option<(u64, bool)>,
+    /// Bodies of their own, over HTTP, with the numbers of their requests.
+    raw_outbox: Vec<(u64, Vec<u8>)>,
+    raw_given_up: Vec<Value>,
     /// Of what the server sends, where it is to be checked.
     checker: Option<Box<Checker>>,
     /// A `Content-Length` line came, and no blank line after it yet.
@@ -112,6 +137,11 @@ impl Peer {
             queued: 0,
             written: 0,
             observed: Observed::default(),
+            notices: Notices::default(),
+            stirred: watch::Sender::new(0),
+            watched: None,
+            raw_outbox: Vec::new(),
+            raw_given_up: Vec::new(),
             checker: None,
             in_header: false,
             has_streams: false,
@@ -193,8 +223,53 @@ impl Peer {
             messages_before: self.observed.messages,
             noise_before: self.observed.noise,
             sent_at: self.queued,
+            raw: None,
         });
         (id, receiver)
+    }
+
+    /// Queues bytes as they are; the number by which their answer is known
+    /// here, and where it will come: that with their own id, or the next error
+    /// without one.
+    pub fn open_raw(&mut self, bytes: &[u8]) -> (u64, oneshot::Receiver<Answer>) {
+        let (reply, receiver) = oneshot::channel();
+        let id = self.next_id;
+        self.next_id += 1;
+        if let Some(end) = &self.end {
+            // The asker holds the other end.
+            let _ = reply.send(end.answer());
+            return (id, receiver);
+        }
+        let message: Option<Value> = serde_json::from_slice(bytes).ok();
+        let own_id = message.and_then(|mut m| m.as_object_mut()?.swap_remove("id"));
+        self.check(|checker| checker.asked_raw(own_id.as_ref()));
+        if let Some(recorder) = &self.recorder {
+            recorder.record(&self.server, Direction::Sent, bytes, &self.redactor);
+        }
+        if self.has_streams {
+            self.raw_outbox.push((id, bytes.to_vec()));
+        } else {
+            self.outbox.extend_from_slice(bytes);
+            self.outbox.push(b'\n');
+            self.queued += bytes.len() as u64 + 1;
+        }
+        self.pending.push(Pending {
+            id,
+            method: String::new(),
+            probe: false,
+            reply,
+            progress: 0,
+            messages_before: self.observed.messages,
+            noise_before: self.observed.noise,
+            sent_at: self.queued,
+            raw: Some(own_id),
+        });
+        (id, receiver)
+    }
+
+    /// What is to be sent as it is, each by a request of its own.
+    pub fn take_raw(&mut self) -> Vec<(u64, Vec<u8>)> {
+        std::mem::take(&mut self.raw_outbox)
     }
 
     /// Queues a notification.
@@ -210,7 +285,8 @@ impl Peer {
         // MCP forbids cancelling `initialize`.
         let modern = pending.probe || self.version.is_some_and(|v| v.era == Era::Modern);
         let by_closing = self.has_streams && modern;
-        if pending.method != "initialize" && !by_closing && self.end.is_none() {
+        let named = pending.raw.is_none() && pending.method != "initialize";
+        if named && !by_closing && self.end.is_none() {
             let params = json!({ "requestId": id, "reason": reason });
             self.notify("notifications/cancelled", params);
         }
@@ -232,7 +308,61 @@ impl Peer {
         let index = self.pending.iter().position(|p| p.id == id)?;
         self.given_up.insert(id);
         self.check(|checker| checker.gave_up(id));
-        Some(self.pending.swap_remove(index))
+        let pending = self.pending.swap_remove(index);
+        if let Some(Some(own_id)) = &pending.raw
+            && self.raw_given_up.len() < RAW_IDS
+        {
+            self.raw_given_up.push(own_id.clone());
+        }
+        Some(pending)
+    }
+
+    /// From here on an answer to this request, which is given up, is noted.
+    pub fn watch(&mut self, id: u64) {
+        self.watched = Some((id, false));
+    }
+
+    /// Whether the request that was watched has been answered; it is watched
+    /// no longer.
+    pub fn watched(&mut self) -> bool {
+        self.watched.take().is_some_and(|(_, answered)| answered)
+    }
+
+    /// Whether the request that is watched has been answered so far.
+    #[must_use]
+    pub fn is_answered_late(&self) -> bool {
+        self.watched.is_some_and(|(_, answered)| answered)
+    }
+
+    // ── what is heard ────────────────────────────────────────────────────
+
+    /// How many notifications came so far.
+    #[must_use]
+    pub fn notice_count(&self) -> u64 {
+        self.notices.count()
+    }
+
+    /// The notifications after the first `before`.
+    #[must_use]
+    pub fn heard_since(&self, before: u64) -> Heard {
+        self.notices.since(before)
+    }
+
+    /// Changes whenever something came that somebody may wait for beside an
+    /// answer.
+    #[must_use]
+    pub fn stirs(&self) -> watch::Receiver<u64> {
+        self.stirred.subscribe()
+    }
+
+    fn stir(&self) {
+        self.stirred.send_modify(|count| *count += 1);
+    }
+
+    /// Whether nothing more will come.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.end.is_some()
     }
 
     fn queue(&mut self, message: &impl Serialize) {
@@ -276,239 +406,6 @@ impl Peer {
         self.written += bytes as u64;
     }
 
-    // ── receiving ────────────────────────────────────────────────────────
-
-    /// Takes a message that came by itself, as the body of an answer or the
-    /// data of an event. False if it is none.
-    pub fn receive_whole(&mut self, bytes: &[u8]) -> bool {
-        self.record_received(bytes);
-        match read_line(bytes) {
-            Line::Messages(messages) => {
-                self.check(|checker| checker.received(bytes));
-                for message in messages {
-                    self.take(message, bytes);
-                }
-                true
-            }
-            Line::Malformed { why, .. } => {
-                self.check(|checker| checker.unreadable(&why));
-                self.breach(&why);
-                false
-            }
-            Line::Blank | Line::ContentLength | Line::Noise => false,
-        }
-    }
-
-    /// Notes for the record what came and is not taken as a message.
-    pub fn record_received(&self, bytes: &[u8]) {
-        if let Some(recorder) = &self.recorder {
-            recorder.record(&self.server, Direction::Received, bytes, &self.redactor);
-        }
-    }
-
-    /// Takes what the splitter cut out.
-    pub fn receive(&mut self, frame: Frame<'_>) {
-        let line = match frame {
-            Frame::Line(line) => line,
-            Frame::TooLong(limit) => {
-                self.check(Checker::passed_over);
-                let text = format!("sent a line longer than {limit} bytes");
-                return self.break_suspect(&text);
-            }
-        };
-        self.check(|checker| checker.received(line));
-        let read = read_line(line);
-        if read != Line::Blank {
-            self.record_received(line);
-        }
-        match read {
-            Line::Blank if std::mem::take(&mut self.in_header) => {
-                if self.observed.messages == 0 {
-                    let text = self.breach(CONTENT_LENGTH);
-                    self.finish(End::Closed(text));
-                }
-            }
-            Line::Blank => {}
-            Line::ContentLength => {
-                self.in_header = true;
-                self.observed.add_noise(line, &self.redactor);
-            }
-            Line::Noise => self.observed.add_noise(line, &self.redactor),
-            Line::Malformed { why, answer } => {
-                self.observed.add_noise(line, &self.redactor);
-                if answer {
-                    self.break_suspect(&why);
-                } else {
-                    self.breach(&why);
-                }
-            }
-            Line::Messages(messages) => {
-                self.in_header = false;
-                for message in messages {
-                    self.take(message, line);
-                }
-            }
-        }
-    }
-
-    fn take(&mut self, message: Message, line: &[u8]) {
-        let Message {
-            body,
-            flaws,
-            marked,
-        } = message;
-        if !marked && !self.is_awaited(&body) {
-            return self.observed.add_noise(line, &self.redactor);
-        }
-        self.observed.messages += 1;
-        for flaw in flaws {
-            self.breach(&flaw);
-        }
-        match body {
-            Body::Response { id, payload } => self.take_response(&id, payload),
-            Body::Request { id, method, params } => self.take_request(&id, &method, &params),
-            Body::Notification { method, params } => self.take_notification(&method, &params),
-        }
-    }
-
-    /// A response without `jsonrpc` could be any program's log line; it
-    /// counts when somebody waits for exactly this.
-    fn is_awaited(&self, body: &Body) -> bool {
-        match body {
-            Body::Response { id, .. } => {
-                whole(id).is_some_and(|id| self.pending.iter().any(|p| p.id == id))
-            }
-            Body::Request { .. } | Body::Notification { .. } => false,
-        }
-    }
-
-    fn take_response(&mut self, id: &Value, payload: Payload) {
-        if id.is_null() {
-            return self.take_nameless(payload);
-        }
-        if let Some(number) = whole(id) {
-            if let Some(index) = self.pending.iter().position(|p| p.id == number) {
-                return self.deliver(index, payload);
-            }
-            if self.given_up.remove(&number) {
-                return;
-            }
-            if (1..self.next_id).contains(&number) {
-                self.breach(&format!("answered request {number} twice"));
-                return;
-            }
-        }
-        let twin = id.as_str().and_then(|text| text.parse::<u64>().ok());
-        if let Some(index) = self.pending.iter().position(|p| Some(p.id) == twin) {
-            let text = format!(
-                "answered request {} with the string id {id}",
-                self.pending[index].id
-            );
-            let text = self.breach(&text);
-            return self.settle_pending(index, Answer::Broken(text));
-        }
-        if twin.is_some_and(|twin| (1..self.next_id).contains(&twin)) {
-            self.breach(&format!("answered with the string id {id}"));
-            return;
-        }
-        let text = format!(
-            "answered with id {}, which was never asked",
-            truncate(&id.to_string(), 100)
-        );
-        self.break_suspect(&text);
-    }
-
-    /// A response without an id: JSON-RPC allows it for a request whose id
-    /// could not be read.
-    fn take_nameless(&mut self, payload: Payload) {
-        match (payload, self.suspect()) {
-            (Payload::Error(error), Some(index)) => {
-                self.breach("sent an error that names no request");
-                self.settle_pending(index, Answer::Error(error));
-            }
-            (Payload::Error(error), None) => {
-                let message = truncate(&error.message, 200);
-                self.breach(&format!("sent an error that names no request: {message}"));
-            }
-            (Payload::Result(_) | Payload::Nothing, _) => {
-                self.break_suspect("sent a response that names no request");
-            }
-        }
-    }
-
-    fn deliver(&mut self, index: usize, payload: Payload) {
-        let method = &self.pending[index].method;
-        let answer = match payload {
-            Payload::Result(result) => {
-                if !result.is_object() {
-                    let text = format!(
-                        "answered `{method}` with a result that is not an object: {}",
-                        truncate(&result.to_string(), 100)
-                    );
-                    self.breach(&text);
-                }
-                Answer::Result(result)
-            }
-            Payload::Error(error) => Answer::Error(error),
-            Payload::Nothing => {
-                let text = format!("answered `{method}` with neither a result nor an error");
-                Answer::Broken(self.breach(&text))
-            }
-        };
-        self.settle_pending(index, answer);
-    }
-
-    fn take_request(&mut self, id: &Value, method: &str, params: &Value) {
-        let shown = truncate(method, 100).into_owned();
-        let own = |p: &Pending| Some(p.id) == whole(id) && p.method == method;
-        if self.pending.iter().any(own) {
-            // A terminal between us echoes, and the answer still comes; a
-            // program like `cat` does nothing else. Answering would go round
-            // in circles.
-            self.breach(&format!(
-                "sent our own request `{shown}` back, as an echo does"
-            ));
-            return;
-        }
-        if self.version.is_some_and(|v| v.era == Era::Modern) {
-            // 2026-07-28 has no requests from the server, and forbids the
-            // client to write responses; stdio, "Receiving Messages".
-            self.breach(&format!(
-                "sent the request `{shown}`, although since 2026-07-28 servers send none"
-            ));
-            return;
-        }
-        if id.is_null() {
-            self.breach(&format!("sent the request `{shown}` with a null id"));
-            return;
-        }
-        if self.outbox.len() > OUTBOX_BYTES {
-            self.breach("sends requests and does not read the answers");
-            return;
-        }
-        let response = self.answers.respond(id, &Ask { method, params });
-        self.queue(&response);
-    }
-
-    fn take_notification(&mut self, method: &str, params: &Value) {
-        match method {
-            "notifications/progress" => {
-                let token = params.get("progressToken").and_then(whole);
-                let index = match self.pending.iter().position(|p| Some(p.id) == token) {
-                    Some(index) => Some(index),
-                    // A plan may have set a token of its own.
-                    None if self.pending.len() == 1 => Some(0),
-                    None => None,
-                };
-                if let Some(index) = index {
-                    self.pending[index].progress += 1;
-                }
-            }
-            "notifications/tools/list_changed" => self.observed.tools_changed = true,
-            _ => {}
-        }
-    }
-
     // ── endings ──────────────────────────────────────────────────────────
 
     /// Nothing more will come: everybody who waits is told, and everybody
@@ -518,7 +415,9 @@ impl Peer {
             let _ = pending.reply.send(end.answer());
         }
         self.outbox.clear();
+        self.raw_outbox.clear();
         self.end = Some(end);
+        self.stir();
     }
 
     /// Whether somebody waits for the answer to this request.
@@ -533,10 +432,11 @@ impl Peer {
         self.pending.iter().map(|pending| pending.id).collect()
     }
 
-    /// Whether the request was given up, and no answer to it came since.
+    /// Whether the request was given up, and no answer to it came since, nor is
+    /// one watched for.
     #[must_use]
     pub fn gave_up(&self, id: u64) -> bool {
-        self.given_up.contains(&id)
+        self.given_up.contains(&id) && self.watched.is_none_or(|(watched, _)| watched != id)
     }
 
     /// Ends one request, if it still waits.
@@ -556,9 +456,10 @@ impl Peer {
 
     /// The one request that an answer without a good address can be for.
     fn suspect(&self) -> Option<usize> {
-        match self.pending.len() {
-            1 => Some(0),
-            _ => self.pending.iter().position(|p| p.probe),
+        let mut waiting = (0..self.pending.len()).filter(|i| !self.pending[*i].is_lasting());
+        match (waiting.next(), waiting.next()) {
+            (Some(only), None) => Some(only),
+            (_, _) => self.pending.iter().position(|p| p.probe),
         }
     }
 
@@ -572,6 +473,9 @@ impl Peer {
 
     fn settle_pending(&mut self, index: usize, answer: Answer) {
         let pending = self.pending.swap_remove(index);
+        if pending.is_lasting() {
+            self.stir();
+        }
         // An asker that went away has given the request up already.
         let _ = pending.reply.send(answer);
     }

@@ -81,6 +81,14 @@ impl Session {
         }
     }
 
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(super) fn version(&self) -> &'static Version {
+        self.version
+    }
+
     #[must_use]
     pub fn era(&self) -> Era {
         self.version.era
@@ -230,7 +238,17 @@ impl Session {
     /// the future cancels the request.
     pub async fn request(&self, method: &str, params: Value, limit: Duration) -> Reply {
         self.timed(
-            async |deadline| self.ask(method, params, deadline).await,
+            async |deadline| self.ask(method, params, false, deadline).await,
+            limit,
+        )
+        .await
+    }
+
+    /// The same with the params as they are: nothing is added to them, not even
+    /// what the protocol requires.
+    pub async fn request_bare(&self, method: &str, params: Value, limit: Duration) -> Reply {
+        self.timed(
+            async |deadline| self.ask(method, params, true, deadline).await,
             limit,
         )
         .await
@@ -293,7 +311,7 @@ impl Session {
         Some(self.process.as_mut()?.terminate(grace).await)
     }
 
-    async fn timed(
+    pub(super) async fn timed(
         &self,
         ask: impl AsyncFnOnce(Instant) -> ReplyOutcome,
         limit: Duration,
@@ -349,7 +367,13 @@ impl Session {
             .is_some_and(|unread| written.saturating_sub(unread as u64) <= sent)
     }
 
-    async fn ask(&self, method: &str, params: Value, deadline: Instant) -> ReplyOutcome {
+    async fn ask(
+        &self,
+        method: &str,
+        params: Value,
+        bare: bool,
+        deadline: Instant,
+    ) -> ReplyOutcome {
         // Only a modern server may ask back, so only then a copy is needed.
         let original = match self.version.era {
             Era::Modern if can_ask_back(method) => Some(params.clone()),
@@ -363,8 +387,8 @@ impl Session {
             let request = Outgoing {
                 method,
                 params,
-                version: Some(self.version),
-                progress: method == "tools/call",
+                version: (!bare).then_some(self.version),
+                progress: !bare && method == "tools/call",
                 probe: false,
             };
             let left = deadline.saturating_duration_since(Instant::now());
@@ -434,7 +458,7 @@ impl Session {
         changed
     }
 
-    fn broken(&self, text: &str) -> ReplyOutcome {
+    pub(super) fn broken(&self, text: &str) -> ReplyOutcome {
         ReplyOutcome::Broken(self.connection.with_peer(|peer| peer.breach(text)))
     }
 }

@@ -11,6 +11,8 @@
 mod support;
 
 mod apply;
+mod asked;
+mod auth;
 mod blame;
 mod cli;
 mod conformance;
@@ -25,11 +27,13 @@ mod junit_corpus;
 mod limits;
 mod live_rules;
 mod matrix;
+mod notices;
 mod peers;
 mod plans;
 mod rules;
 mod secrets;
 mod servers;
 mod signals;
+mod snapshot;
 mod triage;
 mod wire_check;

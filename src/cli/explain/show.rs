@@ -2,54 +2,15 @@
 
 use super::compare::{Comparison, Part};
 use super::known::{Known, Seen};
+use crate::cli::paint::{BOLD, DIM, GREEN, Paint, RED};
 use crate::history::TestName;
 use crate::model::{ErrorCategory, Side};
 use crate::text::{plural, sanitize};
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use std::fmt::Write;
 
 /// Tests that are named one by one.
 const TESTS: usize = 10;
-
-/// How it may look.
-#[derive(Debug, Clone, Copy)]
-pub struct Paint {
-    pub color: bool,
-    /// Columns.
-    pub width: usize,
-}
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const RED: Style = AnsiColor::Red.on_default();
-const GREEN: Style = AnsiColor::Green.on_default();
-
-impl Paint {
-    fn tone(self, style: Style, text: &str) -> String {
-        if self.color && !text.trim().is_empty() {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    /// Lines below a heading.
-    fn block(self, heading: &str, lines: &[String]) -> String {
-        let mut block = format!("\n{}\n", self.tone(BOLD, heading));
-        for line in lines {
-            let options = textwrap::Options::new(self.width.max(40))
-                .initial_indent("  ")
-                .subsequent_indent("    ")
-                .break_words(false);
-            let line = sanitize(line);
-            for wrapped in textwrap::wrap(&line, options) {
-                block.push_str(wrapped.trim_end());
-                block.push('\n');
-            }
-        }
-        block
-    }
-}
 
 /// All that is known of a fingerprint.
 #[must_use]
@@ -224,15 +185,6 @@ fn show_part(part: &Part, paint: Paint) -> String {
         return heading("") + &lines("-", RED, &part.one) + &lines("+", GREEN, &part.other);
     };
     let mut text = heading("");
-    let diff = similar::TextDiff::from_lines(one.as_str(), other.as_str());
-    for change in diff.iter_all_changes() {
-        let line = sanitize(change.value().trim_end_matches('\n')).into_owned();
-        let (mark, style) = match change.tag() {
-            similar::ChangeTag::Equal => (" ", Style::new()),
-            similar::ChangeTag::Delete => ("-", RED),
-            similar::ChangeTag::Insert => ("+", GREEN),
-        };
-        let _ = writeln!(text, "  {}", paint.tone(style, &format!("{mark} {line}")));
-    }
+    text.push_str(&paint.differences(one, other));
     text
 }

@@ -17,6 +17,7 @@ const SHAPE: Shape = Shape {
         "error",
         "duration",
         "stderr",
+        "notifications",
     ],
     instead: &[
         ("isError", "did you mean `is_error`?"),
@@ -24,6 +25,7 @@ const SHAPE: Shape = Shape {
         ("structured_content", "did you mean `structured`?"),
         ("content", "did you mean `text`, or `json` with a path?"),
         ("result", "did you mean `json` with a path?"),
+        ("notification", "did you mean `notifications`?"),
         ("time", "did you mean `duration`?"),
         ("equals", "say of what, as in `text: { equals: … }`"),
         ("contains", "say of what, as in `text: { contains: … }`"),
@@ -55,6 +57,7 @@ impl<'t> Reader<'t> {
                 }
                 "duration" => expect.duration = self.predicates(value, to, Target::Duration, needs),
                 "json" => expect.json = self.json_expects(value, to, needs),
+                "notifications" => expect.notifications = self.notifications(value, to, needs),
                 "error" => expect.error = self.error_expect(entry, to, needs),
                 _ => {}
             }
@@ -88,7 +91,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    fn json_expects(
+    pub(super) fn json_expects(
         &mut self,
         node: &Node<'t>,
         path: Path<'_>,
@@ -191,7 +194,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A map of operators, or a list of such maps.
-    fn predicates(
+    pub(super) fn predicates(
         &mut self,
         node: &Node<'t>,
         path: Path<'_>,

@@ -3,7 +3,9 @@
 //!
 //! The main function is [`load`]. Must not know how a plan is executed.
 
+mod auth;
 mod expect;
+mod features;
 mod matrix;
 mod operand;
 mod plan;

@@ -17,6 +17,7 @@ pub(super) enum Target {
     ErrorCode,
     ErrorMessage,
     Duration,
+    Count,
 }
 
 const TYPES: [(&str, ()); 7] = [
@@ -39,6 +40,7 @@ impl Target {
             Self::ErrorCode => "error.code",
             Self::ErrorMessage => "error.message",
             Self::Duration => "duration",
+            Self::Count => "count",
         }
     }
 
@@ -51,13 +53,14 @@ impl Target {
             Self::ErrorCode => "as in `code: -32602`, or `code: { one_of: [-32602, -32603] }`",
             Self::ErrorMessage => "as in `message: { contains: \"not found\" }`",
             Self::Duration => "as in `duration: { lt: 500ms }`",
+            Self::Count => "as in `count: 2`, or `count: { ge: 2 }`",
         }
     }
 
     fn is_text(self) -> bool {
         match self {
             Self::Text | Self::Stderr | Self::ErrorMessage => true,
-            Self::Json | Self::Structured | Self::ErrorCode | Self::Duration => false,
+            Self::Json | Self::Structured | Self::ErrorCode | Self::Duration | Self::Count => false,
         }
     }
 
@@ -84,7 +87,7 @@ impl Target {
                 }
                 Op::Schema => Err("it is text; use `structured`, or `json` with a path"),
             },
-            Self::ErrorCode => match operator {
+            Self::ErrorCode | Self::Count => match operator {
                 Op::Equals
                 | Op::NotEquals
                 | Op::OneOf
@@ -181,7 +184,7 @@ impl<'t> Reader<'t> {
     fn comparable(&mut self, node: &Node<'t>, path: Path<'_>, target: Target) -> Option<()> {
         if target.is_text() {
             self.string(node, path)?;
-        } else if target == Target::ErrorCode {
+        } else if matches!(target, Target::ErrorCode | Target::Count) {
             self.number(node, path)?;
         }
         Some(())

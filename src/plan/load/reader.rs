@@ -142,6 +142,7 @@ impl<'t> Reader<'t> {
             hints: Vec::new(),
             span,
             also: None,
+            secret: false,
         };
         self.problems.push(problem);
         let last = self.problems.len() - 1;

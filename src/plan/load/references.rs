@@ -21,6 +21,8 @@ pub(super) struct Names {
     pub captures: HashMap<String, (usize, String)>,
     /// Captures of this step and those after it.
     pub later_captures: HashMap<String, String>,
+    /// By id: the steps that subscribe, with position and server.
+    pub subscriptions: HashMap<String, (usize, String)>,
 }
 
 impl Names {

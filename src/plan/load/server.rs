@@ -1,5 +1,6 @@
 //! `servers`.
 
+use super::features::Of;
 use super::reader::{Path, Reader, Shape, entry, get};
 use super::references::{Needs, Place};
 use crate::model::{Era, REVISIONS};
@@ -7,6 +8,7 @@ use crate::plan::syntax::{Entry, Node};
 use crate::plan::template::Template;
 use crate::plan::{Command, Server, Transport};
 use indexmap::IndexMap;
+use serde_json::Value;
 use std::time::Duration;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -21,9 +23,12 @@ const SHAPE: Shape = Shape {
         "cwd",
         "url",
         "headers",
+        "auth",
         "era",
         "protocol",
         "wire",
+        "capabilities",
+        "answers",
         "startup_timeout",
         "request_timeout",
         "shutdown_timeout",
@@ -43,6 +48,12 @@ const SHAPE: Shape = Shape {
         ),
         ("wire_check", "write `wire: strict`"),
         ("cmd", "did you mean `command`?"),
+        ("oauth", "did you mean `auth`?"),
+        ("authorization", "did you mean `auth`?"),
+        (
+            "roots",
+            "write `answers: [{ method: roots/list, result: { roots: […] } }]`",
+        ),
         (
             "argv",
             "the first word goes into `command`, the others into `args`",
@@ -118,18 +129,39 @@ impl<'t> Reader<'t> {
         let wire_check = node
             .entry("wire")
             .and_then(|entry| self.wire(&entry.value, path.key("wire")));
+        let capabilities = node
+            .entry("capabilities")
+            .and_then(|entry| self.capabilities(&entry.value, path.key("capabilities")));
+        let answers = match node.entry("answers") {
+            Some(entry) => {
+                let needs = &mut Needs::new();
+                self.answers(&entry.value, path.key("answers"), Of::Server, needs)
+            }
+            None => Vec::new(),
+        };
         Server {
             name: name.to_owned(),
             transport,
             wire_check,
             era,
             protocol,
+            capabilities,
+            answers,
             startup_timeout,
             request_timeout,
             shutdown_timeout,
             at,
             path: path.to_doc(),
         }
+    }
+
+    /// What the client declares, as it is.
+    fn capabilities(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Value> {
+        let entries = self.entries(node, path, "capabilities by name")?;
+        for entry in entries {
+            self.entries(&entry.value, path.key(&entry.key), "a capability");
+        }
+        Some(node.to_value())
     }
 
     fn transport(
@@ -145,7 +177,12 @@ impl<'t> Reader<'t> {
                 None
             }
             (Some(_), None) => {
-                self.refuse(entries, &["headers"], "a server without a `url`", path);
+                self.refuse(
+                    entries,
+                    &["headers", "auth"],
+                    "a server without a `url`",
+                    path,
+                );
                 self.command(entries, path).map(Transport::Stdio)
             }
             (None, Some(url)) => {
@@ -235,9 +272,25 @@ impl<'t> Reader<'t> {
                 && n.bytes()
                     .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
         });
+        let auth = get(entries, "auth").and_then(|node| {
+            let path_to = path.key("auth");
+            if headers
+                .keys()
+                .any(|n| n.eq_ignore_ascii_case("authorization"))
+            {
+                self.problem(
+                    node.span,
+                    path_to,
+                    "the header `Authorization` would hide its tokens",
+                )
+                .hint("leave one of both out");
+            }
+            self.auth(node, path_to)
+        });
         Some(Transport::Http {
             url: template?,
             headers,
+            auth: auth.map(Box::new),
             command,
         })
     }
@@ -264,7 +317,7 @@ impl<'t> Reader<'t> {
         templates
     }
 
-    fn server_template(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Template> {
+    pub(super) fn server_template(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Template> {
         let word = self.word(node, path)?;
         self.template(node, &word, path, Place::Server, &mut Needs::new())
     }

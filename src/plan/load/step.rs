@@ -1,22 +1,55 @@
 //! `setup`, `steps` and `teardown`.
 
+use super::features::Of;
 use super::reader::{Path, Reader, Shape, entry, get};
 use super::references::{Needs, Place};
 use crate::model::Section;
 use crate::plan::syntax::{Data, Entry, Node};
-use crate::plan::{Capture, Expect, ListKind, Request, Step};
+use crate::plan::{Capture, Expect, ListKind, LogLevel, Request, Step};
 use indexmap::IndexMap;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 use std::collections::HashMap;
 
-const KINDS: [&str; 5] = ["tool", "list", "read", "prompt", "request"];
+const KINDS: [&str; 10] = [
+    "tool",
+    "list",
+    "read",
+    "prompt",
+    "request",
+    "complete",
+    "subscribe",
+    "unsubscribe",
+    "raw",
+    "raw_base64",
+];
 
 const SHAPE: Shape = Shape {
     what: "a step",
     keys: &[
-        "id", "name", "server", "tool", "list", "read", "prompt", "request", "args", "expect",
-        "capture", "tags", "timeout",
+        "id",
+        "name",
+        "server",
+        "tool",
+        "list",
+        "read",
+        "prompt",
+        "request",
+        "complete",
+        "subscribe",
+        "unsubscribe",
+        "raw",
+        "raw_base64",
+        "args",
+        "answers",
+        "expect",
+        "capture",
+        "tags",
+        "timeout",
+        "log_level",
+        "cancel_after",
+        "quiet_for",
+        "bare",
     ],
     instead: &[
         ("arguments", "did you mean `args`?"),
@@ -29,6 +62,11 @@ const SHAPE: Shape = Shape {
         ("asserts", "did you mean `expect`?"),
         ("save", "did you mean `capture`?"),
         ("tag", "did you mean `tags`?"),
+        ("completion", "did you mean `complete`?"),
+        ("listen", "did you mean `subscribe`?"),
+        ("cancel", "did you mean `cancel_after`?"),
+        ("loglevel", "did you mean `log_level`?"),
+        ("notifications", "they belong into `expect`"),
         (
             "depends_on",
             "a step waits by itself for the steps it captures from",
@@ -99,6 +137,13 @@ fn name_for(node: &Node<'_>) -> String {
         tool.to_owned()
     } else if let Some(list) = of("list") {
         format!("list-{list}")
+    } else if let Some(kind) = ["complete", "subscribe", "unsubscribe", "raw"]
+        .into_iter()
+        .find(|kind| node.entry(kind).is_some())
+    {
+        kind.to_owned()
+    } else if node.entry("raw_base64").is_some() {
+        "raw".to_owned()
     } else if of("read").is_some() {
         "read".to_owned()
     } else if let Some(method) = of("request") {
@@ -138,7 +183,19 @@ impl<'t> Reader<'t> {
             .to_owned();
         let server = self.server_of(entries, node, path);
         let request = self.request(entries, node, path, &mut needs);
+        self.unfit_keys(entries, request.as_ref(), path);
+        if let (Some(Request::Subscribe(_)), Some(server)) = (&request, &server) {
+            let place = (position, server.clone());
+            self.names.subscriptions.insert(id.to_owned(), place);
+        }
+        if let (Some(Request::Unsubscribe(other)), Some(server)) = (&request, &server) {
+            self.same_server(other, server, node, path);
+        }
         let args = self.args(entries, request.as_ref(), path, &mut needs);
+        let answers = match get(entries, "answers") {
+            Some(node) => self.answers(node, path.key("answers"), Of::Step, &mut needs),
+            None => Vec::new(),
+        };
         let expect = match get(entries, "expect") {
             Some(node) => self.expect(node, path.key("expect"), &mut needs),
             None => Expect::default(),
@@ -154,6 +211,14 @@ impl<'t> Reader<'t> {
         };
         let timeout =
             get(entries, "timeout").and_then(|node| self.duration(node, path.key("timeout")));
+        let log_level = get(entries, "log_level").and_then(|node| {
+            let to = path.key("log_level");
+            self.one_of(node, to, "log level", &LogLevel::ALL)
+        });
+        let bare = get(entries, "bare")
+            .and_then(|node| self.boolean(node, path.key("bare")))
+            .unwrap_or_default();
+        let cancel = self.cancel(entries, path);
         Some(Step {
             id: id.to_owned(),
             name,
@@ -168,6 +233,10 @@ impl<'t> Reader<'t> {
             at: self.at(node.span),
             path: path.to_doc(),
             needs: needs.into_values().collect(),
+            answers,
+            log_level,
+            cancel,
+            bare,
         })
     }
 
@@ -217,6 +286,15 @@ impl<'t> Reader<'t> {
             .to_owned()
     }
 
+    fn same_server(&mut self, id: &str, server: &str, node: &Node<'t>, path: Path<'_>) {
+        let other = self.names.subscriptions.get(id).map(|(_, s)| s.clone());
+        if let Some(other) = other.filter(|other| other != server) {
+            let message = format!("step `{id}` subscribes to the server `{other}`");
+            self.problem(node.span, path, message)
+                .hint(format!("write `server: {other}`"));
+        }
+    }
+
     fn request(
         &mut self,
         entries: &[Entry<'t>],
@@ -228,7 +306,8 @@ impl<'t> Reader<'t> {
             .iter()
             .filter(|entry| KINDS.contains(&entry.key.as_ref()));
         let Some(kind) = kinds.next() else {
-            let message = "a step says what it does: `tool`, `list`, `read`, `prompt` or `request`";
+            let message = "a step says what it does: `tool`, `list`, `read`, `prompt`, `request`, \
+                           `complete`, `subscribe`, `unsubscribe` or `raw`";
             self.problem(node.span, path, message);
             return None;
         };
@@ -261,6 +340,11 @@ impl<'t> Reader<'t> {
             "prompt" => Some(Request::Prompt(
                 self.fixed_string(value, to, "a prompt's name")?.to_owned(),
             )),
+            "complete" => self.completion(value, to, needs),
+            "subscribe" => self.subscription(value, to, needs),
+            "unsubscribe" => self.unsubscription(value, to, needs),
+            "raw" => self.raw_text(value, to, needs),
+            "raw_base64" => self.raw_base64(value, to),
             _ => Some(Request::Method(
                 self.fixed_string(value, to, "a method's name")?.to_owned(),
             )),
@@ -280,7 +364,13 @@ impl<'t> Reader<'t> {
         let takes_none = match request {
             Some(Request::List(_)) => Some("list"),
             Some(Request::Read(_)) => Some("read"),
-            Some(Request::Tool(_) | Request::Prompt(_) | Request::Method(_)) | None => None,
+            Some(Request::Subscribe(_)) => Some("subscribe"),
+            Some(Request::Unsubscribe(_)) => Some("unsubscribe"),
+            Some(Request::Raw(_)) => Some("raw"),
+            Some(
+                Request::Tool(_) | Request::Prompt(_) | Request::Method(_) | Request::Complete(_),
+            )
+            | None => None,
         };
         if let Some(kind) = takes_none {
             self.problem(args.key_span, path, format!("`{kind}` takes no `args`"))
@@ -288,6 +378,11 @@ impl<'t> Reader<'t> {
             return Value::Null;
         }
         let path = path.key("args");
+        if let Some(Request::Method(_)) = request {
+            // A negative test may well send a list or a number.
+            self.templates(&args.value, path, Place::Step, needs);
+            return args.value.to_value();
+        }
         if self
             .entries(&args.value, path, "arguments by name")
             .is_none()

@@ -109,6 +109,10 @@ impl Checker {
     fn asker(&mut self, message: &Map<String, Value>, prefix: &str) -> Option<Asked> {
         let pointer = format!("{prefix}/id");
         let id = message.get("id").unwrap_or(&Value::Null);
+        let own = whole(id).is_some_and(|number| self.open.contains_key(&number));
+        if !own && self.raw_ids.remove(&id.to_string()) {
+            return None;
+        }
         if id.is_null() {
             // An old server may not be able to read the probe for its era.
             let probed = self.open.values().any(|a| a.method == "server/discover");

@@ -48,6 +48,8 @@ pub struct Checker {
     /// Those of the client, where it declares them once.
     pub(super) offered: Value,
     pub(super) initialized: bool,
+    /// Ids of raw bytes, as JSON, and null.
+    pub(super) raw_ids: HashSet<String>,
     /// jelly has sent `initialize`.
     opened: bool,
     /// Ids of the server's own requests, hashed: an id may be of any size.
@@ -122,6 +124,7 @@ impl Checker {
             declared: Value::Null,
             offered: Value::Null,
             initialized: false,
+            raw_ids: HashSet::new(),
             opened: false,
             own_ids: HashSet::new(),
             subscriptions: HashMap::new(),
@@ -180,6 +183,15 @@ impl Checker {
         };
         self.open.insert(id, asked);
         self.last_id = self.last_id.max(id);
+    }
+
+    /// jelly sends bytes that a plan gives. What is answered is not judged: the
+    /// plan does that.
+    pub fn asked_raw(&mut self, id: Option<&Value>) {
+        if self.raw_ids.len() < REMEMBERED {
+            self.raw_ids.insert(id.unwrap_or(&Value::Null).to_string());
+            self.raw_ids.insert(Value::Null.to_string());
+        }
     }
 
     /// jelly sends a notification.

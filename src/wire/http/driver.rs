@@ -93,40 +93,51 @@ impl Driver {
     /// Sends what the peer has to say.
     fn send(&mut self) {
         let mut bytes = Vec::new();
-        {
+        let raw = {
             let mut peer = self.shared.peer();
             peer.take_outbox(&mut bytes);
             peer.wrote(bytes.len());
-        }
+            peer.take_raw()
+        };
         // JSON as it is written holds no line feed but the one after it.
         let lines = bytes.split(|byte| *byte == b'\n');
         let messages = lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec);
         self.waiting.extend(messages);
+        for (id, body) in raw {
+            let outline = Outline::of(&body);
+            self.start(Some(id), body, outline);
+        }
         while !self.opening
             && let Some(body) = self.waiting.pop_front()
         {
             let outline = Outline::of(&body);
             let id = outline.request_id();
-            let opens = outline.method.as_deref() == Some("notifications/initialized");
-            self.opening = opens;
-            let exchange = Exchange {
-                shared: Arc::clone(&self.shared),
-                link: Arc::clone(&self.link),
-                body,
-                outline,
-                streams: self.streams.clone(),
-            };
-            let handle = self.tasks.spawn(async move {
-                let taken = exchange.run().await;
-                if opens {
-                    Done::Opened { taken }
-                } else {
-                    Done::Exchange
-                }
-            });
-            if let Some(id) = id {
-                self.requests.push((id, handle));
+            self.opening = outline.method.as_deref() == Some("notifications/initialized");
+            self.start(id, body, outline);
+        }
+    }
+
+    /// Sends one message; `id` is the request's that waits for an answer.
+    fn start(&mut self, id: Option<u64>, body: Vec<u8>, outline: Outline) {
+        let opens = id.is_none() && self.opening;
+        let exchange = Exchange {
+            shared: Arc::clone(&self.shared),
+            link: Arc::clone(&self.link),
+            id,
+            body,
+            outline,
+            streams: self.streams.clone(),
+        };
+        let handle = self.tasks.spawn(async move {
+            let taken = exchange.run().await;
+            if opens {
+                Done::Opened { taken }
+            } else {
+                Done::Exchange
             }
+        });
+        if let Some(id) = id {
+            self.requests.push((id, handle));
         }
     }
 

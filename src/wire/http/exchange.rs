@@ -48,6 +48,8 @@ pub(super) const RESUMPTIONS: usize = 5;
 pub(super) struct Exchange {
     pub shared: Arc<Shared>,
     pub link: Arc<Link>,
+    /// The peer's number of the request that waits for an answer.
+    pub id: Option<u64>,
     pub body: Vec<u8>,
     pub outline: Outline,
     /// Takes the stream of the deprecated transport, should that be what the
@@ -63,7 +65,7 @@ impl Exchange {
             Ok(()) => return true,
             Err(end) => *end,
         };
-        let Some(id) = self.outline.request_id() else {
+        let Some(id) = self.id else {
             let what = self.outline.method.as_deref().unwrap_or("an answer");
             let breach = match (&end.breach, end.facts.status) {
                 (Some(breach), _) => Some(breach.clone()),
@@ -248,14 +250,14 @@ impl Exchange {
         let opens = self.outline.method.as_deref() == Some("initialize");
         if !status.is_success() {
             let mut end = self.refusal(response, head).await;
-            let asked = self.outline.request_id().is_some() && !opens;
+            let asked = self.id.is_some() && !opens;
             end.session_lost = asked && self.link.has_session() && says_session_lost(&end);
             return Err(Box::new(end));
         }
         if opens {
             self.link.keep_session(&response);
         }
-        let Some(id) = self.outline.request_id() else {
+        let Some(id) = self.id else {
             // Whatever else stands there is of no interest.
             return Ok(());
         };

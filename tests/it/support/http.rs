@@ -16,6 +16,7 @@ pub struct Request {
     pub headers: BTreeMap<String, String>,
     /// Null where there is none.
     pub message: Value,
+    pub body: String,
 }
 
 impl Request {
@@ -113,6 +114,7 @@ fn read(stream: &mut impl Read) -> Option<Request> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     request.message = serde_json::from_slice(&body).unwrap_or_default();
+    request.body = String::from_utf8_lossy(&body).into_owned();
     Some(request)
 }
 

@@ -1,6 +1,7 @@
 //! What the tests stand on: a project folder, a call of jelly in it that can't
 //! hang, what it left behind, and the servers it can talk to.
 
+pub mod auth;
 mod call;
 pub mod http;
 pub mod procs;

@@ -7,15 +7,15 @@
 use super::assertion::WorkloadToken;
 use super::book::{Entry, TokenBook};
 use super::challenge::Challenge;
-use super::client::{Client, Proof};
+use super::client::Client;
 use super::code::Code;
+use super::desk::Desk;
 use super::discovery::{Found, Wanted, discover};
 use super::door::Door;
 use super::error::{AuthError, Stage};
-use super::fetch::{Got, Http};
-use super::metadata::ServerMetadata;
+use super::fetch::Http;
 use super::scopes;
-use super::token::{Form, Refused, Tokens, form, shown};
+use super::token::{Refused, Tokens, form, shown};
 use crate::text::plural;
 use crate::text::redact::Redactor;
 use reqwest::Url;
@@ -125,6 +125,8 @@ impl Refusal {
 #[derive(Debug, Default)]
 pub(in crate::wire::http) struct Tries {
     renewed: bool,
+    /// A token that was kept from before was tried.
+    took_kept: bool,
     stepped_up: u32,
     joined: u32,
 }
@@ -151,10 +153,14 @@ struct Progress {
     clients: BTreeMap<String, Client>,
     /// The issuer of the newest token.
     issuer: Option<String>,
+    /// That token was issued for us, not kept from before.
+    is_fresh: bool,
     door: Option<Door>,
     generation: u32,
     /// What will not be otherwise when it is tried again.
     hopeless: Option<AuthError>,
+    /// The server answered without a token.
+    is_open: bool,
     last: Option<LoggedIn>,
 }
 
@@ -230,8 +236,11 @@ impl Authorizer {
                     );
                     return Err(AuthError::new(Stage::Token, text).redacted(&self.redactor));
                 }
-                tries.renewed = true;
-                self.obtain(&mut progress, &Need::Any(challenge)).await
+                let obtained = self.obtain(&mut progress, &Need::Any(challenge)).await;
+                // One that was kept may be refused by now; it is not tried twice.
+                tries.renewed = progress.is_fresh || tries.took_kept;
+                tries.took_kept = true;
+                obtained
             }
             Refusal::TooLittle(challenge) => {
                 let wanted = self.more(&progress, challenge, tries)?;
@@ -325,8 +334,9 @@ impl Authorizer {
             server: &self.server,
             named: challenge.resource_metadata.as_deref(),
             issuer: self.settings.issuer.as_deref(),
-            // A secret goes to no endpoint that nothing has named.
-            fallback: matches!(self.settings.grant, Grant::Code(_)),
+            // A secret goes to no endpoint that nothing has named, and who
+            // asks for no token need not issue any.
+            fallback: matches!(self.settings.grant, Grant::Code(_)) && !progress.is_open,
         };
         let found = discover(&self.http, &wanted).await?;
         let asked = match need {
@@ -343,6 +353,7 @@ impl Authorizer {
             }
         };
         let may_refresh = matches!(need, Need::Any(_));
+        progress.is_fresh = true;
         let tokens = match &self.settings.grant {
             Grant::ClientCredentials(client) => {
                 self.still_the_issuer_of(progress, &found)?;
@@ -439,6 +450,7 @@ impl Authorizer {
         progress.clients.insert(issuer.clone(), client.clone());
         let used = progress.tokens.as_ref().map(|t| &t.access);
         if !entry.is_expired() && used != Some(&stored.access) {
+            progress.is_fresh = false;
             return Ok(stored);
         }
         let Some(refresh) = &stored.refresh else {
@@ -517,6 +529,7 @@ impl Authorizer {
     pub async fn log_in(&self) -> Result<LoggedIn, AuthError> {
         let (is_open, challenge) = self.http.knock(&self.server).await?;
         let mut progress = self.progress.lock().await;
+        progress.is_open = is_open;
         let obtained = self.obtain(&mut progress, &Need::Any(&challenge)).await;
         match (obtained, &progress.last) {
             (Ok(()), Some(last)) => Ok(last.clone()),
@@ -532,96 +545,5 @@ impl Authorizer {
             // Whoever takes a token leaves this.
             (Ok(()), None) => Err(AuthError::new(Stage::Token, "no token was kept")),
         }
-    }
-}
-
-/// Where forms are handed in: what every grant shares.
-pub(super) struct Desk<'a> {
-    pub http: &'a Http,
-    redactor: &'a Redactor,
-}
-
-impl Desk<'_> {
-    /// Has a secret masked from now on.
-    pub fn learn(&self, name: &str, value: &str) {
-        self.redactor.learn([(name, value)]);
-    }
-
-    pub fn learn_client(&self, client: &Client) {
-        match &client.proof {
-            Proof::Secret(secret) => self.learn("client secret", secret),
-            Proof::Nothing | Proof::Key(_) => {}
-        }
-    }
-
-    fn learn_tokens(&self, tokens: &Tokens) {
-        let refresh = tokens.refresh.iter();
-        self.redactor.learn(
-            [("access token", &tokens.access)]
-                .into_iter()
-                .chain(refresh.map(|token| ("refresh token", token))),
-        );
-    }
-
-    /// Asks for tokens. They are masked everywhere before this returns.
-    pub async fn request(
-        &self,
-        server: &ServerMetadata,
-        client: &Client,
-        mut request: Form,
-    ) -> Result<Tokens, AuthError> {
-        let mut proof = client.show(server)?;
-        for (name, value) in &proof.form {
-            if *name == "client_assertion" {
-                self.learn("client assertion", value);
-            }
-        }
-        if let Some(basic) = &proof.basic {
-            self.learn("client credentials", basic.trim_start_matches("Basic "));
-        }
-        request.append(&mut proof.form);
-        let place = &server.token_endpoint;
-        let got = self
-            .http
-            .form(place, &request, proof.basic.as_deref())
-            .await?;
-        if !got.is_success() {
-            return Err(self.refusal("token", place, &got));
-        }
-        let tokens = Tokens::read(&got.body).map_err(|why| {
-            let text = format!(
-                "the request for a token at {} was answered {why}",
-                self.http.shown(place)
-            );
-            AuthError::new(Stage::Token, text)
-        })?;
-        self.learn_tokens(&tokens);
-        Ok(tokens)
-    }
-
-    /// What a refusal of an authorization server comes to.
-    pub fn refusal(&self, what: &str, place: &Url, got: &Got) -> AuthError {
-        let refused = Refused::read(&got.body);
-        let registering = what == "registration";
-        let stage = match (refused.error.as_deref(), got.status) {
-            (_, 429 | 500..) => Stage::Unreachable,
-            _ if registering => Stage::Client,
-            (Some("invalid_client" | "unauthorized_client"), _) => Stage::Client,
-            (Some("invalid_scope"), _) => Stage::Scope,
-            (Some("invalid_target"), _) => Stage::Resource,
-            (None, 401) => Stage::Client,
-            (_, _) => Stage::Token,
-        };
-        let said = shown(&self.redactor.redact(&refused.in_words()));
-        let redirect = match got.location {
-            Some(_) => "; jelly follows no redirect with what is secret",
-            None => "",
-        };
-        let text = format!(
-            "the {what} endpoint {} answered with {}{said}{redirect}",
-            self.http.shown(place),
-            got.words()
-        );
-        AuthError::new(stage, text)
     }
 }

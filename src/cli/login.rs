@@ -1,0 +1,316 @@
+//! `jelly login`: a person allows jelly to reach a server, once, and runs use
+//! what that brings.
+
+use super::invalid::Invalid;
+use super::run::{complain, fault};
+use super::settings::World;
+use crate::model::ExitCode;
+use crate::plan::{self, PlanSource, Scope, Transport, parse_duration};
+use crate::text::redact::Redactor;
+use crate::text::{close_names, human_duration, plural, sanitize};
+use crate::wire::auth::{
+    AuthError, AuthSettings, Authorizer, Client, Code, Grant, LoggedIn, Visit, Visitor,
+};
+use clap::Args;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// For one request; people wait meanwhile.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The page to open is printed; a browser is started only by --open. What the login
+brings is kept in the user's data folder, for this user alone; JELLY_LOGINS_DIR
+names another one. A plan uses it by `auth: login`.
+
+Exit codes: 0 logged in; 2 wrong input, CI, or no terminal; 3 no login came of it")]
+pub struct LoginArgs {
+    /// The URL of an MCP server, or with --plan the name of one
+    #[arg(value_name = "URL|SERVER")]
+    pub server: String,
+
+    /// The plan that names the server
+    #[arg(long, value_name = "PLAN")]
+    pub plan: Option<PathBuf>,
+
+    /// The client to log in by, where jelly is registered [default: it registers itself]
+    #[arg(long, value_name = "ID")]
+    pub client_id: Option<String>,
+
+    /// The environment variable that holds this client's secret
+    #[arg(long, value_name = "NAME", requires = "client_id")]
+    pub client_secret_env: Option<String>,
+
+    /// A document that says who jelly is, for servers that take its URL as a client's id
+    #[arg(long, value_name = "URL", conflicts_with = "client_id")]
+    pub client_metadata_url: Option<String>,
+
+    /// Asks for this scope, and none that is not named so [default: what the server says]
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub scopes: Vec<String>,
+
+    /// The issuer that the server must name
+    #[arg(long, value_name = "URL")]
+    pub issuer: Option<String>,
+
+    /// The port that the browser comes back to [default: a free one]
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    pub port: u16,
+
+    /// Starts the browser too
+    #[arg(long)]
+    pub open: bool,
+
+    /// How long the page may take
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
+    pub timeout: Duration,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok_or_else(|| "no duration, as in `90s` or `5m`".to_owned())
+}
+
+/// Why nobody can log in, and what would help.
+#[derive(Debug)]
+struct Refusal {
+    code: ExitCode,
+    what: String,
+    next: Option<String>,
+}
+
+impl Refusal {
+    fn of(what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self {
+            code: ExitCode::InvalidInput,
+            what: format!("error: {}", what.into()),
+            next: Some(next.into()),
+        }
+    }
+}
+
+/// Has a person log in.
+pub fn login(args: &LoginArgs, world: &World) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return fault(&format!("the runtime can't be started: {error}")),
+    };
+    match prepare(args, world) {
+        Ok((settings, redactor)) => match runtime.block_on(log_in(settings, &redactor)) {
+            Ok(done) => tell(&done, &redactor),
+            Err(error) => {
+                complain(&format!(
+                    "error: failed to log in: {}",
+                    sanitize(&error.to_string())
+                ));
+                ExitCode::NeedsUserHelp
+            }
+        },
+        Err(refusal) => {
+            complain(&refusal.what);
+            if let Some(next) = refusal.next {
+                complain(&format!("help: {next}"));
+            }
+            refusal.code
+        }
+    }
+}
+
+async fn log_in(settings: AuthSettings, redactor: &Redactor) -> Result<LoggedIn, AuthError> {
+    Authorizer::new(settings, redactor)?.log_in().await
+}
+
+fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), Refusal> {
+    let machine = "a plan that runs without a person has a client of its own: `auth: { \
+                   client_credentials: { client_id: …, client_secret: \"${secret:NAME}\" } }`";
+    if world.in_ci() {
+        let what = "nobody can log in here: CI is set, and a login is a person's";
+        return Err(Refusal::of(what, machine));
+    }
+    if !(world.stdin_is_terminal && world.stdout_is_terminal) {
+        let what = "nobody can log in here: a login is a person's, and stdin or stdout is no \
+                    terminal";
+        return Err(Refusal::of(what, machine));
+    }
+    let (server, redactor) = server(args, world)?;
+    if !["http://", "https://"]
+        .iter()
+        .any(|s| server.starts_with(s))
+    {
+        let what = format!("`{}` is no URL of a server", sanitize(&server));
+        let next = "write it with `https://`, or name the plan that has a server called so: \
+                    --plan PLAN";
+        return Err(Refusal::of(what, next));
+    }
+    let Some(book) = world.logins() else {
+        let what = "there is no place for a login: the user has no home folder";
+        return Err(Refusal::of(what, "name a folder by JELLY_LOGINS_DIR"));
+    };
+    let secret = match &args.client_secret_env {
+        Some(name) => match world.env.get(name).filter(|value| !value.is_empty()) {
+            Some(secret) => Some(secret.clone()),
+            None => {
+                let what = format!("the environment variable {name} is not set");
+                let next = "set it to the client's secret, or leave --client-secret-env out";
+                return Err(Refusal::of(what, next));
+            }
+        },
+        None => None,
+    };
+    let settings = AuthSettings {
+        server,
+        grant: Grant::Code(Code {
+            client: args.client_id.as_ref().map(|id| Client::new(id, secret)),
+            metadata_url: args.client_metadata_url.clone(),
+            visitor: Arc::new(Person { open: args.open }),
+            visit_takes: args.timeout,
+            port: args.port,
+            book: Some(book),
+        }),
+        scopes: args.scopes.clone(),
+        issuer: args.issuer.clone(),
+        patience: PATIENCE,
+    };
+    Ok((settings, redactor))
+}
+
+/// The URL that is meant, and what is secret about it.
+fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), Refusal> {
+    let Some(path) = &args.plan else {
+        return Ok((args.server.clone(), Redactor::none()));
+    };
+    let invalid = |invalid: Invalid| Refusal {
+        code: ExitCode::InvalidInput,
+        what: invalid.render(false),
+        next: None,
+    };
+    let source = PlanSource::read(path).map_err(|error| invalid(Invalid::Unreadable(error)))?;
+    let plan = plan::load(source).map_err(|error| invalid(Invalid::Plan(Box::new(error))))?;
+    let name = &args.server;
+    let shown = path.display();
+    let Some(server) = plan.servers.get(name) else {
+        let what = format!("{shown}: the plan has no server `{}`", sanitize(name));
+        let close = close_names(name, plan.servers.keys().map(String::as_str));
+        let all: Vec<&str> = plan.servers.keys().map(String::as_str).collect();
+        return Err(Refusal::of(
+            what,
+            match close.first() {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => format!("it has `{}`", all.join("`, `")),
+            },
+        ));
+    };
+    let Transport::Http { url, .. } = &server.transport else {
+        let what = format!("{shown}: the server `{name}` has no `url`");
+        let next = "tokens are for servers that are reached by a URL; others get what they need \
+                    by `env`";
+        return Err(Refusal::of(what, next));
+    };
+    let folder = world.cwd.join(path.parent().unwrap_or(Path::new("")));
+    let scope = Scope::new(
+        folder.clone(),
+        folder,
+        world.env.clone(),
+        BTreeMap::new(),
+        &plan.vars,
+    );
+    let url = url.resolve_str(&scope, name).map_err(|unresolved| {
+        let what = format!("{shown}: the URL of `{name}` is not known: {unresolved}");
+        Refusal::of(what, "give the URL itself: jelly login URL")
+    })?;
+    let secrets = plan.secret_names();
+    let secrets = secrets
+        .iter()
+        .filter_map(|name| Some((name, world.env.get(name)?)));
+    Ok((url, Redactor::new(secrets)))
+}
+
+/// Somebody before the terminal.
+#[derive(Debug)]
+struct Person {
+    open: bool,
+}
+
+impl Visitor for Person {
+    fn visit<'a>(&'a self, page: &'a str) -> Visit<'a> {
+        Box::pin(async move {
+            let mut out = io::stdout();
+            writeln!(
+                out,
+                "Open this page in a browser on this machine:\n\n  {page}\n"
+            )
+            .and_then(|()| out.flush())
+            .map_err(|error| format!("printed: {error}"))?;
+            if self.open
+                && let Err(error) = start_browser(page)
+            {
+                complain(&format!("warning: {error}; open the page yourself"));
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Starts whatever opens pages here, by argv: no shell reads the URL, which is
+/// of somebody else's making.
+fn start_browser(page: &str) -> Result<(), String> {
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    Command::new(program)
+        .arg(page)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map(drop)
+        .map_err(|error| format!("{program} can't be started ({error})"))
+}
+
+fn tell(done: &LoggedIn, redactor: &Redactor) -> ExitCode {
+    let mut facts = vec![match done.scopes.len() {
+        0 => "no scopes".to_owned(),
+        n => format!("{}: {}", plural(n, "scope"), done.scopes.join(" ")),
+    }];
+    if let Some(lifetime) = done.lifetime {
+        facts.push(format!("for {}", human_duration(lifetime)));
+    }
+    let renewable = if done.renewable {
+        "renewed by itself"
+    } else {
+        "not renewable"
+    };
+    facts.push(renewable.to_owned());
+    let mut lines = format!(
+        "Logged in to {} by {} ({}).\n",
+        done.resource,
+        done.issuer,
+        facts.join(", ")
+    );
+    if let Some(path) = &done.kept_in {
+        lines.push_str(&format!("Kept in {}.\n", path.display()));
+    }
+    lines.push_str("A plan uses it by `auth: login`.\n");
+    let mut out = io::stdout();
+    let told = out
+        .write_all(sanitize(&redactor.redact(&lines)).as_bytes())
+        .and_then(|()| out.flush());
+    match told {
+        Ok(()) => ExitCode::Passed,
+        Err(_) => ExitCode::NeedsUserHelp,
+    }
+}

@@ -1,0 +1,231 @@
+//! `jelly snapshot`: what answers say where their snapshots say otherwise,
+//! reviewed by a person.
+
+mod pending;
+
+use super::args::ColorChoice;
+use super::paint::{BOLD, DIM, Paint};
+use super::run::complain;
+use super::settings::World;
+use crate::model::ExitCode;
+use crate::text::{plural, sanitize};
+use clap::{Args, Subcommand};
+use pending::{Pending, find};
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+
+/// A text of one line and at most so many bytes is compared word by word.
+const SHORT: usize = 200;
+
+#[derive(Debug, Args)]
+pub struct SnapshotArgs {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Shows each proposal beside what is stored, and asks on a terminal what to do with it
+    Review(Which),
+    /// Stores what the answers say
+    Accept(Which),
+    /// Throws the proposals away; what is stored stays
+    Reject(Which),
+}
+
+#[derive(Debug, Args)]
+struct Which {
+    /// Snapshots by name [default: all of the report]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// The folder of a run [default: that of the last run]
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+
+    /// Where `jelly run` left its reports
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "JELLY_REPORTS_DIR",
+        default_value = "reports"
+    )]
+    reports_dir: PathBuf,
+}
+
+/// What to do with one proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Accept,
+    Reject,
+    Skip,
+    Quit,
+}
+
+pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitCode {
+    let (Verb::Review(which) | Verb::Accept(which) | Verb::Reject(which)) = &args.verb;
+    let folder = which.report.clone();
+    let folder = folder.unwrap_or_else(|| which.reports_dir.join("latest"));
+    let found = find(&folder, &which.names);
+    let (pending, refusals) = match found {
+        Ok(found) => found,
+        Err(why) => {
+            complain(&format!("error: {}", sanitize(&why)));
+            return ExitCode::InvalidInput;
+        }
+    };
+    for refusal in &refusals {
+        complain(&format!("error: {}", sanitize(refusal)));
+    }
+    let paint = Paint {
+        color: world.color(color, world.stdout_is_terminal),
+        width: usize::from(world.width().unwrap_or(100)),
+    };
+    let asks = world.stdout_is_terminal && io::IsTerminal::is_terminal(&io::stdin());
+    // What is stored is what later runs are held against: a person's decision,
+    // which no pipeline may take.
+    let may_store = !world.in_ci();
+    let done = match &args.verb {
+        Verb::Accept(_) if !may_store => Err(
+            "snapshots are not written in CI (the variable CI is set): accept them where you can \
+             look at them, and commit the files"
+                .to_owned(),
+        ),
+        Verb::Accept(_) => settle(&pending, |_| Ok(Choice::Accept)),
+        Verb::Reject(_) => settle(&pending, |_| Ok(Choice::Reject)),
+        Verb::Review(_) if asks && may_store => settle(&pending, |one| ask(one, paint)),
+        Verb::Review(_) => show_all(&pending, paint),
+    };
+    match done {
+        Ok(()) if refusals.is_empty() => ExitCode::Passed,
+        Ok(()) => ExitCode::InvalidInput,
+        Err(why) => {
+            complain(&format!("error: {}", sanitize(&why)));
+            ExitCode::InvalidInput
+        }
+    }
+}
+
+/// Does with each proposal what is chosen for it.
+fn settle(
+    pending: &[Pending],
+    choose: impl Fn(&Pending) -> Result<Choice, String>,
+) -> Result<(), String> {
+    let (mut accepted, mut rejected, mut left) = (0_usize, 0_usize, 0_usize);
+    let mut quit = false;
+    for one in pending {
+        let choice = if quit { Choice::Skip } else { choose(one)? };
+        match choice {
+            Choice::Accept => {
+                one.accept()?;
+                accepted += 1;
+                say(&format!("stored {}", one.stored_at.display()))?;
+            }
+            Choice::Reject => {
+                one.reject()?;
+                rejected += 1;
+            }
+            Choice::Skip => left += 1,
+            Choice::Quit => {
+                quit = true;
+                left += 1;
+            }
+        }
+    }
+    say(&if pending.is_empty() {
+        "no snapshot waits for a review".to_owned()
+    } else {
+        format!("{accepted} accepted, {rejected} rejected, {left} left")
+    })
+}
+
+fn show_all(pending: &[Pending], paint: Paint) -> Result<(), String> {
+    for one in pending {
+        say(&shown(one, paint))?;
+    }
+    say(&if pending.is_empty() {
+        "no snapshot waits for a review".to_owned()
+    } else {
+        format!(
+            "{} for a review: `jelly snapshot accept NAME` stores what the answer says, `jelly \
+             snapshot reject NAME` throws it away",
+            match pending.len() {
+                1 => "1 snapshot waits".to_owned(),
+                n => format!("{} wait", plural(n, "snapshot")),
+            }
+        )
+    })
+}
+
+/// A proposal beside what is stored.
+fn shown(one: &Pending, paint: Paint) -> String {
+    let heading = format!("{} of {}", one.name, one.plan.display());
+    let mut text = format!("{}\n", paint.tone(BOLD, &sanitize(&heading)));
+    match &one.stored {
+        None => {
+            let none = format!("  nothing is stored in {} yet", one.stored_at.display());
+            text.push_str(&format!("{}\n", paint.tone(DIM, &sanitize(&none))));
+            text.push_str(&paint.differences("", &one.text));
+        }
+        Some(stored) if is_short(stored) && is_short(&one.text) => {
+            text.push_str(&paint.inline_differences(stored.trim_end(), one.text.trim_end()));
+        }
+        Some(stored) => text.push_str(&paint.differences(stored, &one.text)),
+    }
+    text
+}
+
+fn is_short(text: &str) -> bool {
+    text.len() <= SHORT && !text.trim_end().contains('\n')
+}
+
+/// Asks until there is an answer; the end of the input ends the review.
+fn ask(one: &Pending, paint: Paint) -> Result<Choice, String> {
+    say(&shown(one, paint))?;
+    loop {
+        let mut out = io::stdout();
+        let asked = write!(out, "[a]ccept, [r]eject, [s]kip, [q]uit? ").and_then(|()| out.flush());
+        asked.map_err(|error| format!("the question can't be shown: {error}"))?;
+        let mut line = String::new();
+        let read = io::stdin().lock().read_line(&mut line);
+        if read.map_err(|error| format!("the answer can't be read: {error}"))? == 0 {
+            return Ok(Choice::Quit);
+        }
+        if let Some(choice) = choice_of(&line) {
+            return Ok(choice);
+        }
+    }
+}
+
+fn choice_of(line: &str) -> Option<Choice> {
+    match line.trim().to_ascii_lowercase().as_str() {
+        "a" | "accept" => Some(Choice::Accept),
+        "r" | "reject" => Some(Choice::Reject),
+        "s" | "skip" => Some(Choice::Skip),
+        "q" | "quit" => Some(Choice::Quit),
+        _ => None,
+    }
+}
+
+fn say(text: &str) -> Result<(), String> {
+    writeln!(io::stdout(), "{text}").map_err(|error| format!("nothing can be shown: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Choice, choice_of, is_short};
+
+    #[test]
+    fn an_answer_is_a_letter_or_its_word() {
+        assert_eq!(choice_of(" A\n"), Some(Choice::Accept));
+        assert_eq!(choice_of("reject"), Some(Choice::Reject));
+        assert_eq!(choice_of("yes"), None);
+        assert_eq!(choice_of(""), None);
+    }
+
+    #[test]
+    fn short_is_one_line() {
+        assert!(is_short("one\n") && is_short(""));
+        assert!(!is_short("one\ntwo") && !is_short(&"x".repeat(201)));
+    }
+}

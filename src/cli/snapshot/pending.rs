@@ -1,0 +1,163 @@
+//! Proposals that a run has left in its report.
+
+use crate::cli::results::read_results;
+use crate::exec::{is_snapshot, snapshot_path};
+use crate::plan::{Operator, Plan, PlanSource, load};
+use crate::text::close_names;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// How the file of a proposal ends.
+const ENDING: &str = ".snap.new";
+/// A larger proposal is not read; no answer is longer than a message.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// What an answer says, where its snapshot says otherwise.
+#[derive(Debug)]
+pub struct Pending {
+    pub name: String,
+    pub plan: PathBuf,
+    /// As it would be stored.
+    pub text: String,
+    pub stored: Option<String>,
+    pub stored_at: PathBuf,
+    proposed_at: PathBuf,
+}
+
+impl Pending {
+    /// Stores it, whole or not at all, and takes it off the list.
+    pub fn accept(&self) -> Result<(), String> {
+        let failed = |error: std::io::Error| {
+            format!("failed to store {}: {error}", self.stored_at.display())
+        };
+        let folder = self.stored_at.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(failed)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        file.write_all(self.text.as_bytes()).map_err(failed)?;
+        let file = file.persist(&self.stored_at).map_err(|e| failed(e.error))?;
+        readable(&file).map_err(failed)?;
+        self.reject()
+    }
+
+    /// Takes it off the list.
+    pub fn reject(&self) -> Result<(), String> {
+        fs::remove_file(&self.proposed_at)
+            .map_err(|error| format!("failed to remove {}: {error}", self.proposed_at.display()))
+    }
+}
+
+/// A temporary file is its owner's alone; what is stored is to be committed.
+#[cfg(unix)]
+fn readable(file: &File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(PermissionsExt::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn readable(_: &File) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// The proposals of a run that bear these names, or all; and which can't be
+/// had, and why.
+///
+/// # Errors
+/// There is no report, or no proposal of a name.
+pub fn find(folder: &Path, names: &[String]) -> Result<(Vec<Pending>, Vec<String>), String> {
+    let results = folder.join("results.json");
+    let reports = File::open(&results)
+        .map_err(|error| error.to_string())
+        .and_then(read_results)
+        .map_err(|why| format!("failed to read the report {}: {why}", results.display()))?;
+    let (mut pending, mut refusals) = (Vec::new(), Vec::new());
+    for report in &reports {
+        // Of several plans, each has a folder of its own in that of the run.
+        let own = report.report_dir.as_deref().map(Path::new);
+        let own = own.and_then(Path::file_name).filter(|_| reports.len() > 1);
+        let own = own.map_or_else(|| folder.to_owned(), |name| folder.join(name));
+        match of_plan(Path::new(&report.plan.path), &own.join("snapshots")) {
+            Ok(found) => pending.extend(found),
+            Err(why) => refusals.push(why),
+        }
+    }
+    let all: BTreeSet<String> = pending.iter().map(|one| one.name.clone()).collect();
+    if let Some(unknown) = names.iter().find(|name| !all.contains(*name)) {
+        let close = close_names(unknown, all.iter().map(String::as_str));
+        let hint = close
+            .first()
+            .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+        return Err(format!("no snapshot `{unknown}` waits for a review{hint}"));
+    }
+    pending.retain(|one| names.is_empty() || names.contains(&one.name));
+    Ok((pending, refusals))
+}
+
+fn of_plan(plan: &Path, folder: &Path) -> Result<Vec<Pending>, String> {
+    let mut files = Vec::new();
+    // A run without a proposal has no such folder.
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        if let Some(name) = file.strip_suffix(ENDING) {
+            files.push((name.to_owned(), entry.path()));
+        }
+    }
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    files.sort();
+    let source = PlanSource::read(plan).map_err(|error| {
+        format!("{error}; its snapshots are reviewed where the run was started")
+    })?;
+    let loaded = load(source).map_err(|error| error.to_string())?;
+    // A report may come from anywhere: it names no file that the plan doesn't.
+    let known = names_of(&loaded);
+    files.retain(|(name, _)| known.contains(name));
+    let mut pending = Vec::new();
+    for (name, proposed_at) in files {
+        let text = text_of(&proposed_at)?;
+        let stored_at = snapshot_path(plan, &name);
+        let stored = match stored_at.try_exists() {
+            Ok(true) => Some(text_of(&stored_at)?),
+            Ok(false) | Err(_) => None,
+        };
+        // It may have been stored by hand meanwhile.
+        let said = text.strip_suffix('\n').unwrap_or(&text);
+        if stored
+            .as_deref()
+            .is_some_and(|stored| is_snapshot(stored, said))
+        {
+            continue;
+        }
+        pending.push(Pending {
+            name,
+            plan: plan.to_owned(),
+            text,
+            stored,
+            stored_at,
+            proposed_at,
+        });
+    }
+    Ok(pending)
+}
+
+fn names_of(plan: &Plan) -> BTreeSet<String> {
+    let predicates = plan.all_steps().flat_map(|step| step.expect.predicates());
+    predicates
+        .filter(|predicate| predicate.operator == Operator::Snapshot)
+        .filter_map(|predicate| predicate.operand.as_str().map(str::to_owned))
+        .collect()
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    let long = fs::metadata(path).is_ok_and(|meta| meta.len() > MAX_BYTES);
+    let read = if long {
+        Err(std::io::Error::other(format!(
+            "it has more than {MAX_BYTES} bytes"
+        )))
+    } else {
+        fs::read_to_string(path)
+    };
+    read.map_err(|error| format!("failed to read {}: {error}", path.display()))
+}

@@ -1,0 +1,437 @@
+//! A step whose request has come to its end: what that means.
+//!
+//! Main type: [`Ended`]. What the server did beside its answer is in `beside`.
+
+mod beside;
+
+use super::board::Board;
+use super::judge::{Judgement, Mismatch, Observed, SnapshotProposal, judge};
+use super::launch::issue_of;
+use super::operators::OperandError;
+use super::output::{Declared, malformed};
+use super::request::Ready;
+use super::script::Told;
+use super::snapshots;
+use super::step::{Aftermath, Scene, StepEnd, at_step};
+use super::subscriptions::Subscriptions;
+use crate::model::{
+    Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, RpcError, StepState, ToolResult,
+};
+use crate::plan::{Location, Operator, Predicate, Step};
+use crate::process::Mark;
+use crate::text::{human_duration, plural};
+use crate::wire::{CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A step whose request has come to its end.
+pub struct Ended<'a> {
+    pub scene: &'a Scene<'a>,
+    pub step: &'a Step,
+    pub ready: &'a Ready,
+    /// The tool's declared output schema.
+    pub schema: Option<&'a Declared>,
+    pub elapsed: Duration,
+    /// When that was.
+    pub at: Instant,
+    /// Where the server's stderr stood before.
+    pub mark: Mark,
+    /// How many notifications had come before.
+    pub heard_before: u64,
+    /// What the server asked for meanwhile.
+    pub told: Told,
+    /// What is wrong although the server answered, in a sentence.
+    pub trouble: Option<String>,
+    pub subscriptions: RefCell<&'a mut Subscriptions>,
+}
+
+impl Ended<'_> {
+    /// How the step ended, and what is to be thought of the server.
+    pub async fn conclude(&self, reply: Reply, cancel: Option<CancelEnd>) -> (StepEnd, Aftermath) {
+        match cancel {
+            Some(cancel) => self.cancelled(cancel, reply).await,
+            None => self.settle(reply).await,
+        }
+    }
+
+    async fn settle(&self, reply: Reply) -> (StepEnd, Aftermath) {
+        match reply.outcome {
+            ReplyOutcome::Exited(exit) => {
+                let aftermath = if reply.unread {
+                    Aftermath::DiedBefore
+                } else {
+                    Aftermath::Died
+                };
+                (self.fail(self.exited(exit)), aftermath)
+            }
+            ReplyOutcome::TimedOut(life) => (self.fail(self.timed_out(life)), Aftermath::Unsure),
+            ReplyOutcome::Broken(breach) => {
+                let mut failure = self.breached(breach);
+                failure.process_alive = self.lives();
+                (self.fail(failure), Aftermath::Unsure)
+            }
+            ReplyOutcome::Unanswered(why) => {
+                let unanswered = self.unanswered(&why);
+                (self.fail(unanswered), Aftermath::Alive)
+            }
+            ReplyOutcome::Http(end) => self.over_http(end).await,
+            ReplyOutcome::RpcError(error) => {
+                let end = match self.weighed(Err(&error)).await {
+                    Judgement::RpcError => self.fail(self.refused(error)),
+                    other => self.settled(&Value::Null, other),
+                };
+                (end, Aftermath::Alive)
+            }
+            ReplyOutcome::Answered(result) => {
+                let end = match malformed(&self.step.request, &result) {
+                    Some(breach) => {
+                        let mut failure = self.breached(breach);
+                        failure.outcome = Some(Outcome::Ok);
+                        self.fail(failure)
+                    }
+                    None => self.settled(&result, self.weighed(Ok(&result)).await),
+                };
+                (end, Aftermath::Alive)
+            }
+        }
+    }
+
+    /// The exchange brought no good answer. A JSON-RPC error in a refusal is
+    /// an answer all the same.
+    async fn over_http(&self, end: Box<HttpEnd>) -> (StepEnd, Aftermath) {
+        if end.session_lost {
+            let message = format!("{} {}", self.ready.shown(), end.message);
+            let failure = at_step(self.step, Phase::Call, message);
+            return (self.fail(failure), Aftermath::SessionLost(end));
+        }
+        let aftermath = if end.answered() && end.breach.is_none() {
+            Aftermath::Alive
+        } else {
+            Aftermath::Unsure
+        };
+        let HttpEnd {
+            facts,
+            message,
+            rpc_error,
+            breach,
+            session_lost: _,
+        } = *end;
+        if let Some(error) = rpc_error {
+            let mut end = match self.weighed(Err(&error)).await {
+                Judgement::RpcError => self.fail(self.refused(error)),
+                other => self.settled(&Value::Null, other),
+            };
+            if let Some(failure) = &mut end.failure {
+                failure.http = Some(facts);
+            }
+            return (end, aftermath);
+        }
+        let message = match &breach {
+            Some(breach) => format!("the server {breach}, in answer to {}", self.ready.shown()),
+            None => format!("{} {message}", self.ready.shown()),
+        };
+        let failure = Failure {
+            process_alive: self.lives(),
+            protocol_breach: breach,
+            http: Some(facts),
+            ..at_step(self.step, Phase::Call, message)
+        };
+        (self.fail(failure), aftermath)
+    }
+
+    /// That the server's process lives, where there is one.
+    fn lives(&self) -> Option<bool> {
+        self.scene.session.has_process().then_some(true)
+    }
+
+    fn fail(&self, mut failure: Failure) -> StepEnd {
+        failure.request = Some(self.ready.facts());
+        let refused = self.told.refused();
+        if let (Some(message), Some(first)) = (&mut failure.message, refused.first()) {
+            let first = self.scene.board.cleaner.quote(first);
+            message.push_str(&format!(
+                "; meanwhile the server asked for `{first}`, to which the plan has no answer"
+            ));
+        }
+        failure.elapsed_ms = Some(u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX));
+        StepEnd::failed(failure, self.elapsed)
+    }
+
+    fn exited(&self, exit: Exit) -> Failure {
+        let message = format!(
+            "the server exited {} during {}",
+            describe_exit(&exit),
+            self.ready.shown()
+        );
+        Failure {
+            outcome: Some(Outcome::Eof),
+            exit: Some(exit),
+            process_alive: Some(false),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    fn timed_out(&self, life: Life) -> Failure {
+        let signs = if life.any() {
+            ", though the server showed signs of life"
+        } else if life.unread {
+            ", and the server did not even read the request"
+        } else {
+            ""
+        };
+        let message = format!(
+            "{} was not answered within {}{signs}",
+            self.ready.shown(),
+            human_duration(self.scene.limit)
+        );
+        Failure {
+            outcome: Some(Outcome::Timeout),
+            timeout_s: Some(self.scene.limit.as_secs_f64()),
+            process_alive: self.lives(),
+            showed_life: Some(life.any()),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    /// `breach` completes "the server …".
+    fn breached(&self, breach: String) -> Failure {
+        let message = format!("the server {breach}, in answer to {}", self.ready.shown());
+        Failure {
+            protocol_breach: Some(breach),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    /// The server asks for what the plan has no answer to; `why` completes
+    /// "the server …".
+    fn unanswered(&self, why: &str) -> Failure {
+        let why = self.scene.board.cleaner.quote(why);
+        let message = format!("the server {why}, in answer to {}", self.ready.shown());
+        Failure {
+            outcome: Some(Outcome::Result),
+            assertion: Some(Assertion {
+                kind: "answered".to_owned(),
+                target: Some(AssertionTarget::Asked),
+                path: None,
+                expected: Value::from("an answer in the plan"),
+                actual: Value::from(why),
+                at: Some(self.scene.board.plan.source.at(self.step.at)),
+            }),
+            ..at_step(self.step, Phase::Assert, message)
+        }
+    }
+
+    fn refused(&self, error: RpcError) -> Failure {
+        let code = error
+            .code
+            .map_or_else(|| "without a code".to_owned(), |code| code.to_string());
+        let message = format!(
+            "{} was answered with the JSON-RPC error {code}: {}",
+            self.ready.shown(),
+            self.scene.board.cleaner.quote(&error.message)
+        );
+        Failure {
+            outcome: Some(Outcome::Error),
+            rpc_error: Some(error),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    /// Judges an answer, and what the server did beside it.
+    async fn weighed(&self, answer: Result<&Value, &RpcError>) -> Judgement {
+        let answered = self.judged(answer).await;
+        match self.with_asked(answered) {
+            Judgement::Passed { adapter } => self.with_notifications(adapter).await,
+            other @ (Judgement::ToolError { .. }
+            | Judgement::RpcError
+            | Judgement::Mismatched { .. }
+            | Judgement::BadOperand { .. }) => other,
+        }
+    }
+
+    fn resolve(&self, predicate: &Predicate) -> Result<Value, OperandError> {
+        let board = self.scene.board;
+        if predicate.operator == Operator::Snapshot {
+            let name = predicate.operand.as_str().unwrap_or_default();
+            return snapshots::stored(&board.plan.source.path, name).map(Value::from);
+        }
+        let scope = board.scope.borrow();
+        crate::plan::resolve_json(&predicate.operand, &scope, &self.step.server)
+            .map_err(OperandError::from)
+    }
+
+    /// Judges an answer; where stderr is asked about, it catches up first.
+    async fn judged(&self, answer: Result<&Value, &RpcError>) -> Judgement {
+        let Self { scene, step, .. } = self;
+        let board = scene.board;
+        let stderr = if step.expect.stderr.is_empty() {
+            String::new()
+        } else {
+            self.scene.session.stderr().caught_up().await;
+            self.scene.session.stderr().since(self.mark)
+        };
+        let observed = Observed {
+            answer,
+            duration: self.elapsed,
+            stderr: &stderr,
+            output_schema: self.schema,
+            cleaner: &board.cleaner,
+        };
+        let resolve = |predicate: &Predicate| self.resolve(predicate);
+        judge(
+            &step.expect,
+            &observed,
+            &resolve,
+            &mut board.compiled.borrow_mut(),
+        )
+    }
+
+    /// From a judgement to the step's end; captures are taken on the way.
+    fn settled(&self, result: &Value, judgement: Judgement) -> StepEnd {
+        let Self { scene, step, .. } = self;
+        let board = scene.board;
+        match judgement {
+            Judgement::Passed { adapter } => match capture(board, step, result) {
+                Ok(()) => StepEnd {
+                    state: StepState::Passed,
+                    because: None,
+                    duration: Some(self.elapsed),
+                    adapter,
+                    failure: None,
+                },
+                Err(mismatch) => self.fail(mismatched(board, step, result, vec![*mismatch])),
+            },
+            Judgement::Mismatched {
+                mismatches,
+                adapter,
+                proposals,
+            } => {
+                let mut failure = mismatched(board, step, result, mismatches);
+                self.propose(&mut failure, &proposals);
+                StepEnd {
+                    adapter,
+                    ..self.fail(failure)
+                }
+            }
+            Judgement::ToolError { text } => {
+                let quoted = board.cleaner.quote(&text);
+                let message = if quoted.is_empty() {
+                    "the tool answered with isError: true and no text".to_owned()
+                } else {
+                    format!("the tool answered with an error: {quoted}")
+                };
+                self.fail(Failure {
+                    outcome: Some(Outcome::Result),
+                    tool_result: Some(tool_result(result)),
+                    ..at_step(step, Phase::Call, message)
+                })
+            }
+            // Only an error that came is judged to be one that was not wanted.
+            Judgement::RpcError => self.fail(at_step(step, Phase::Call, "answered with an error")),
+            Judgement::BadOperand {
+                error,
+                at,
+                proposals,
+            } => {
+                let message = format!("an expectation can't be held against the answer: {error}");
+                let mut failure = at_step(step, Phase::Config, message);
+                if let OperandError::Unresolved(unresolved) = &error {
+                    failure.issue = issue_of(unresolved);
+                }
+                failure.file = Some(board.plan.source.path.display().to_string());
+                failure.line = Some(at.line as u64);
+                self.propose(&mut failure, &proposals);
+                StepEnd::unfit(failure)
+            }
+        }
+    }
+
+    /// Keeps the texts that would have to be stored, for a person to review,
+    /// and says where they are and where they would belong.
+    fn propose(&self, failure: &mut Failure, proposals: &[SnapshotProposal]) {
+        let mut said = String::new();
+        for proposal in proposals {
+            let name = &proposal.name;
+            let stored = snapshots::path_of(&self.scene.board.plan.source.path, name);
+            said.push_str(&match (self.scene.board.propose)(name, &proposal.text) {
+                Ok(shown) => format!(
+                    "; the actual text is in {shown} of the report: where it is right, `jelly \
+                     snapshot accept {name}` stores it in {}",
+                    stored.display()
+                ),
+                Err(why) => format!("; the actual text could not be kept: failed to {why}"),
+            });
+        }
+        if let Some(message) = &mut failure.message {
+            message.push_str(&said);
+        }
+    }
+}
+
+fn tool_result(result: &Value) -> ToolResult {
+    ToolResult {
+        is_error: super::output::is_error(result),
+        text: super::output::text_of(result),
+        structured_content: result.get("structuredContent").cloned(),
+    }
+}
+
+/// A failed expectation; the first one speaks for all of them.
+fn mismatched(board: &Board, step: &Step, result: &Value, mismatches: Vec<Mismatch>) -> Failure {
+    let others = mismatches.len().saturating_sub(1);
+    let mut failure = at_step(step, Phase::Assert, "");
+    failure.outcome = Some(Outcome::Result);
+    failure.tool_result = Some(tool_result(result));
+    if let Some(first) = mismatches.into_iter().next() {
+        let mut message = first.message;
+        if others > 0 {
+            message.push_str(&format!(" (and {} more)", plural(others, "mismatch")));
+        }
+        failure.message = Some(message);
+        let at = if first.at == Location::default() {
+            step.at
+        } else {
+            first.at
+        };
+        failure.assertion = Some(Assertion {
+            at: Some(board.plan.source.at(at)),
+            ..first.assertion
+        });
+    }
+    failure
+}
+
+/// Keeps what the plan wants kept, all of it or nothing.
+fn capture(board: &Board, step: &Step, result: &Value) -> Result<(), Box<Mismatch>> {
+    let mut captured = Vec::new();
+    for (name, capture) in &step.capture {
+        let nodes = capture.path.query(result).all();
+        let value = match nodes.as_slice() {
+            [] => {
+                return Err(Box::new(Mismatch {
+                    message: format!(
+                        "nothing stands at {} to be kept as `{name}`, in {}",
+                        capture.raw,
+                        board.cleaner.quote_value(result)
+                    ),
+                    assertion: Assertion {
+                        kind: "capture".to_owned(),
+                        target: Some(AssertionTarget::Json),
+                        path: Some(capture.raw.clone()),
+                        expected: Value::Bool(true),
+                        actual: Value::Null,
+                        at: None,
+                    },
+                    at: capture.at,
+                }));
+            }
+            [one] => (*one).clone(),
+            many => Value::Array(many.iter().map(|value| (*value).clone()).collect()),
+        };
+        captured.push((name.clone(), value));
+    }
+    board.scope.borrow_mut().captures.extend(captured);
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! What nearly all of a report is made of, told by hand: text, and tags as
+//! nearly everybody writes them.
+//!
+//! A parser of all XML reads a tag several times, for its end, its encoding and
+//! its attributes, and a report has a million of them. These ones are plain
+//! enough to be taken in one go; of whatever is not, and of what goes over the
+//! border of a buffer, nothing is said here, and the parser reads it.
+
+use super::attributes::{Attributes, Tag};
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr2};
+use std::sync::LazyLock;
+
+/// Attributes of a plain tag.
+const MOST: usize = 16;
+
+/// Room for the attributes of one tag.
+pub(super) struct Room<'t>([(&'t str, &'t str); MOST]);
+
+impl Room<'_> {
+    pub(super) fn new() -> Self {
+        Self([("", ""); MOST])
+    }
+}
+
+/// Letters of a text, up to the next tag or reference that follows it.
+pub(super) fn text(ahead: &str) -> Option<&str> {
+    let end = near(ahead.as_bytes(), |byte| matches!(byte, b'<' | b'&'))
+        .or_else(|| memchr2(b'<', b'&', ahead.as_bytes()))?;
+    (end > 0).then(|| &ahead[..end])
+}
+
+/// Letters of a section that is text whatever it holds, and its length.
+pub(super) fn cdata(ahead: &str) -> Option<(&str, usize)> {
+    static END: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("]]>"));
+    let section = ahead.strip_prefix("<![CDATA[")?;
+    let end = END.find(section.as_bytes())?;
+    Some((&section[..end], "<![CDATA[]]>".len() + end))
+}
+
+/// The name of a reference, which is two letters longer.
+pub(super) fn reference(ahead: &str) -> Option<&str> {
+    let inside = ahead.strip_prefix('&')?;
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'#';
+    let end = near(inside.as_bytes(), |byte| !is_letter(byte))?;
+    (inside.as_bytes()[end] == b';').then(|| &inside[..end])
+}
+
+/// The name in an end tag, which is five letters longer.
+pub(super) fn end(ahead: &str) -> Option<&str> {
+    let name = name(ahead.strip_prefix("</")?)?;
+    (ahead.as_bytes().get(2 + name.len()) == Some(&b'>')).then_some(name)
+}
+
+/// A start tag, or that of an empty element, and its length.
+pub(super) struct Start<'t> {
+    pub(super) tag: Tag<'t>,
+    pub(super) is_empty: bool,
+    pub(super) length: usize,
+}
+
+/// The start tag that comes next.
+pub(super) fn start<'t>(ahead: &'t str, room: &'t mut Room<'t>) -> Option<Start<'t>> {
+    let bytes = ahead.as_bytes();
+    let element = name(ahead.strip_prefix('<')?)?;
+    let attributes = 1 + element.len();
+    let mut at = attributes;
+    let mut count = 0;
+    let is_empty = loop {
+        let before = at;
+        while matches!(bytes.get(at)?, b' ' | b'\n' | b'\r' | b'\t') {
+            at += 1;
+        }
+        match bytes[at] {
+            b'>' => break false,
+            b'/' if bytes.get(at + 1) == Some(&b'>') => break true,
+            _ if at == before => return None,
+            _ => {}
+        }
+        let name = name(&ahead[at..])?;
+        at += name.len();
+        let (b'=', b'"') = (*bytes.get(at)?, *bytes.get(at + 1)?) else {
+            return None;
+        };
+        let value = at + 2;
+        let rest = bytes.get(value..)?;
+        let length = near(rest, |byte| byte == b'"').or_else(|| memchr(b'"', rest))?;
+        at = value + length + 1;
+        *room.0.get_mut(count)? = (name, &ahead[value..value + length]);
+        count += 1;
+    };
+    let raw = &ahead[attributes..at];
+    let tag = Tag {
+        name: element,
+        attributes: if memchr(b'&', raw.as_bytes()).is_some() {
+            Attributes::Raw(raw)
+        } else {
+            Attributes::Plain(&room.0[..count])
+        },
+    };
+    Some(Start {
+        tag,
+        is_empty,
+        length: at + 1 + usize::from(is_empty),
+    })
+}
+
+/// Letters of a plain name: no prefix, and nothing beyond ASCII.
+const LETTERS: [bool; 256] = {
+    let mut letters = [false; 256];
+    let mut byte = 0;
+    while byte < 128_u8 {
+        letters[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        byte += 1;
+    }
+    letters
+};
+
+/// The name that comes next.
+#[inline]
+fn name(ahead: &str) -> Option<&str> {
+    let mut bytes = ahead.bytes();
+    let end = bytes.position(|byte| !LETTERS[usize::from(byte)])?;
+    // A colon stands behind a prefix, and a character beyond ASCII may be part
+    // of the name.
+    let after = ahead.as_bytes()[end];
+    (end > 0 && after != b':' && after.is_ascii()).then(|| &ahead[..end])
+}
+
+/// The place of a byte that comes soon, as it does in numbers and in what
+/// stands between two tags: a search by the register takes longer to set up.
+#[inline]
+fn near(bytes: &[u8], is_wanted: impl Fn(u8) -> bool) -> Option<usize> {
+    const NEAR: usize = 6;
+    bytes.iter().take(NEAR).position(|byte| is_wanted(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Room, cdata, end, reference, start, text};
+    use crate::junit::attributes::{Attributes, each};
+    use proptest::prelude::*;
+    use quick_xml::Reader;
+    use quick_xml::events::Event;
+
+    /// The first piece as told here: its kind, what it holds, and its length.
+    fn told(ahead: &str) -> Option<(String, usize)> {
+        if let Some(name) = end(ahead) {
+            return Some((format!("end {name}"), name.len() + 3));
+        }
+        if let Some((text, length)) = cdata(ahead) {
+            return Some((format!("section {text}"), length));
+        }
+        if ahead.starts_with('<') {
+            let mut room = Room::new();
+            let start = start(ahead, &mut room)?;
+            let mut said = format!("start {} {}", start.is_empty, start.tag.name);
+            each(&start.tag, |name, value| {
+                said.push_str(&format!(" {name}={value}"));
+            });
+            return Some((said, start.length));
+        }
+        if let Some(name) = reference(ahead) {
+            return Some((format!("reference {name}"), name.len() + 2));
+        }
+        text(ahead).map(|text| (format!("text {text}"), text.len()))
+    }
+
+    /// The same as the parser tells it.
+    fn parsed(ahead: &str) -> Option<(String, usize)> {
+        let mut reader = Reader::from_str(ahead);
+        reader.config_mut().check_end_names = false;
+        reader.config_mut().allow_unmatched_ends = true;
+        reader.config_mut().allow_dangling_amp = true;
+        let said = match reader.read_event().ok()? {
+            Event::Text(text) => format!("text {}", &*text),
+            Event::CData(text) => format!("section {}", &*text),
+            Event::GeneralRef(name) => format!("reference {}", &*name),
+            Event::End(name) => format!("end {}", name.local_name().into_inner()),
+            event @ (Event::Start(_) | Event::Empty(_)) => {
+                let is_empty = matches!(event, Event::Empty(_));
+                let (Event::Start(start) | Event::Empty(start)) = event else {
+                    return None;
+                };
+                let mut said = format!("start {is_empty} {}", start.local_name().into_inner());
+                let tag = super::Tag {
+                    name: "",
+                    attributes: Attributes::Raw(start.attributes_raw()),
+                };
+                each(&tag, |name, value| {
+                    said.push_str(&format!(" {name}={value}"));
+                });
+                said
+            }
+            _ => return None,
+        };
+        Some((said, usize::try_from(reader.buffer_position()).ok()?))
+    }
+
+    #[test]
+    fn plain_pieces_are_told() {
+        for (ahead, expected, length) in [
+            ("<a b=\"c>\" d-e=\"\"  />x", "start true a b=c> d-e=", 20),
+            (
+                "<a\n b=\"longer than near\">",
+                "start false a b=longer than near",
+                25,
+            ),
+            ("<a b=\"&lt;\">", "start false a b=<", 12),
+            ("<a>", "start false a", 3),
+            ("</a>", "end a", 4),
+            ("text <", "text text ", 5),
+            ("&quot;", "reference quot", 6),
+            ("&#10;", "reference #10", 5),
+            ("<![CDATA[ ]> ]]]>", "section  ]> ]", 17),
+        ] {
+            assert_eq!(told(ahead), Some((expected.to_owned(), length)), "{ahead}");
+        }
+        for ahead in [
+            "<a b='c'>",
+            "<p:a>",
+            "</a >",
+            "&lt;",
+            "<a",
+            "</a",
+            "text",
+            "<!-- -->",
+        ] {
+            assert_eq!(told(ahead), None, "{ahead}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_told_is_what_the_parser_tells(
+            ahead in "(</?|text|<!\\[CDATA\\[|&)?[a-c:é.]{0,3}([ \n/]{0,2}[a-b:]{0,2}[=]?['\"]([a-c<>&;'=]|&lt;){0,9}['\"]?){0,3}[ /]{0,2}[>;]?[<>a]{0,2}(\\]{1,3}>)?"
+        ) {
+            if let Some(told) = told(&ahead) {
+                prop_assert_eq!(Some(told), parsed(&ahead), "{}", ahead);
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What a plan says of all that is more than a request and its answer: answers
+//! to a server's own questions, notifications, subscriptions, cancellation,
+//! raw bytes.
+
+use super::types::{JsonExpect, Location, Predicate};
+use serde_json::Value;
+use std::time::Duration;
+
+/// What the client answers when the server asks it for something.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// As in `sampling/createMessage`.
+    pub method: String,
+    /// Over the params of what was asked.
+    pub expect: Vec<JsonExpect>,
+    pub give: Give,
+    /// Of a step: that nobody asks is as good.
+    pub optional: bool,
+    pub at: Location,
+}
+
+/// What is answered. Raw: templates are resolved when it is due.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Give {
+    Result(Value),
+    /// An object with `code` and `message`, and perhaps `data`.
+    Error(Value),
+    /// `elicitation/create` is accepted, with the defaults of its schema.
+    AcceptDefaults,
+}
+
+impl Give {
+    /// What may hold templates.
+    #[must_use]
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Self::Result(value) | Self::Error(value) => Some(value),
+            Self::AcceptDefaults => None,
+        }
+    }
+}
+
+/// A notification that must come, or must not.
+#[derive(Debug, Clone)]
+pub struct NotificationExpect {
+    pub method: String,
+    /// Over its params; what does not fit all of these is another one.
+    pub json: Vec<JsonExpect>,
+    /// How many fit; at least one where nothing is said.
+    pub count: Vec<Predicate>,
+    /// None may come within the time.
+    pub absent: bool,
+    /// From the answer on; what came since the request was sent counts too.
+    /// Without it, the time limit of the step.
+    pub within: Option<Duration>,
+    pub at: Location,
+}
+
+/// What a completion is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Completion {
+    pub of: CompletionOf,
+    pub argument: String,
+    /// What is typed so far (may hold variables).
+    pub value: String,
+}
+
+/// Whose argument is completed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum CompletionOf {
+    Prompt(String),
+    /// The URI template of a resource, as the server lists it.
+    Resource(String),
+}
+
+/// The changes that a step wants to hear of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Subscription {
+    /// URIs (may hold variables).
+    pub resources: Vec<String>,
+    pub tools: bool,
+    pub prompts: bool,
+    pub resources_list: bool,
+}
+
+/// Bytes that are sent as they are.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Raw {
+    /// May hold variables.
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+/// When a step cancels its own request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancel {
+    /// Since it was sent.
+    pub after: Duration,
+    /// No answer may come for so long afterwards. Default 500 ms.
+    pub quiet_for: Duration,
+}
+
+/// How serious a log message must be for the server to send it (RFC 5424).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+impl LogLevel {
+    pub const ALL: [(&'static str, Self); 8] = [
+        ("debug", Self::Debug),
+        ("info", Self::Info),
+        ("notice", Self::Notice),
+        ("warning", Self::Warning),
+        ("error", Self::Error),
+        ("critical", Self::Critical),
+        ("alert", Self::Alert),
+        ("emergency", Self::Emergency),
+    ];
+
+    /// As on the wire.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+            Self::Alert => "alert",
+            Self::Emergency => "emergency",
+        }
+    }
+}

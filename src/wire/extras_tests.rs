@@ -1,0 +1,114 @@
+use super::CancelEnd;
+use crate::wire::ReplyOutcome;
+use crate::wire::fixture::{Fixture, SOON};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
+
+fn methods(heard: &crate::wire::Heard) -> Vec<&str> {
+    heard.notices.iter().map(|n| n.method.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_notification_is_heard_while_and_after_a_request_runs() {
+    let call = "send({'jsonrpc': '2.0', 'method': 'notifications/one', 'params': {'n': 1}})
+ok(m, {'content': []})
+send({'jsonrpc': '2.0', 'method': 'notifications/two'})";
+    let session = Fixture::calling(call).ready().await;
+    let before = session.notice_count();
+    let mut stirs = session.stirs();
+    session.request("tools/call", json!({}), SOON).await;
+    let deadline = Instant::now() + SOON;
+    while session.heard_since(before).notices.len() < 2 {
+        assert!(stirs.next(deadline).await, "nothing more came");
+    }
+    let heard = session.heard_since(before);
+    assert_eq!(methods(&heard), ["notifications/one", "notifications/two"]);
+    assert_eq!(heard.notices[0].params, json!({"n": 1}));
+}
+
+#[tokio::test]
+async fn a_request_that_is_cancelled_in_time_is_quiet() {
+    // The second line that it reads is the cancellation.
+    let call = "c = recv(); assert c['method'] == 'notifications/cancelled', c";
+    let session = Fixture::calling(call).ready().await;
+    let soon = Duration::from_millis(20);
+    let (reply, end) = session
+        .cancelled("tools/call", json!({}), (soon, soon), false)
+        .await;
+    assert!(matches!(reply.outcome, ReplyOutcome::TimedOut(_)));
+    assert_eq!(end, CancelEnd::Quiet);
+    assert!(session.pulse(false, SOON).await.is_some());
+}
+
+#[tokio::test]
+async fn an_answer_after_the_cancellation_is_noticed() {
+    let session = Fixture::calling("recv(); ok(m, {'content': []})")
+        .ready()
+        .await;
+    let (reply, end) = session
+        .cancelled(
+            "tools/call",
+            json!({}),
+            (Duration::from_millis(20), SOON),
+            false,
+        )
+        .await;
+    assert!(matches!(reply.outcome, ReplyOutcome::TimedOut(_)));
+    assert_eq!(end, CancelEnd::Answered);
+    assert!(session.breaches().is_empty(), "{:?}", session.breaches());
+}
+
+#[tokio::test]
+async fn an_answer_before_the_cancellation_is_too_early() {
+    let session = Fixture::calling("ok(m, {'content': []})").ready().await;
+    let (reply, end) = session
+        .cancelled("tools/call", json!({}), (SOON, SOON), false)
+        .await;
+    assert_eq!(
+        reply.outcome,
+        ReplyOutcome::Answered(json!({"content": []}))
+    );
+    assert_eq!(end, CancelEnd::TooLate);
+}
+
+#[tokio::test]
+async fn raw_bytes_are_answered_by_their_own_id_or_by_an_error_without_one() {
+    let call = "ok(m, {'sum': 1})";
+    let session = Fixture::calling(call).ready().await;
+    for id in ["\"mine\"", "4711", "1"] {
+        let raw = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":[1]}}"#);
+        let reply = session.send_raw(raw.as_bytes(), SOON).await;
+        assert_eq!(
+            reply.outcome,
+            ReplyOutcome::Answered(json!({"sum": 1})),
+            "{id}"
+        );
+    }
+    assert!(session.breaches().is_empty(), "{:?}", session.breaches());
+
+    let fixture = Fixture::new(
+        "
+while True:
+    line = inp.readline()
+    if not line: break
+    try: legacy(json.loads(line))
+    except ValueError:
+        send({'jsonrpc': '2.0', 'id': None, 'error': {'code': -32700, 'message': 'no JSON'}})",
+    );
+    let session = fixture.ready().await;
+    let reply = session.send_raw(b"{\"jsonrpc\":", SOON).await;
+    match reply.outcome {
+        ReplyOutcome::RpcError(error) => assert_eq!(error.code, Some(-32700)),
+        other => panic!("{other:?}"),
+    }
+    assert!(session.breaches().is_empty(), "{:?}", session.breaches());
+}
+
+#[tokio::test]
+async fn a_raw_notification_is_not_waited_for() {
+    let session = Fixture::calling("ok(m, {})").ready().await;
+    let raw = br#"{"jsonrpc":"2.0","method":"notifications/mine"}"#;
+    let reply = session.send_raw(raw, SOON).await;
+    assert_eq!(reply.outcome, ReplyOutcome::Answered(Value::Null));
+}

@@ -1,0 +1,288 @@
+//! The receiving half of a peer: whose answer a message is, and what it is if
+//! it is none.
+
+use super::super::answers::Ask;
+use super::super::check::Checker;
+use super::super::exchange::{Answer, End};
+use super::super::frame::Frame;
+use super::super::message::{Body, Line, Message, Payload, read_line, whole};
+use super::super::transcript::Direction;
+use super::{CONTENT_LENGTH, OUTBOX_BYTES, Peer, Pending};
+use crate::model::Era;
+use crate::text::truncate;
+use serde_json::Value;
+
+impl Peer {
+    /// Takes a message that came by itself, as the body of an answer or the
+    /// data of an event. False if it is none.
+    pub fn receive_whole(&mut self, bytes: &[u8]) -> bool {
+        self.record_received(bytes);
+        match read_line(bytes) {
+            Line::Messages(messages) => {
+                self.check(|checker| checker.received(bytes));
+                for message in messages {
+                    self.take(message, bytes);
+                }
+                true
+            }
+            Line::Malformed { why, .. } => {
+                self.check(|checker| checker.unreadable(&why));
+                self.breach(&why);
+                false
+            }
+            Line::Blank | Line::ContentLength | Line::Noise => false,
+        }
+    }
+
+    /// Notes for the record what came and is not taken as a message.
+    pub fn record_received(&self, bytes: &[u8]) {
+        if let Some(recorder) = &self.recorder {
+            recorder.record(&self.server, Direction::Received, bytes, &self.redactor);
+        }
+    }
+
+    /// Takes what the splitter cut out.
+    pub fn receive(&mut self, frame: Frame<'_>) {
+        let line = match frame {
+            Frame::Line(line) => line,
+            Frame::TooLong(limit) => {
+                self.check(Checker::passed_over);
+                let text = format!("sent a line longer than {limit} bytes");
+                return self.break_suspect(&text);
+            }
+        };
+        self.check(|checker| checker.received(line));
+        let read = read_line(line);
+        if read != Line::Blank {
+            self.record_received(line);
+        }
+        match read {
+            Line::Blank if std::mem::take(&mut self.in_header) => {
+                if self.observed.messages == 0 {
+                    let text = self.breach(CONTENT_LENGTH);
+                    self.finish(End::Closed(text));
+                }
+            }
+            Line::Blank => {}
+            Line::ContentLength => {
+                self.in_header = true;
+                self.observed.add_noise(line, &self.redactor);
+            }
+            Line::Noise => self.observed.add_noise(line, &self.redactor),
+            Line::Malformed { why, answer } => {
+                self.observed.add_noise(line, &self.redactor);
+                if answer {
+                    self.break_suspect(&why);
+                } else {
+                    self.breach(&why);
+                }
+            }
+            Line::Messages(messages) => {
+                self.in_header = false;
+                for message in messages {
+                    self.take(message, line);
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message, line: &[u8]) {
+        let Message {
+            body,
+            flaws,
+            marked,
+        } = message;
+        if !marked && !self.is_awaited(&body) {
+            return self.observed.add_noise(line, &self.redactor);
+        }
+        self.observed.messages += 1;
+        for flaw in flaws {
+            self.breach(&flaw);
+        }
+        match body {
+            Body::Response { id, payload } => self.take_response(&id, payload),
+            Body::Request { id, method, params } => self.take_request(&id, &method, &params),
+            Body::Notification { method, params } => {
+                self.take_notification(&method, &params);
+                self.notices.add(method, params, line.len());
+                self.stir();
+            }
+        }
+    }
+
+    /// A response without `jsonrpc` could be any program's log line; it
+    /// counts when somebody waits for exactly this.
+    fn is_awaited(&self, body: &Body) -> bool {
+        match body {
+            Body::Response { id, .. } => {
+                whole(id).is_some_and(|id| self.asked(id).is_some())
+                    || self.pending.iter().any(|p| is_raw_with(p, id))
+            }
+            Body::Request { .. } | Body::Notification { .. } => false,
+        }
+    }
+
+    /// The request that was sent with this id and waits.
+    fn asked(&self, id: u64) -> Option<usize> {
+        self.pending
+            .iter()
+            .position(|p| p.id == id && p.raw.is_none())
+    }
+
+    /// The raw bytes that a response is for.
+    fn raw_for(&self, id: &Value, payload: &Payload) -> Option<usize> {
+        let named = self.pending.iter().position(|p| is_raw_with(p, id));
+        match payload {
+            Payload::Error(_) if id.is_null() => {
+                named.or_else(|| self.pending.iter().position(|p| p.raw.is_some()))
+            }
+            Payload::Error(_) | Payload::Result(_) | Payload::Nothing => named,
+        }
+    }
+
+    fn take_response(&mut self, id: &Value, payload: Payload) {
+        if let Some(index) = self.raw_for(id, &payload) {
+            return self.deliver(index, payload);
+        }
+        if self.raw_given_up.contains(id) {
+            return;
+        }
+        if id.is_null() {
+            return self.take_nameless(payload);
+        }
+        if let Some(number) = whole(id) {
+            if let Some(index) = self.asked(number) {
+                return self.deliver(index, payload);
+            }
+            if self.given_up.remove(&number) {
+                if let Some((watched, answered)) = &mut self.watched
+                    && *watched == number
+                {
+                    *answered = true;
+                    self.stir();
+                }
+                return;
+            }
+            if (1..self.next_id).contains(&number) {
+                self.breach(&format!("answered request {number} twice"));
+                return;
+            }
+        }
+        let twin = id.as_str().and_then(|text| text.parse::<u64>().ok());
+        if let Some(index) = twin.and_then(|twin| self.asked(twin)) {
+            let text = format!(
+                "answered request {} with the string id {id}",
+                self.pending[index].id
+            );
+            let text = self.breach(&text);
+            return self.settle_pending(index, Answer::Broken(text));
+        }
+        if twin.is_some_and(|twin| (1..self.next_id).contains(&twin)) {
+            self.breach(&format!("answered with the string id {id}"));
+            return;
+        }
+        let text = format!(
+            "answered with id {}, which was never asked",
+            truncate(&id.to_string(), 100)
+        );
+        self.break_suspect(&text);
+    }
+
+    /// A response without an id: JSON-RPC allows it for a request whose id
+    /// could not be read.
+    fn take_nameless(&mut self, payload: Payload) {
+        match (payload, self.suspect()) {
+            (Payload::Error(error), Some(index)) => {
+                self.breach("sent an error that names no request");
+                self.settle_pending(index, Answer::Error(error));
+            }
+            (Payload::Error(error), None) => {
+                let message = truncate(&error.message, 200);
+                self.breach(&format!("sent an error that names no request: {message}"));
+            }
+            (Payload::Result(_) | Payload::Nothing, _) => {
+                self.break_suspect("sent a response that names no request");
+            }
+        }
+    }
+
+    fn deliver(&mut self, index: usize, payload: Payload) {
+        let method = &self.pending[index].method;
+        let answer = match payload {
+            Payload::Result(result) => {
+                if !result.is_object() {
+                    let text = format!(
+                        "answered `{method}` with a result that is not an object: {}",
+                        truncate(&result.to_string(), 100)
+                    );
+                    self.breach(&text);
+                }
+                Answer::Result(result)
+            }
+            Payload::Error(error) => Answer::Error(error),
+            Payload::Nothing => {
+                let text = format!("answered `{method}` with neither a result nor an error");
+                Answer::Broken(self.breach(&text))
+            }
+        };
+        self.settle_pending(index, answer);
+    }
+
+    fn take_request(&mut self, id: &Value, method: &str, params: &Value) {
+        let shown = truncate(method, 100).into_owned();
+        let own = |p: &Pending| Some(p.id) == whole(id) && p.method == method;
+        if self.pending.iter().any(own) {
+            // A terminal between us echoes, and the answer still comes; a
+            // program like `cat` does nothing else. Answering would go round
+            // in circles.
+            self.breach(&format!(
+                "sent our own request `{shown}` back, as an echo does"
+            ));
+            return;
+        }
+        if self.version.is_some_and(|v| v.era == Era::Modern) {
+            // 2026-07-28 has no requests from the server, and forbids the
+            // client to write responses; stdio, "Receiving Messages".
+            self.breach(&format!(
+                "sent the request `{shown}`, although since 2026-07-28 servers send none"
+            ));
+            return;
+        }
+        if id.is_null() {
+            self.breach(&format!("sent the request `{shown}` with a null id"));
+            return;
+        }
+        if self.outbox.len() > OUTBOX_BYTES {
+            self.breach("sends requests and does not read the answers");
+            return;
+        }
+        let response = self.answers.respond(id, &Ask { method, params });
+        self.queue(&response);
+    }
+
+    fn take_notification(&mut self, method: &str, params: &Value) {
+        match method {
+            "notifications/progress" => {
+                let token = params.get("progressToken").and_then(whole);
+                let index = match self.pending.iter().position(|p| Some(p.id) == token) {
+                    Some(index) => Some(index),
+                    // A plan may have set a token of its own.
+                    None => self.suspect(),
+                };
+                if let Some(index) = index {
+                    self.pending[index].progress += 1;
+                }
+            }
+            "notifications/tools/list_changed" => self.observed.tools_changed = true,
+            _ => {}
+        }
+    }
+}
+
+/// Whether the bytes were sent with this id.
+fn is_raw_with(pending: &Pending, id: &Value) -> bool {
+    pending
+        .raw
+        .as_ref()
+        .is_some_and(|own| own.as_ref() == Some(id))
+}

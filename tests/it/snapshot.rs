@@ -1,0 +1,137 @@
+//! `jelly snapshot`: what answers say is stored by a person, and by nobody else.
+
+use crate::support::{Ended, Project};
+
+const PLAN: &str = "
+version: 1
+servers: { s: { command: jelly, args: [mock, --tool, 'greet=Hello Ada'] } }
+steps:
+  - { id: greet, server: s, tool: greet, expect: { text: { snapshot: greeting } } }
+  - { id: sum, server: s, tool: add, args: { a: 1, b: 2 }, expect: { json: [ { path: $.content, snapshot: sum } ] } }
+";
+
+/// A run in which both snapshots are missing.
+fn missing() -> Project {
+    let project = Project::with(PLAN);
+    let run = project.run(&[]);
+    assert_ne!(run.code, Some(0));
+    let message = run.last().failure("greet")["message"].to_string();
+    assert!(
+        message.contains("jelly snapshot accept greeting"),
+        "{message}"
+    );
+    project
+}
+
+fn snapshot(project: &Project, args: &[&str]) -> Ended {
+    let call = project.jelly(&[&["snapshot"], args].concat());
+    call.env("CI", "").output()
+}
+
+#[test]
+fn what_is_accepted_is_stored_and_holds_in_the_next_run() {
+    let project = missing();
+    let shown = snapshot(&project, &["review"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    assert!(
+        shown.stdout.contains("greeting of plan.yaml"),
+        "{}",
+        shown.stdout
+    );
+    assert!(shown.stdout.contains("+ Hello Ada"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("2 snapshots wait for a review"));
+    assert!(!project.exists("snapshots"), "looking writes nothing");
+
+    let accepted = snapshot(&project, &["accept"]);
+    assert_eq!(accepted.code, Some(0), "{}", accepted.stderr);
+    assert!(accepted.stdout.contains("2 accepted, 0 rejected, 0 left"));
+    assert_eq!(project.read("snapshots/plan/greeting.snap"), "Hello Ada\n");
+    project.run(&[]).ends(0, "passed");
+    let none = snapshot(&project, &["review"]);
+    assert!(none.stdout.contains("no snapshot waits"), "{}", none.stdout);
+}
+
+#[test]
+fn a_change_is_shown_word_by_word_where_it_is_short() {
+    let project = missing();
+    snapshot(&project, &["accept"]);
+    project.write("plan.yaml", PLAN.replace("Hello Ada", "Hello Bob"));
+    assert_ne!(project.run(&[]).code, Some(0));
+    let shown = snapshot(&project, &["review"]);
+    assert!(
+        shown.stdout.contains("Hello [-Ada-]{+Bob+}"),
+        "{}",
+        shown.stdout
+    );
+    let rejected = snapshot(&project, &["reject", "greeting"]);
+    assert!(rejected.stdout.contains("0 accepted, 1 rejected, 0 left"));
+    assert_eq!(project.read("snapshots/plan/greeting.snap"), "Hello Ada\n");
+}
+
+#[test]
+fn some_are_accepted_by_name_and_an_unknown_name_is_said() {
+    let project = missing();
+    let unknown = snapshot(&project, &["accept", "greting"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(
+        unknown.stderr.contains("did you mean `greeting`?"),
+        "{}",
+        unknown.stderr
+    );
+    snapshot(&project, &["accept", "sum"]);
+    assert!(project.exists("snapshots/plan/sum.snap"));
+    assert!(!project.exists("snapshots/plan/greeting.snap"));
+}
+
+#[test]
+fn nothing_is_stored_in_a_pipeline() {
+    let project = missing();
+    let call = project.jelly(&["snapshot", "accept"]).env("CI", "true");
+    let refused = call.output();
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("not written in CI"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!project.exists("snapshots"));
+}
+
+#[test]
+fn a_report_can_name_no_file_that_the_plan_does_not_name() {
+    let project = missing();
+    project.write("reports/latest/snapshots/other.snap.new", "x\n");
+    let accepted = snapshot(&project, &["accept"]);
+    assert!(
+        accepted.stdout.contains("2 accepted"),
+        "{}",
+        accepted.stdout
+    );
+    assert!(!project.exists("snapshots/plan/other.snap"));
+}
+
+#[test]
+fn each_of_several_plans_gets_its_own() {
+    let project = Project::with(PLAN);
+    project.write("second.yaml", PLAN);
+    project.jelly(&["run", "plan.yaml", "second.yaml"]).output();
+    let accepted = snapshot(&project, &["accept", "greeting"]);
+    assert!(
+        accepted.stdout.contains("2 accepted"),
+        "{}",
+        accepted.stdout
+    );
+    assert!(project.exists("snapshots/plan/greeting.snap"));
+    assert!(project.exists("snapshots/second/greeting.snap"));
+}
+
+#[test]
+fn without_a_report_there_is_nothing_to_review() {
+    let refused = snapshot(&Project::empty(), &["review"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("failed to read the report"),
+        "{}",
+        refused.stderr
+    );
+}
