@@ -310,6 +310,7 @@ steps:
                 &load(PlanSource {
                     path: "plan.yaml".into(),
                     text: text.into(),
+                    variant: None,
                 })
                 .unwrap(),
             )
@@ -359,6 +360,7 @@ steps:
         let plan = load(PlanSource {
             path: "plan.yaml".into(),
             text: PLAN.into(),
+            variant: None,
         })
         .unwrap();
         let revisions: Vec<String> = step_facts(&plan)
@@ -389,6 +391,7 @@ steps:
         let plan = load(PlanSource {
             path: "plan.yaml".into(),
             text: PLAN.into(),
+            variant: None,
         })
         .unwrap();
         let facts = step_facts(&plan);

@@ -5,6 +5,7 @@ use super::auth::Auth;
 use super::features::{
     Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
 };
+use super::matrix::Matrix;
 use super::template::Template;
 use crate::model::{Era, Section};
 use indexmap::IndexMap;
@@ -73,6 +74,8 @@ pub struct Plan {
     pub hooks: Hooks,
     /// `wire: strict`: of servers that do not say themselves.
     pub wire_check: bool,
+    /// The combinations that it is run in; `source` says which one this is.
+    pub matrix: Option<Matrix>,
     pub servers: IndexMap<String, Server>,
     pub setup: Vec<Step>,
     pub steps: Vec<Step>,
@@ -108,6 +111,9 @@ pub struct Server {
     pub wire_check: Option<bool>,
     /// A pinned era; without one, it is found out.
     pub era: Option<Era>,
+    /// A pinned revision, the server's own or that of this combination of the
+    /// matrix: one of [`crate::model::REVISIONS`].
+    pub protocol: Option<String>,
     /// What the client declares; without it, what follows from the answers of
     /// the server and of its steps.
     pub capabilities: Option<Value>,

@@ -6,6 +6,7 @@
 mod auth;
 mod expect;
 mod features;
+mod matrix;
 mod operand;
 mod plan;
 mod problem;
