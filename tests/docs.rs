@@ -92,6 +92,7 @@ fn every_plan_in_the_documents_is_valid() {
             let source = PlanSource {
                 path: PathBuf::from("plan.yaml"),
                 text: block.text.into(),
+                variant: None,
             };
             if let Err(error) = jelly::plan::check(source) {
                 panic!("the plan at {}:{}\n{error}", path.display(), block.line);

@@ -8,6 +8,7 @@ fn source(text: &str) -> PlanSource {
     PlanSource {
         path: "plan.yaml".into(),
         text: text.into(),
+        variant: None,
     }
 }
 
