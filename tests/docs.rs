@@ -92,6 +92,7 @@ fn every_plan_in_the_documents_is_valid() {
             let source = PlanSource {
                 path: PathBuf::from("plan.yaml"),
                 text: block.text.into(),
+                variant: None,
             };
             if let Err(error) = jelly::plan::check(source) {
                 panic!("the plan at {}:{}\n{error}", path.display(), block.line);
@@ -157,7 +158,7 @@ fn help_of(command: &str) -> BTreeSet<String> {
 fn every_flag_in_the_readme_exists() {
     // Of cargo, and of the refining script that an example calls.
     let others = ["--locked", "--path", "--quick"];
-    let known: BTreeSet<String> = ["run", "check", "mock", "triage"]
+    let known: BTreeSet<String> = ["run", "check", "mock", "triage", "login", "apply"]
         .into_iter()
         .flat_map(help_of)
         .collect();

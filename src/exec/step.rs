@@ -138,6 +138,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     let heard_before = session.notice_count();
     script.begin(std::mem::take(&mut ready.answers));
     let sent = send(session, subscriptions, step, &mut ready, limit).await;
+    board.keep_answer(step, &sent.reply.outcome);
     let ended = Ended {
         scene,
         step,

@@ -69,6 +69,9 @@ pub(super) fn unescape(text: &str) -> Cow<'_, str> {
 /// Takes back a second escaping, as TestNG's: only where no character shows
 /// that the text was meant to hold references.
 pub(super) fn unescape_again(text: String) -> String {
+    if memchr::memchr(b'&', text.as_bytes()).is_none() {
+        return text;
+    }
     let escaped = ["&lt;", "&gt;", "&quot;", "&apos;", "&amp;", "&#"];
     let twice = escaped.iter().any(|reference| text.contains(reference));
     if !twice || text.contains(['<', '>']) {

@@ -170,17 +170,7 @@ fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> Re
                 machine.text(&text.into_inner());
                 machine.missing(reader.get_mut().missing());
             }
-            Ok(Event::GeneralRef(name)) => match escape::resolve(&name) {
-                Some(character) => {
-                    machine.forbidden |= escape::is_forbidden(character);
-                    machine.text(character.encode_utf8(&mut [0; 4]));
-                }
-                None => {
-                    machine.text("&");
-                    machine.text(&name);
-                    machine.text(";");
-                }
-            },
+            Ok(Event::GeneralRef(name)) => refer(&name, &mut machine),
             Ok(Event::Eof) => break,
             Ok(Event::DocType(doctype)) => {
                 if doctype.contains('[') {
@@ -225,6 +215,16 @@ fn read_plain(
             end_element(name, name, source, machine);
             Some(name.len() + "</>".len())
         }
+        [b'<', b'!', ..] => {
+            let (text, length) = scan::cdata(ahead)?;
+            machine.text(text);
+            Some(length)
+        }
+        [b'&', ..] => {
+            let name = scan::reference(ahead)?;
+            refer(name, machine);
+            Some(name.len() + "&;".len())
+        }
         [b'<', ..] => {
             let mut room = scan::Room::new();
             let start = scan::start(ahead, &mut room)?;
@@ -241,6 +241,21 @@ fn read_plain(
             let text = scan::text(ahead)?;
             machine.text(text);
             Some(text.len())
+        }
+    }
+}
+
+/// A reference in a text.
+fn refer(name: &str, machine: &mut Machine<'_>) {
+    match escape::resolve(name) {
+        Some(character) => {
+            machine.forbidden |= escape::is_forbidden(character);
+            machine.text(character.encode_utf8(&mut [0; 4]));
+        }
+        None => {
+            machine.text("&");
+            machine.text(name);
+            machine.text(";");
         }
     }
 }

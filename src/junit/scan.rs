@@ -7,7 +7,9 @@
 //! border of a buffer, nothing is said here, and the parser reads it.
 
 use super::attributes::{Attributes, Tag};
+use memchr::memmem::Finder;
 use memchr::{memchr, memchr2};
+use std::sync::LazyLock;
 
 /// Attributes of a plain tag.
 const MOST: usize = 16;
@@ -26,6 +28,22 @@ pub(super) fn text(ahead: &str) -> Option<&str> {
     let end = near(ahead.as_bytes(), |byte| matches!(byte, b'<' | b'&'))
         .or_else(|| memchr2(b'<', b'&', ahead.as_bytes()))?;
     (end > 0).then(|| &ahead[..end])
+}
+
+/// Letters of a section that is text whatever it holds, and its length.
+pub(super) fn cdata(ahead: &str) -> Option<(&str, usize)> {
+    static END: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("]]>"));
+    let section = ahead.strip_prefix("<![CDATA[")?;
+    let end = END.find(section.as_bytes())?;
+    Some((&section[..end], "<![CDATA[]]>".len() + end))
+}
+
+/// The name of a reference, which is two letters longer.
+pub(super) fn reference(ahead: &str) -> Option<&str> {
+    let inside = ahead.strip_prefix('&')?;
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'#';
+    let end = near(inside.as_bytes(), |byte| !is_letter(byte))?;
+    (inside.as_bytes()[end] == b';').then(|| &inside[..end])
 }
 
 /// The name in an end tag, which is five letters longer.
@@ -87,17 +105,26 @@ pub(super) fn start<'t>(ahead: &'t str, room: &'t mut Room<'t>) -> Option<Start<
     })
 }
 
-/// The name that comes next, of letters that need no second look: no prefix,
-/// and nothing beyond ASCII.
+/// Letters of a plain name: no prefix, and nothing beyond ASCII.
+const LETTERS: [bool; 256] = {
+    let mut letters = [false; 256];
+    let mut byte = 0;
+    while byte < 128_u8 {
+        letters[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        byte += 1;
+    }
+    letters
+};
+
+/// The name that comes next.
 #[inline]
 fn name(ahead: &str) -> Option<&str> {
-    let is_letter =
-        |byte: &u8| matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.');
-    let bytes = ahead.as_bytes();
-    let end = bytes.iter().position(|byte| !is_letter(byte))?;
-    // What a tag begins with that is no name is none of ours, and a colon
-    // stands behind a prefix.
-    (end > 0 && bytes[end] != b':').then(|| &ahead[..end])
+    let mut bytes = ahead.bytes();
+    let end = bytes.position(|byte| !LETTERS[usize::from(byte)])?;
+    // A colon stands behind a prefix, and a character beyond ASCII may be part
+    // of the name.
+    let after = ahead.as_bytes()[end];
+    (end > 0 && after != b':' && after.is_ascii()).then(|| &ahead[..end])
 }
 
 /// The place of a byte that comes soon, as it does in numbers and in what
@@ -110,7 +137,7 @@ fn near(bytes: &[u8], is_wanted: impl Fn(u8) -> bool) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Room, end, start, text};
+    use super::{Room, cdata, end, reference, start, text};
     use crate::junit::attributes::{Attributes, each};
     use proptest::prelude::*;
     use quick_xml::Reader;
@@ -121,6 +148,9 @@ mod tests {
         if let Some(name) = end(ahead) {
             return Some((format!("end {name}"), name.len() + 3));
         }
+        if let Some((text, length)) = cdata(ahead) {
+            return Some((format!("section {text}"), length));
+        }
         if ahead.starts_with('<') {
             let mut room = Room::new();
             let start = start(ahead, &mut room)?;
@@ -129,6 +159,9 @@ mod tests {
                 said.push_str(&format!(" {name}={value}"));
             });
             return Some((said, start.length));
+        }
+        if let Some(name) = reference(ahead) {
+            return Some((format!("reference {name}"), name.len() + 2));
         }
         text(ahead).map(|text| (format!("text {text}"), text.len()))
     }
@@ -141,6 +174,8 @@ mod tests {
         reader.config_mut().allow_dangling_amp = true;
         let said = match reader.read_event().ok()? {
             Event::Text(text) => format!("text {}", &*text),
+            Event::CData(text) => format!("section {}", &*text),
+            Event::GeneralRef(name) => format!("reference {}", &*name),
             Event::End(name) => format!("end {}", name.local_name().into_inner()),
             event @ (Event::Start(_) | Event::Empty(_)) => {
                 let is_empty = matches!(event, Event::Empty(_));
@@ -175,6 +210,9 @@ mod tests {
             ("<a>", "start false a", 3),
             ("</a>", "end a", 4),
             ("text <", "text text ", 5),
+            ("&quot;", "reference quot", 6),
+            ("&#10;", "reference #10", 5),
+            ("<![CDATA[ ]> ]]]>", "section  ]> ]", 17),
         ] {
             assert_eq!(told(ahead), Some((expected.to_owned(), length)), "{ahead}");
         }
@@ -195,7 +233,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_told_is_what_the_parser_tells(
-            ahead in "(</?|text)?[a-c:é.]{0,3}([ \n/]{0,2}[a-b:]{0,2}[=]?['\"]([a-c<>&;'=]|&lt;){0,9}['\"]?){0,3}[ /]{0,2}[>]?[<>a]{0,2}"
+            ahead in "(</?|text|<!\\[CDATA\\[|&)?[a-c:é.]{0,3}([ \n/]{0,2}[a-b:]{0,2}[=]?['\"]([a-c<>&;'=]|&lt;){0,9}['\"]?){0,3}[ /]{0,2}[>;]?[<>a]{0,2}(\\]{1,3}>)?"
         ) {
             if let Some(told) = told(&ahead) {
                 prop_assert_eq!(Some(told), parsed(&ahead), "{}", ahead);

@@ -78,6 +78,7 @@ fn plan(text: &str) -> Plan {
     let source = PlanSource {
         path: "plan.yaml".into(),
         text: text.into(),
+        variant: None,
     };
     crate::plan::load(source).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -731,7 +732,7 @@ proptest! {
                   "expect": { "is_error": true, "text": { "contains": expected } } },
             ],
         });
-        let source = PlanSource { path: "plan.json".into(), text: text.to_string().into() };
+        let source = PlanSource { path: "plan.json".into(), text: text.to_string().into(), variant: None, };
         let Ok(plan) = crate::plan::load(source) else { return Ok(()) };
         let fs = FakeFs::new()
             .dir("/srv", writable)

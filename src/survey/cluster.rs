@@ -7,7 +7,9 @@
 use super::subject::{Outage, THIS_MACHINE, host_of, outage, same, subject};
 use super::words;
 use crate::model::{Cluster, Evidence, FailureStatus, FailureView, Failures};
+use memchr::memmem::Finder;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 
 /// Victims that are asked what an outage is about. More of them would not
 /// agree better.
@@ -28,10 +30,12 @@ pub fn clusters(failures: &Failures) -> Vec<Cluster> {
     let followers = followers(&views);
     adopt(&mut groups, &followers);
     join_outages(&views, &mut groups);
+    // There may be as many causes as failures, and both take their room.
+    drop(views);
     groups.retain(|group| !group.victims.is_empty());
     let mut clusters: Vec<Cluster> = groups
         .into_iter()
-        .map(|group| cluster(&views, failures, group))
+        .filter_map(|group| cluster(failures, group))
         .collect();
     // No two of them have a victim in common, so none are equal.
     clusters.sort_unstable_by(|a, b| {
@@ -156,12 +160,13 @@ fn victims_of_set_ups(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
 /// Spring tries a context once, and says of all later tests only that it does
 /// so no more.
 fn victims_of_contexts(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
+    static CONTEXT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("ApplicationContext"));
     let says = |view: &FailureView<'_>, words: &str| {
         let evidence = view.evidence.map(|(_, text)| text);
         [view.message, evidence]
             .into_iter()
             .flatten()
-            .any(|text| text.contains(words))
+            .any(|text| CONTEXT.find(text.as_bytes()).is_some() && text.contains(words))
     };
     let mut loaded: HashMap<&str, usize> = HashMap::new();
     let mut victims = Vec::new();
@@ -249,7 +254,7 @@ fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
         if outage(&cause).is_none() {
             continue;
         }
-        let about = subjects(views, group);
+        let about = subjects(group, |at| views.get(at).copied());
         if about.len() <= SERVERS {
             outages.push(Servers {
                 group: at,
@@ -371,20 +376,23 @@ fn merge(groups: &mut [Group], into: usize, from: usize) {
     group.followers.append(&mut taken.followers);
 }
 
-fn subjects(views: &[FailureView<'_>], group: &Group) -> BTreeSet<String> {
+fn subjects<'v>(
+    group: &Group,
+    view: impl Fn(usize) -> Option<FailureView<'v>>,
+) -> BTreeSet<String> {
     let asked = group.victims.iter().take(ASKED);
-    asked.filter_map(|at| subject(&views[*at])).collect()
+    asked.filter_map(|at| subject(&view(*at)?)).collect()
 }
 
-fn cluster(views: &[FailureView<'_>], failures: &Failures, mut group: Group) -> Cluster {
+fn cluster(failures: &Failures, mut group: Group) -> Option<Cluster> {
+    let view = |at: usize| failures.get(at);
+    let status = |at: usize| view(at).map(|view| view.status);
     // The first that still fails; a group is never empty.
-    let stands = |at: &&usize| views[**at].status != FailureStatus::Flaky;
-    let lead = *group
-        .victims
-        .iter()
-        .find(stands)
-        .unwrap_or(&group.victims[0]);
-    let all = subjects(views, &group);
+    let stands = |at: &&usize| status(**at) != Some(FailureStatus::Flaky);
+    let first = group.victims.first()?;
+    let lead = *group.victims.iter().find(stands).unwrap_or(first);
+    let leader = view(lead)?;
+    let all = subjects(&group, view);
     // `db` says nothing beside `db:5432`.
     let told: Vec<String> = all
         .iter()
@@ -404,17 +412,17 @@ fn cluster(views: &[FailureView<'_>], failures: &Failures, mut group: Group) -> 
     let flaky = group
         .victims
         .iter()
-        .filter(|at| views[**at].status == FailureStatus::Flaky)
+        .filter(|at| status(**at) == Some(FailureStatus::Flaky))
         .count();
-    let kind = views[lead].kind;
-    let fingerprint = views[lead].fingerprint.to_owned();
+    let kind = leader.kind;
+    let fingerprint = leader.fingerprint.to_owned();
     group.fingerprints.retain(|other| *other != fingerprint);
     group.fingerprints.sort_unstable();
-    let evidence = views[lead].evidence.map(|(field, text)| Evidence {
+    let evidence = leader.evidence.map(|(field, text)| Evidence {
         field: field.to_owned(),
         text: text.to_owned(),
     });
-    Cluster {
+    Some(Cluster {
         also: group.fingerprints,
         count: group.victims.len() as u64,
         flaky: flaky as u64,
@@ -424,13 +432,13 @@ fn cluster(views: &[FailureView<'_>], failures: &Failures, mut group: Group) -> 
         side: kind.side,
         ambiguous: kind.ambiguous,
         retryable: kind.retryable,
-        title: words::cause(&views[lead], &about),
+        title: words::cause(&leader, &about),
         subject: (!about.is_empty()).then(|| words::list(&about)),
-        example: views[lead].title(),
+        example: leader.title(),
         evidence,
         rule: kind.rule.clone(),
         advice: failures.advice(lead).unwrap_or_default(),
         fingerprint,
         victims: group.victims,
-    }
+    })
 }

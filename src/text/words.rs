@@ -54,7 +54,7 @@ pub fn truncate_middle(text: &str, max: usize) -> Cow<'_, str> {
 /// `text` without terminal escape sequences.
 #[must_use]
 pub fn strip_ansi(text: &str) -> Cow<'_, str> {
-    if text.contains('\u{1b}') {
+    if memchr(0x1b, text.as_bytes()).is_some() {
         Cow::Owned(anstream::adapter::strip_str(text).to_string())
     } else {
         Cow::Borrowed(text)

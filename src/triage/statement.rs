@@ -7,7 +7,9 @@
 
 use crate::model::Failure;
 use crate::text::{lines, strip_ansi, truncate_middle};
+use memchr::memmem::Finder;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// Bytes of a text that are looked at, head and tail together.
 const READ: usize = 16 * 1024;
@@ -111,8 +113,13 @@ fn last_block(text: &str) -> Option<Vec<&str>> {
 
 /// The last cause of a chain, with the lines that belong to it.
 fn innermost(text: &str) -> Option<String> {
+    static CAUSES: LazyLock<[Finder<'_>; 2]> =
+        LazyLock::new(|| ["Caused by: ", "[cause]: "].map(Finder::new));
     // Most texts have none, and looking at each line takes its time.
-    if !text.contains("Caused by: ") && !text.contains("[cause]: ") {
+    if CAUSES
+        .iter()
+        .all(|mark| mark.find(text.as_bytes()).is_none())
+    {
         return None;
     }
     let mut found: Option<Vec<&str>> = None;
@@ -528,8 +535,12 @@ fn without_place(line: &str) -> &str {
 
 /// The line without the test or the file that a runner names in it.
 fn without_test(line: &str) -> &str {
-    if let Some((said, _)) = line.split_once(" ensure it resolves. (") {
-        return said;
+    const ENSURE: &str = " ensure it resolves. (";
+    const FINISH: &str = " didn't finish within the time-out ";
+    static FINDERS: LazyLock<[Finder<'_>; 2]> = LazyLock::new(|| [ENSURE, FINISH].map(Finder::new));
+    let [ensure, finish] = &*FINDERS;
+    if let Some(at) = ensure.find(line.as_bytes()) {
+        return &line[..at];
     }
     if line.starts_with("Cannot find module ")
         && let Some((said, _)) = line.rsplit_once("' from '")
@@ -537,7 +548,7 @@ fn without_test(line: &str) -> &str {
         return said;
     }
     // TestNG: `Method shop.CartTest.pays() didn't finish within the time-out 1000`
-    match line.find(" didn't finish within the time-out ") {
+    match finish.find(line.as_bytes()) {
         Some(at) if line.contains("Method ") && line[..at].ends_with("()") => &line[at..],
         Some(_) | None => line,
     }

@@ -183,6 +183,7 @@ mod tests {
         PlanSource {
             path: "plan.yaml".into(),
             text: text.into(),
+            variant: None,
         }
     }
 

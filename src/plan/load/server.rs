@@ -3,7 +3,7 @@
 use super::features::Of;
 use super::reader::{Path, Reader, Shape, entry, get};
 use super::references::{Needs, Place};
-use crate::model::Era;
+use crate::model::{Era, REVISIONS};
 use crate::plan::syntax::{Entry, Node};
 use crate::plan::template::Template;
 use crate::plan::{Command, Server, Transport};
@@ -25,6 +25,7 @@ const SHAPE: Shape = Shape {
         "headers",
         "auth",
         "era",
+        "protocol",
         "wire",
         "capabilities",
         "answers",
@@ -108,6 +109,23 @@ impl<'t> Reader<'t> {
             let eras = [("modern", Era::Modern), ("legacy", Era::Legacy)];
             self.one_of(&entry.value, path.key("era"), "era", &eras)
         });
+        let own = node
+            .entry("protocol")
+            .and_then(|entry| self.revision(&entry.value, path.key("protocol")));
+        if let (Some(own), Some(era), Some(entry)) = (own, era, node.entry("era"))
+            && !REVISIONS.contains(&(own, era))
+        {
+            let message = format!("the revision {own} is not of the {era} era");
+            self.problem(entry.value.span, path.key("era"), message)
+                .hint("`protocol` says the era too: leave `era` out");
+        }
+        let of_all = || self.variant.as_ref()?.protocol.as_deref();
+        let protocol = match (own, era) {
+            (Some(own), _) => Some(own),
+            (None, Some(_)) => None,
+            (None, None) => of_all(),
+        };
+        let protocol = protocol.map(str::to_owned);
         let wire_check = node
             .entry("wire")
             .and_then(|entry| self.wire(&entry.value, path.key("wire")));
@@ -126,6 +144,7 @@ impl<'t> Reader<'t> {
             transport,
             wire_check,
             era,
+            protocol,
             capabilities,
             answers,
             startup_timeout,
