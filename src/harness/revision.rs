@@ -3,8 +3,8 @@
 
 use super::seen::StepFacts;
 use crate::plan::{
-    Answer, Command, CompletionOf, Give, ListKind, Plan, Predicate, Raw, Request, Server, Step,
-    Transport,
+    Answer, Command, CompletionOf, Give, ListKind, Plan, Predicate, Raw, Redaction, Request,
+    Server, Step, Transport,
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -203,9 +203,20 @@ fn add_expectations(step: &Step, print: &mut Print) {
     }
 }
 
+/// Nothing where there are none, so that steps without them keep their print.
+fn add_redactions(redactions: &[Redaction], print: &mut Print) {
+    for redaction in redactions {
+        match redaction {
+            Redaction::At { raw, with, .. } => print.text("redact").text(raw).text(with),
+            Redaction::Kind(kind) => print.text("redact").text(kind.name()),
+        };
+    }
+}
+
 fn add_predicates(over: &str, predicates: &[Predicate], print: &mut Print) {
     print.text(over).number(predicates.len() as u64);
     for predicate in predicates {
+        add_redactions(&predicate.redact, print);
         print.text(predicate.operator.name());
         add_value(&predicate.operand, print);
     }

@@ -25,6 +25,7 @@ pub use source::{Format, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
     BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect,
-    ListKind, Location, Operator, Plan, Predicate, Request, Segment, Server, Step, Transport,
+    ListKind, Location, Operator, Plan, Predicate, Redaction, Request, Segment, Server, Step,
+    Transport, Volatile,
 };
 pub use uses::UnknownServer;

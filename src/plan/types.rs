@@ -296,7 +296,50 @@ pub struct Predicate {
     pub operator: Operator,
     /// Raw: a string in it may be a template, resolved when judged.
     pub operand: Value,
+    /// What of the value counts for nothing; of a snapshot alone.
+    pub redact: Vec<Redaction>,
     pub at: Location,
+}
+
+/// What differs from run to run in a value that is held against a snapshot,
+/// and is replaced before.
+#[derive(Debug, Clone)]
+pub enum Redaction {
+    /// Whatever the path selects, from the value's own root.
+    At {
+        path: serde_json_path::JsonPath,
+        raw: String,
+        with: String,
+    },
+    /// All of a kind, wherever it stands.
+    Kind(Volatile),
+}
+
+/// What is known by its form to differ from run to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Volatile {
+    /// Date and time as of RFC 3339.
+    Timestamp,
+    Uuid,
+    /// A number with a unit of time, as in `12.5 ms`.
+    Duration,
+    /// 32 or more hexadecimal digits.
+    Hash,
+}
+
+impl Volatile {
+    pub const ALL: [Self; 4] = [Self::Timestamp, Self::Uuid, Self::Duration, Self::Hash];
+
+    /// The name as plans write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timestamp => "timestamp",
+            Self::Uuid => "uuid",
+            Self::Duration => "duration",
+            Self::Hash => "hash",
+        }
+    }
 }
 
 /// The closed set of operators.

@@ -135,3 +135,57 @@ fn without_a_report_there_is_nothing_to_review() {
         refused.stderr
     );
 }
+
+#[test]
+fn what_differs_in_every_run_counts_for_nothing_beside_a_snapshot() {
+    let plan = |redact: &str| {
+        format!(
+            "
+version: 1
+servers: {{ s: {{ command: python3, args: [clock.py] }} }}
+steps:
+  - {{ id: look, tool: look, expect: {{ text: {{ snapshot: look{redact} }} }} }}
+"
+        )
+    };
+    let redact = ", redact: [timestamp, { path: $.run }, { path: '$.rows[*].id', with: '[id]' }]";
+    let project = Project::with(&plan(redact));
+    project.write("clock.py", CLOCK);
+    assert_ne!(project.run(&[]).code, Some(0), "nothing is stored yet");
+    snapshot(&project, &["accept"]);
+    let stored = project.read("snapshots/plan/look.snap");
+    let stored: serde_json::Value = serde_json::from_str(&stored).unwrap();
+    assert_eq!(
+        stored,
+        serde_json::json!({
+            "run": "[redacted]", "at": "[timestamp]", "rows": [{ "id": "[id]", "name": "Ada" }]
+        })
+    );
+    project.run(&[]).ends(0, "passed");
+
+    project.write("plan.yaml", plan(""));
+    assert_ne!(project.run(&[]).code, Some(0), "without it, all counts");
+}
+
+/// Answers with what is another in every run, in a text that is JSON.
+const CLOCK: &str = r#"
+import json, os, sys, uuid
+LOOK = json.dumps({"run": os.getpid(), "at": "2026-11-22T01:02:%02dZ" % (os.getpid() % 60),
+                   "rows": [{"id": str(uuid.uuid4()), "name": "Ada"}]})
+RESULTS = {
+    "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                   "serverInfo": {"name": "clock", "version": "1"}},
+    "tools/list": {"tools": [{"name": "look", "inputSchema": {"type": "object"}}]},
+    "tools/call": {"content": [{"type": "text", "text": LOOK}]},
+}
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    answer = {"jsonrpc": "2.0", "id": message["id"]}
+    if message["method"] in RESULTS:
+        answer["result"] = RESULTS[message["method"]]
+    else:
+        answer["error"] = {"code": -32601, "message": "no such method"}
+    print(json.dumps(answer), flush=True)
+"#;

@@ -159,6 +159,10 @@ fn mistakes_are_explained() {
             ),
         ),
         (
+            "a capability of one's own",
+            step("tool: t").replace("command: x", "command: x, capabilities: { elicitaton: {} }"),
+        ),
+        (
             "capabilities as a list",
             step("tool: t").replace("command: x", "command: x, capabilities: [roots]"),
         ),

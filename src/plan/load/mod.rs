@@ -11,6 +11,7 @@ mod operand;
 mod plan;
 mod problem;
 mod reader;
+mod redact;
 mod references;
 mod server;
 mod step;

@@ -371,6 +371,18 @@ fn mistakes_are_explained() {
             "hook as string",
             step("tool: t").replace("servers:", "hooks: { fix_tests: ./fix.sh }\nservers:"),
         ),
+        (
+            "unknown redaction",
+            step("tool: t\nexpect: { text: { snapshot: a, redact: [timestamps] } }"),
+        ),
+        (
+            "redaction without a path",
+            step("tool: t\nexpect: { text: { snapshot: a, redact: [{ with: x }] } }"),
+        ),
+        (
+            "redaction of no snapshot",
+            step("tool: t\nexpect: { text: { equals: a, redact: [uuid] } }"),
+        ),
         ("duplicate key", step("tool: t\nname: a\nname: b")),
         (
             "bad indentation",
