@@ -106,12 +106,13 @@ impl Hearing<'_> {
     }
 
     /// Whether waiting can change nothing: for what must not come, that it
-    /// came; for all else, that enough has.
+    /// came; for all else, that enough has. One more may break any bound but a
+    /// lower one, so that such a number is known only when time is up.
     fn is_settled(&self, found: &Found) -> Result<bool, Unheard> {
         if self.expect.absent || self.expect.count.is_empty() {
             return Ok(found.fitting > 0);
         }
-        Ok(self.off(found)?.is_none())
+        Ok(self.expect.count_only_grows() && self.off(found)?.is_none())
     }
 
     /// The first thing about their number that does not hold.
