@@ -61,6 +61,8 @@ impl Hearing<'_> {
         let mut found = Found::default();
         let mut seen = before;
         loop {
+            // Asked first: what comes in between is still looked at.
+            let over = session.has_ended();
             let heard = session.heard_since(seen);
             seen += heard.dropped + heard.notices.len() as u64;
             found.dropped |= heard.dropped > 0;
@@ -71,7 +73,7 @@ impl Hearing<'_> {
                 break;
             }
             // Nobody sends anything any more once the connection is gone.
-            if session.has_ended() || !stirs.next(deadline).await {
+            if over || !stirs.next(deadline).await {
                 break;
             }
         }
