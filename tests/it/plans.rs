@@ -60,6 +60,25 @@ fn the_plan_for_a_modern_server_over_http_is_green() {
     is_green("modern-http");
 }
 
+/// The same plan, word for word but for how its server is reached.
+#[test]
+fn the_plan_for_a_modern_server_is_green_by_pipes_too() {
+    let text = std::fs::read_to_string(plan("modern-http")).unwrap();
+    let by_pipes = text
+        .replace("    url: \"http://127.0.0.1:${port}/mcp\"\n", "")
+        .replace("    env: { PORT: \"${port}\" }\n", "")
+        .replace(
+            "${workspace}/../fixtures",
+            &fixtures().display().to_string(),
+        );
+    assert!(!by_pipes.contains("${port}"), "{by_pipes}");
+    let run = Project::with(&by_pipes).run(&[]);
+    run.ends(0, "passed");
+    let last = run.last();
+    assert_eq!(last.total("passed"), last.total("total"));
+    assert_eq!(last.server("modern")["protocol_version"], "2026-07-28");
+}
+
 #[test]
 fn the_plan_for_what_server_everything_asks_and_tells_is_green() {
     is_green("everything-features");
