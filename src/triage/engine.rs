@@ -9,6 +9,7 @@ use super::literals::literals;
 use super::load::{self, RuleError};
 use super::reading::{CLASS, Level, is_syntax, level, without_repeated, without_values};
 use super::rule::{AdviceText, Rule, RuleSide, Strength};
+use super::secrets::unmarked;
 use super::sieve::Sieve;
 use crate::model::{
     Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect, Template,
@@ -194,6 +195,7 @@ impl Engine {
     /// The same, with what the diagnosis' fingerprint was made of.
     #[must_use]
     pub fn diagnose_with_template(&self, failure: &Failure) -> (Diagnosis, Template) {
+        let failure = &*unmarked(failure);
         let facts = Facts::of(failure);
         let mut texts = clues::texts(&facts);
         let found = self.strongest(&facts, &mut texts);
