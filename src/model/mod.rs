@@ -21,7 +21,7 @@ mod wire;
 
 pub use budget::{Budgets, Spent, Track};
 pub use diagnosis::{
-    Advice, Diagnosis, ErrorCategory, Evidence, Repeated, Side, Standing, Suspect,
+    Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,
 };
 pub use era::{Era, REVISIONS};
 pub use event::{Event, EventSink};
@@ -30,7 +30,7 @@ pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, Outcome, Phase, PlanIssue, RequestFacts,
     RpcError, SpawnError, ToolResult,
 };
-pub use failures::{FailureView, Failures};
+pub use failures::{FailureView, Failures, KnownAdvice};
 pub use record::{
     Because, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState, ToolInfo,
     Totals,
