@@ -4,16 +4,17 @@
 
 use super::args::{Format, RunArgs};
 use super::invalid::{Invalid, chain, read};
+use super::matrix::{self, InMatrix};
 use super::past::Memory;
 use super::rules::Rules;
 use super::run::{complain, fault};
 use super::settings::World;
 use crate::exec::{NoSuchFilter, Selection};
-use crate::model::{ExitCode, RunReport, Signal};
+use crate::model::{ExitCode, MatrixReport, RunReport, Signal, StepAnswers};
 use crate::plan::{Plan, PlanSource};
 use crate::report::{
-    Results, RunDir, TerminalOptions, TerminalReporter, annotations, job_summary, results_json,
-    run_json,
+    Results, RunDir, TerminalOptions, TerminalReporter, annotations, job_summary, matrix_md,
+    results_json, run_json,
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
@@ -51,6 +52,8 @@ pub struct PlanEnd {
     pub code: ExitCode,
     /// What is still to be shown, where several plans ran side by side.
     pub transcript: Vec<u8>,
+    /// Of one combination of a matrix: which, and what its steps were answered.
+    pub matrix: Option<(InMatrix, StepAnswers)>,
 }
 
 impl Call {
@@ -84,7 +87,7 @@ impl Call {
         for path in paths {
             // A plan that can't be read says so itself when it is due; what it
             // holds nobody knows.
-            let Ok(plan) = read(path, &self.vars()) else {
+            let Ok(plan) = read(path, None, &self.vars()) else {
                 return Ok(());
             };
             let unmatched = selection.unmatched(&plan);
@@ -119,6 +122,7 @@ impl Call {
             report,
             code: ExitCode::InvalidInput,
             transcript: Vec::new(),
+            matrix: None,
         }
     }
 
@@ -134,23 +138,30 @@ impl Call {
             complain("error: the filters of --only and --skip match nothing in any of the plans");
             return ExitCode::InvalidInput;
         }
-        let code = ExitCode::strongest(ends.iter().map(|end| end.code));
-        let reports: Vec<RunReport> = ends.into_iter().map(|end| end.report).collect();
-        let results = Results::new(self.run_dir.run_id(), code.code(), &reports);
-        let mut code = code;
-        if self.several
-            && let Err(error) = self.run_dir.write_results(&results)
-        {
-            // A result that can't be written is a failure.
-            complain(&format!("error: failed to {}", chain(&error)));
-            code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
+        let mut code = ExitCode::strongest(ends.iter().map(|end| end.code));
+        let matrices = matrix::compare_all(&ends);
+        let same = matrices.iter().all(|matrix| matrix.differences.is_empty());
+        if self.args.strict && !same {
+            // Green, but not the same.
+            code = ExitCode::strongest([code, ExitCode::UnacceptedChange]);
         }
-        let results = Results::new(self.run_dir.run_id(), code.code(), &reports);
+        let reports: Vec<RunReport> = ends.into_iter().map(|end| end.report).collect();
+        let results = |code: ExitCode| {
+            Results::new(self.run_dir.run_id(), code.code(), &reports).with_matrix(&matrices)
+        };
+        if self.several {
+            let written = self.run_dir.write_results(&results(code));
+            if let Err(error) = written.and_then(|_| self.run_dir.write_matrix(&matrices)) {
+                // A result that can't be written is a failure.
+                complain(&format!("error: failed to {}", chain(&error)));
+                code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
+            }
+        }
         match self.args.format {
             Format::Json => {
                 let json = match reports.as_slice() {
                     [one] if !self.several => run_json(one),
-                    _ => results_json(&results),
+                    _ => results_json(&results(code)),
                 };
                 match json {
                     Ok(bytes) => self.print(&bytes),
@@ -160,34 +171,36 @@ impl Call {
             Format::Human if self.several => {
                 let mut reporter = TerminalReporter::new(io::stdout(), self.options.clone());
                 // As in `print`.
-                let _ = reporter.finish_all(&reports, code.code());
+                let _ = reporter.finish_all(&reports, &matrices, code.code());
             }
             Format::Human => {}
         }
         if self.world.on_github() {
-            self.tell_github(&reports);
+            self.tell_github(&reports, &matrices);
         }
         code
     }
 
-    fn tell_github(&self, reports: &[RunReport]) {
-        for report in reports {
-            if self.args.format == Format::Human {
+    fn tell_github(&self, reports: &[RunReport], matrices: &[MatrixReport]) {
+        if self.args.format == Format::Human {
+            for report in reports {
                 self.print(annotations(report).as_bytes());
             }
-            let Some(path) = self.world.env.get("GITHUB_STEP_SUMMARY") else {
-                continue;
-            };
-            let appended = OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(path)
-                .and_then(|mut file| file.write_all(job_summary(report).as_bytes()));
-            if let Err(error) = appended {
-                complain(&format!(
-                    "warning: the job summary was not written: {error}"
-                ));
-            }
+        }
+        let Some(path) = self.world.env.get("GITHUB_STEP_SUMMARY") else {
+            return;
+        };
+        let mut summary: String = reports.iter().map(job_summary).collect();
+        summary.push_str(&matrix_md(matrices));
+        let appended = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path)
+            .and_then(|mut file| file.write_all(summary.as_bytes()));
+        if let Err(error) = appended {
+            complain(&format!(
+                "warning: the job summary was not written: {error}"
+            ));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::exec::{self, ExecSettings, Iteration};
 use crate::harness::{Executor, IterationContext};
-use crate::model::{IterationRecord, Signal};
+use crate::model::{IterationRecord, Signal, StepAnswers};
 use crate::plan::Plan;
 use crate::process;
 use std::collections::BTreeMap;
@@ -15,6 +15,8 @@ pub struct PlanExecutor {
     pub interrupt: watch::Receiver<Option<Signal>>,
     /// The ports of the last iteration.
     pub ports: BTreeMap<String, u16>,
+    /// What the steps of the last iteration were answered, where that is kept.
+    pub answers: StepAnswers,
     /// No other plan has servers running: whatever is still a child of ours
     /// after an iteration was left behind by a server.
     pub alone: bool,
@@ -40,10 +42,12 @@ impl Executor for PlanExecutor {
         };
         let executed = exec::execute(plan, &self.settings, &iteration).await;
         self.ports = executed.scope.ports;
+        let mut record = executed.record;
+        self.answers = std::mem::take(&mut record.answers);
         if self.alone {
             process::sweep_orphans(&[]);
         }
-        executed.record
+        record
     }
 
     async fn interrupted(&mut self) -> Signal {

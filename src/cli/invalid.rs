@@ -4,13 +4,14 @@ use crate::exec::NoSuchFilter;
 use crate::model::{
     ExitCode, HelpProblem, HelpSummary, PlanReport, RunReport, SCHEMA_VERSION, Verdict,
 };
-use crate::plan::{Plan, PlanError, PlanSource, ReadError, load, load_with};
+use crate::plan::{Plan, PlanError, PlanSource, ReadError, Variant, load, load_with};
 use crate::report::ReportError;
 use crate::text::close_names;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Why a plan can't be run at all.
 #[derive(Debug)]
@@ -25,8 +26,13 @@ pub enum Invalid {
 }
 
 /// Reads a plan that is to be run.
-pub fn read(path: &Path, vars: &IndexMap<String, Value>) -> Result<Plan, Invalid> {
+pub fn read(
+    path: &Path,
+    variant: Option<Arc<Variant>>,
+    vars: &IndexMap<String, Value>,
+) -> Result<Plan, Invalid> {
     let source = PlanSource::read(path).map_err(Invalid::Unreadable)?;
+    let source = PlanSource { variant, ..source };
     let plan = load_with(source, vars).map_err(|error| Invalid::Plan(Box::new(error)))?;
     if plan.steps.is_empty() {
         return Err(Invalid::Other {

@@ -12,6 +12,7 @@ mod history;
 mod interrupt;
 mod invalid;
 mod login;
+mod matrix;
 mod out;
 mod paint;
 mod past;

@@ -5,12 +5,13 @@ use super::call::{Call, PlanEnd};
 use super::events::EventQueue;
 use super::executor::PlanExecutor;
 use super::invalid::{Invalid, chain, read};
+use super::matrix::{InMatrix, Job};
 use super::out::Out;
 use super::record;
 use super::settings::{budgets, hooks, project_dir};
 use crate::exec::{ExecSettings, Selection};
 use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
-use crate::model::{Event, EventSink, ExitCode, RunReport, Verdict};
+use crate::model::{Event, EventSink, ExitCode, RunReport, StepAnswers, Verdict};
 use crate::plan::{Plan, PlanSource};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::{Redactor, looks_secret};
@@ -18,7 +19,7 @@ use crate::wire::Recorder;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// One plan with all that it is run with.
@@ -37,10 +38,11 @@ struct PlanRun<'a> {
 
 impl Call {
     /// Runs one plan to its end; `None` when the selection leaves it out.
-    pub async fn run_plan(&self, path: &Path) -> Option<PlanEnd> {
+    pub async fn run_plan(&self, job: &Job) -> Option<PlanEnd> {
+        let path = job.path.as_path();
         // Never closed, so there is always a permit in the end.
         let _permit = self.plans.acquire().await;
-        let plan = match read(path, &self.vars()) {
+        let plan = match read(path, job.variant.clone(), &self.vars()) {
             Ok(plan) => plan,
             Err(invalid) => return Some(self.refuse(path, &invalid)),
         };
@@ -69,8 +71,8 @@ impl Call {
                 return Some(self.refuse(path, &Invalid::project(path, told, &error)));
             }
         };
-        let stem = path.file_stem().and_then(|stem| stem.to_str());
-        let report_dir = match self.run_dir.plan(if self.several { stem } else { None }) {
+        let stem = self.several.then(|| job.stem());
+        let report_dir = match self.run_dir.plan(stem.as_deref()) {
             Ok(dir) => Rc::new(dir),
             Err(error) => {
                 let mut end = self.refuse(path, &Invalid::unwritable(path, &error));
@@ -129,8 +131,10 @@ impl<'a> PlanRun<'a> {
     async fn run(self, plan: Plan, selection: Selection) -> PlanEnd {
         self.warn_of_no_text(&plan);
         let settings = self.loop_settings(&plan);
+        let in_matrix = InMatrix::of(&plan);
         let mut executor = PlanExecutor {
-            settings: Rc::new(self.exec_settings(selection)),
+            answers: StepAnswers::new(),
+            settings: Rc::new(self.exec_settings(&plan, selection)),
             interrupt: self.call.interrupt.clone(),
             ports: BTreeMap::new(),
             alone: !self.call.several,
@@ -196,10 +200,11 @@ impl<'a> PlanRun<'a> {
             report,
             code,
             transcript: self.transcript.take(),
+            matrix: in_matrix.map(|place| (place, executor.answers)),
         }
     }
 
-    fn exec_settings(&self, selection: Selection) -> ExecSettings {
+    fn exec_settings(&self, plan: &Plan, selection: Selection) -> ExecSettings {
         let call = self.call;
         ExecSettings {
             project_dir: self.project.clone(),
@@ -209,6 +214,7 @@ impl<'a> PlanRun<'a> {
             selection,
             fail_fast: call.args.fail_fast,
             wire_check: call.args.wire_check,
+            keep_answers: plan.source.variant.is_some(),
             starts: call.starts.clone(),
             interrupt: call.interrupt.clone(),
             events: self.events.clone(),

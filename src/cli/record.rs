@@ -44,7 +44,11 @@ pub fn past_run(
     let mut run = PastRun::new(RunKind::Run, Some(report.started_at.clone()));
     run.reports.push(PastReport {
         path: report.plan.path.clone(),
-        digest: format!("{}/{}", report.run_id, report.plan.path),
+        // The combinations of a matrix share run and path.
+        digest: format!(
+            "{}/{}/{}",
+            report.run_id, report.plan.path, report.plan.name
+        ),
     });
     let Some(last) = report.iterations.last() else {
         return run;

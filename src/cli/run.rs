@@ -4,6 +4,7 @@ use super::args::{ColorChoice, RunArgs};
 use super::call::{Call, PlanEnd};
 use super::interrupt;
 use super::invalid::chain;
+use super::matrix::{Job, jobs};
 use super::rules::find_rules;
 use super::settings::World;
 use crate::model::ExitCode;
@@ -41,7 +42,7 @@ pub fn complain(text: &str) {
 }
 
 async fn run_all(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let (call, paths) = match open_call(args, color, world) {
+    let (call, paths, jobs) = match open_call(args, color, world) {
         Ok(opened) => opened,
         Err(code) => return code,
     };
@@ -53,7 +54,7 @@ async fn run_all(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {
         complain(&slip.render(call.color_errors));
         return ExitCode::InvalidInput;
     }
-    match run_plans(&Rc::new(call), &paths).await {
+    match run_plans(&Rc::new(call), jobs).await {
         Ok(code) => code,
         Err(lost) => fault(&format!("a plan was lost: {lost}")),
     }
@@ -65,13 +66,14 @@ fn open_call(
     args: RunArgs,
     color: ColorChoice,
     world: &World,
-) -> Result<(Call, Vec<PathBuf>), ExitCode> {
+) -> Result<(Call, Vec<PathBuf>, Vec<Job>), ExitCode> {
     let interrupt = interrupt::listen()
         .map_err(|error| fault(&format!("signals can't be listened for: {error}")))?;
     let paths = plans(&args, world).map_err(|message| {
         complain(&format!("error: {message}"));
         ExitCode::InvalidInput
     })?;
+    let jobs_to_run = jobs(&paths, &args.vars.iter().cloned().collect());
     let rules = find_rules(&args.own_rules.files, &world.cwd).map_err(|refusal| {
         complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
         ExitCode::InvalidInput
@@ -79,11 +81,12 @@ fn open_call(
     let memory = args.memory.open(world)?;
     let now = jiff::Timestamp::now();
     let entropy = now.subsec_nanosecond().unsigned_abs() ^ std::process::id();
-    let run_dir = RunDir::create(&args.reports_dir, &run_id(now, entropy)).map_err(|error| {
-        complain(&format!("error: failed to {}", chain(&error)));
-        complain("help: name a folder that can be written with --reports-dir");
-        ExitCode::NeedsUserHelp
-    })?;
+    let run_dir =
+        RunDir::create(&args.reports.reports_dir, &run_id(now, entropy)).map_err(|error| {
+            complain(&format!("error: failed to {}", chain(&error)));
+            complain("help: name a folder that can be written with --reports-dir");
+            ExitCode::NeedsUserHelp
+        })?;
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let call = Call {
         color_errors: world.color(color, world.stderr_is_terminal),
@@ -104,24 +107,38 @@ fn open_call(
         run_dir,
         rules,
         memory,
-        several: paths.len() > 1,
+        several: jobs_to_run.len() > 1,
     };
-    Ok((call, paths))
+    Ok((call, paths, jobs_to_run))
 }
 
-async fn run_plans(call: &Rc<Call>, paths: &[PathBuf]) -> Result<ExitCode, tokio::task::JoinError> {
+async fn run_plans(call: &Rc<Call>, jobs: Vec<Job>) -> Result<ExitCode, tokio::task::JoinError> {
     let mut work = JoinSet::new();
-    for (index, path) in paths.iter().cloned().enumerate() {
+    let mut jobs: Vec<(usize, Job)> = jobs.into_iter().enumerate().collect();
+    while let Some((_, first)) = jobs.first() {
+        // The combinations of one plan share its project folder, so that they
+        // run one after the other.
+        let same = jobs.iter().take_while(|(_, job)| job.path == first.path);
+        let same = if first.variant.is_some() {
+            same.count()
+        } else {
+            1
+        };
+        let turns: Vec<(usize, Job)> = jobs.drain(..same).collect();
         let call = call.clone();
-        work.spawn_local(async move { (index, call.run_plan(&path).await) });
+        work.spawn_local(async move {
+            let mut ended = Vec::with_capacity(turns.len());
+            for (index, job) in turns {
+                ended.push((index, call.run_plan(&job).await));
+            }
+            ended
+        });
     }
     let mut ended: BTreeMap<usize, Option<PlanEnd>> = BTreeMap::new();
     let mut shown = 0;
     while let Some(joined) = work.join_next().await {
         match joined {
-            Ok((index, end)) => {
-                ended.insert(index, end);
-            }
+            Ok(ends) => ended.extend(ends),
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(error) => return Err(error),
         }

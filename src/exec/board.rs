@@ -4,8 +4,12 @@
 use super::clean::Cleaner;
 use super::operators::Compiled;
 use super::settings::{ExecSettings, ProposeSnapshot};
-use crate::model::{Because, Failure, Section, Signal, StepReport, StepState};
+use crate::model::{
+    Because, Failure, RpcError, Section, Signal, StepAnswers, StepReport, StepState,
+};
 use crate::plan::{Plan, Scope, Step};
+use crate::wire::ReplyOutcome;
+use serde_json::json;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -51,6 +55,8 @@ pub struct Board {
     open: [Cell<usize>; 3],
     changed: Notify,
     failures: RefCell<Vec<Placed>>,
+    /// Kept only where somebody wants to compare them.
+    answers: Option<RefCell<StepAnswers>>,
     cut: Cell<bool>,
 }
 
@@ -75,6 +81,7 @@ impl Board {
             open,
             changed: Notify::new(),
             failures: RefCell::default(),
+            answers: settings.keep_answers.then(RefCell::default),
             compiled: RefCell::default(),
             cleaner: Cleaner::new(settings.redactor.clone(), &scope),
             propose: settings.propose_snapshot.clone(),
@@ -234,6 +241,35 @@ impl Board {
         });
     }
 
+    /// Keeps what a step was answered, if that is wanted.
+    pub fn keep_answer(&self, step: &Step, outcome: &ReplyOutcome) {
+        let Some(answers) = &self.answers else {
+            return;
+        };
+        let error = |error: &RpcError| {
+            let (code, message) = (error.code, &error.message);
+            json!({ "error": { "code": code, "message": message } })
+        };
+        let answer = match outcome {
+            ReplyOutcome::Answered(result) => json!({ "result": result }),
+            ReplyOutcome::RpcError(refusal) => error(refusal),
+            ReplyOutcome::Http(end) => match &end.rpc_error {
+                Some(refusal) => error(refusal),
+                None => return,
+            },
+            ReplyOutcome::TimedOut(_)
+            | ReplyOutcome::Exited(_)
+            | ReplyOutcome::Broken(_)
+            | ReplyOutcome::Unanswered(_) => return,
+        };
+        answers.borrow_mut().insert(step.id.clone(), answer);
+    }
+
+    /// What was kept.
+    pub fn take_answers(&self) -> StepAnswers {
+        self.answers.as_ref().map(RefCell::take).unwrap_or_default()
+    }
+
     /// Steps in the plan's order and failures in the report's.
     pub fn finish(&self) -> (Vec<Option<StepReport>>, Vec<Failure>) {
         let mut failures = self.failures.take();
@@ -273,6 +309,7 @@ teardown:
         let source = PlanSource {
             path: "p.yaml".into(),
             text: PLAN.into(),
+            variant: None,
         };
         let plan = load(source).unwrap();
         let (_, interrupt) = watch::channel(None);
@@ -282,6 +319,7 @@ teardown:
             env: std::collections::BTreeMap::new(),
             vars: indexmap::IndexMap::new(),
             selection: Selection::default(),
+            keep_answers: false,
             fail_fast,
             wire_check: false,
             starts: Arc::new(Semaphore::new(1)),

@@ -207,6 +207,13 @@ impl Cleaner {
         for step in &mut record.steps {
             self.step(step);
         }
+        for answer in record.answers.values_mut() {
+            self.json(answer);
+            answer
+                .as_object_mut()
+                .into_iter()
+                .for_each(|of| of.values_mut().for_each(bound));
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 use super::clean::Cleaner;
 use super::operators::{Compiled, OperandError, holds};
 use super::output::{self, Adapter, Declared};
-use super::snapshots;
+use super::volatile::settled;
 use crate::model::{Assertion, AssertionTarget, RpcError};
 use crate::plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate};
 use serde_json::Value;
@@ -294,7 +294,7 @@ impl<'a> Bench<'a> {
     ) {
         let name = predicate.operand.as_str().unwrap_or_default().to_owned();
         let actual = actual.map(|value| {
-            let text = snapshots::text_of(value);
+            let text = settled(value, &predicate.redact);
             Value::from(self.cleaner.text(&text))
         });
         let verdict = (self.resolve)(predicate).and_then(|stored| {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 fn predicate(operator: Operator, operand: Value) -> Predicate {
     Predicate {
+        redact: Vec::new(),
         operator,
         operand,
         at: Location::default(),
@@ -144,6 +145,7 @@ fn every_target_is_looked_at_and_duration_comes_last() {
             path: serde_json_path::JsonPath::parse("$.content[*].text").unwrap(),
             raw_path: "$.content[*].text".into(),
             predicates: vec![Predicate {
+                redact: Vec::new(),
                 at,
                 ..predicate(Operator::Length, json!(1))
             }],

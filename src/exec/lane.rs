@@ -15,7 +15,7 @@ use crate::model::{
 };
 use crate::plan::{Request, Server, Step};
 use crate::text::truncate_middle;
-use crate::wire::{self, Answers, Launch, Reach, Session, StartFailure};
+use crate::wire::{self, Answers, Launch, Reach, Session, StartFailure, Version};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -115,6 +115,7 @@ impl Lane {
     fn launch(&self, reach: Reach) -> Launch {
         Launch {
             era: self.server.era,
+            version: self.server.protocol.as_deref().and_then(Version::find),
             startup_timeout: self.server.startup_timeout,
             request_timeout: self.server.request_timeout,
             shutdown_timeout: self.server.shutdown_timeout,

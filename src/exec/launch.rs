@@ -111,7 +111,7 @@ impl Preparation<'_> {
             .command()
             .map(|command| self.command(command, &mut facts));
         let mut auth = None;
-        let reach = match &server.transport {
+        let mut reach = match &server.transport {
             Transport::Stdio(_) => spec.clone().map(Reach::Stdio),
             Transport::Http {
                 url,
@@ -151,31 +151,21 @@ impl Preparation<'_> {
         {
             failures.push(not_startable(&facts, spec, error, self.redactor));
         }
-        let mut reach = match reach {
-            Some(reach) if failures.is_empty() => reach,
-            Some(_) | None => {
-                return Prepared {
-                    facts,
-                    answers,
-                    reach: Err(failures),
-                };
-            }
-        };
-        if let (Reach::Http(endpoint), Some(auth)) = (&mut reach, auth) {
+        if failures.is_empty()
+            && let (Some(Reach::Http(endpoint)), Some(auth)) = (&mut reach, auth)
+        {
             match authorizer(&endpoint.url, &auth, server, settings) {
                 Ok(authorizer) => endpoint.auth = Some(Arc::new(authorizer)),
                 Err(error) => failures.push(not_authorizable(&facts, &error)),
             }
         }
-        let reach = if failures.is_empty() {
-            Ok(reach)
-        } else {
-            Err(failures)
-        };
         Prepared {
             facts,
             answers,
-            reach,
+            reach: match reach {
+                Some(reach) if failures.is_empty() => Ok(reach),
+                Some(_) | None => Err(failures),
+            },
         }
     }
 

@@ -31,6 +31,7 @@ mod settings;
 mod snapshots;
 mod step;
 mod subscriptions;
+mod volatile;
 mod wire_check;
 
 pub use run::{Executed, Iteration, execute};

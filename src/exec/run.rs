@@ -133,6 +133,7 @@ fn record(board: &Board, ends: Vec<LaneEnd>) -> IterationRecord {
     let (steps, failures) = board.finish();
     let mut record = IterationRecord {
         failures,
+        answers: board.take_answers(),
         interrupted: match stopped {
             Some(Stop::Interrupted(signal)) => Some(signal),
             Some(Stop::Deadline) | None => None,

@@ -164,6 +164,7 @@ teardown:
         load(PlanSource {
             path: "p.yaml".into(),
             text: text.into(),
+            variant: None,
         })
         .unwrap()
     }

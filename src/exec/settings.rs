@@ -38,6 +38,8 @@ pub struct ExecSettings {
     /// Hold the messages of all servers against the specification, whatever
     /// the plan says.
     pub wire_check: bool,
+    /// Keep what each step was answered, to be compared with other runs.
+    pub keep_answers: bool,
     /// How many servers may be starting at the same time, over all plans.
     pub starts: Arc<Semaphore>,
     pub interrupt: watch::Receiver<Option<Signal>>,

@@ -138,13 +138,16 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     let heard_before = session.notice_count();
     script.begin(std::mem::take(&mut ready.answers));
     let sent = send(session, subscriptions, step, &mut ready, limit).await;
+    board.keep_answer(step, &sent.reply.outcome);
     let ended = Ended {
         scene,
         step,
         ready: &ready,
+        // What is cancelled has no output.
         schema: ready
             .tool
             .as_deref()
+            .filter(|_| step.cancel.is_none())
             .and_then(|tool| book.output_schema(tool)),
         elapsed: sent.reply.elapsed,
         at: Instant::now(),

@@ -3,8 +3,8 @@
 
 use super::seen::StepFacts;
 use crate::plan::{
-    Answer, Command, CompletionOf, Give, ListKind, Plan, Predicate, Raw, Request, Server, Step,
-    Transport,
+    Answer, Command, CompletionOf, Give, ListKind, Plan, Predicate, Raw, Redaction, Request,
+    Server, Step, Transport,
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -203,9 +203,20 @@ fn add_expectations(step: &Step, print: &mut Print) {
     }
 }
 
+/// Nothing where there are none, so that steps without them keep their print.
+fn add_redactions(redactions: &[Redaction], print: &mut Print) {
+    for redaction in redactions {
+        match redaction {
+            Redaction::At { raw, with, .. } => print.text("redact").text(raw).text(with),
+            Redaction::Kind(kind) => print.text("redact").text(kind.name()),
+        };
+    }
+}
+
 fn add_predicates(over: &str, predicates: &[Predicate], print: &mut Print) {
     print.text(over).number(predicates.len() as u64);
     for predicate in predicates {
+        add_redactions(&predicate.redact, print);
         print.text(predicate.operator.name());
         add_value(&predicate.operand, print);
     }
@@ -299,6 +310,7 @@ steps:
                 &load(PlanSource {
                     path: "plan.yaml".into(),
                     text: text.into(),
+                    variant: None,
                 })
                 .unwrap(),
             )
@@ -348,6 +360,7 @@ steps:
         let plan = load(PlanSource {
             path: "plan.yaml".into(),
             text: PLAN.into(),
+            variant: None,
         })
         .unwrap();
         let revisions: Vec<String> = step_facts(&plan)
@@ -378,6 +391,7 @@ steps:
         let plan = load(PlanSource {
             path: "plan.yaml".into(),
             text: PLAN.into(),
+            variant: None,
         })
         .unwrap();
         let facts = step_facts(&plan);

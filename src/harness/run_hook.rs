@@ -117,7 +117,11 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     fn reread(&mut self) -> bool {
         let plan = PlanSource::read(&self.original.path)
             .map_err(|e| e.to_string())
-            .and_then(|source| apply::load(source, self.settings).map_err(|e| e.to_string()));
+            .and_then(|source| {
+                let variant = self.original.variant.clone();
+                let source = PlanSource { variant, ..source };
+                apply::load(source, self.settings).map_err(|e| e.to_string())
+            });
         match plan {
             Ok(plan) => {
                 if self.plan.source.text != self.original.text {

@@ -12,6 +12,7 @@ mod event;
 mod exit;
 mod failure;
 mod failures;
+mod matrix;
 mod record;
 mod report;
 mod rules;
@@ -31,6 +32,10 @@ pub use failure::{
     RpcError, SpawnError, ToolResult,
 };
 pub use failures::{FailureView, Failures, KnownAdvice};
+pub use matrix::{
+    Difference, DifferenceKind, MatrixCell, MatrixReport, MatrixServer, MatrixStep, MatrixVariant,
+    StepAnswers,
+};
 pub use record::{
     Because, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState, ToolInfo,
     Totals,

@@ -1,6 +1,6 @@
 //! What one iteration of a plan recorded.
 
-use super::{ErrorCategory, Exit, Failure, Signal, WireCheck};
+use super::{ErrorCategory, Exit, Failure, Signal, StepAnswers, WireCheck};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -164,6 +164,8 @@ pub struct IterationRecord {
     /// `attempts` is 1 for an executed step here; the loop adds them up.
     pub steps: Vec<StepReport>,
     pub failures: Vec<Failure>,
+    /// Only where that was asked for.
+    pub answers: StepAnswers,
     /// By server, for the repairs; absent for a server that never listed.
     pub tools: Vec<(String, Vec<ToolInfo>)>,
     /// A signal ended the iteration early.

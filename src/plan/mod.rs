@@ -5,6 +5,7 @@ mod auth;
 mod edit;
 mod features;
 mod load;
+mod matrix;
 mod scope;
 mod source;
 mod syntax;
@@ -18,11 +19,13 @@ pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
 };
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
+pub use matrix::{Matrix, Variant};
 pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
     BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect,
-    ListKind, Location, Operator, Plan, Predicate, Request, Segment, Server, Step, Transport,
+    ListKind, Location, Operator, Plan, Predicate, Redaction, Request, Segment, Server, Step,
+    Transport, Volatile,
 };
 pub use uses::UnknownServer;

@@ -1,6 +1,6 @@
 //! The text of a plan and where it came from.
 
-use super::Location;
+use super::{Location, Variant};
 use sha2::{Digest, Sha256};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +15,9 @@ pub struct PlanSource {
     /// As the user gave it; shown in errors and reports.
     pub path: PathBuf,
     pub text: Arc<str>,
+    /// The combination of the plan's matrix that is meant, where it is run in
+    /// one.
+    pub variant: Option<Arc<Variant>>,
 }
 
 /// How a plan is written.
@@ -87,6 +90,7 @@ impl PlanSource {
         Ok(Self {
             path: path.to_owned(),
             text: text.into(),
+            variant: None,
         })
     }
 
@@ -101,10 +105,14 @@ impl PlanSource {
     /// all. The file's permissions stay, and a symbolic link to it stays one.
     ///
     /// # Errors
-    /// The file does not hold `before`, or can't be read or written; then it
+    /// The file holds neither this text nor `before`, or can't be read or written; then it
     /// is as it was.
     pub fn replace(&self, before: &Self) -> Result<(), ReplaceError> {
-        if Self::read(&self.path)?.text != before.text {
+        let now = Self::read(&self.path)?;
+        if now.text == self.text {
+            return Ok(());
+        }
+        if now.text != before.text {
             return Err(ReplaceError::Changed {
                 path: self.path.display().to_string(),
             });
@@ -182,7 +190,12 @@ mod tests {
         };
         after.replace(&before).unwrap();
         assert_eq!(PlanSource::read(&file).unwrap(), after);
-        let again = after.replace(&before);
+        after.replace(&before).unwrap();
+        let other = PlanSource {
+            text: "a: 3\n".into(),
+            ..before.clone()
+        };
+        let again = other.replace(&before);
         assert!(matches!(again, Err(ReplaceError::Changed { .. })));
         let names = std::fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(names, 1, "nothing is left beside it");

@@ -5,6 +5,7 @@ use super::auth::Auth;
 use super::features::{
     Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
 };
+use super::matrix::Matrix;
 use super::template::Template;
 use crate::model::{Era, Section};
 use indexmap::IndexMap;
@@ -73,6 +74,8 @@ pub struct Plan {
     pub hooks: Hooks,
     /// `wire: strict`: of servers that do not say themselves.
     pub wire_check: bool,
+    /// The combinations that it is run in; `source` says which one this is.
+    pub matrix: Option<Matrix>,
     pub servers: IndexMap<String, Server>,
     pub setup: Vec<Step>,
     pub steps: Vec<Step>,
@@ -108,6 +111,9 @@ pub struct Server {
     pub wire_check: Option<bool>,
     /// A pinned era; without one, it is found out.
     pub era: Option<Era>,
+    /// A pinned revision, the server's own or that of this combination of the
+    /// matrix: one of [`crate::model::REVISIONS`].
+    pub protocol: Option<String>,
     /// What the client declares; without it, what follows from the answers of
     /// the server and of its steps.
     pub capabilities: Option<Value>,
@@ -134,7 +140,7 @@ pub enum Transport {
         url: Template,
         headers: IndexMap<String, Template>,
         /// How to get the tokens that the server wants.
-        auth: Option<Auth>,
+        auth: Option<Box<Auth>>,
         /// What to start first; without it, the server is there already.
         command: Option<Command>,
     },
@@ -290,7 +296,50 @@ pub struct Predicate {
     pub operator: Operator,
     /// Raw: a string in it may be a template, resolved when judged.
     pub operand: Value,
+    /// What of the value counts for nothing; of a snapshot alone.
+    pub redact: Vec<Redaction>,
     pub at: Location,
+}
+
+/// What differs from run to run in a value that is held against a snapshot,
+/// and is replaced before.
+#[derive(Debug, Clone)]
+pub enum Redaction {
+    /// Whatever the path selects, from the value's own root.
+    At {
+        path: serde_json_path::JsonPath,
+        raw: String,
+        with: String,
+    },
+    /// All of a kind, wherever it stands.
+    Kind(Volatile),
+}
+
+/// What is known by its form to differ from run to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Volatile {
+    /// Date and time as of RFC 3339.
+    Timestamp,
+    Uuid,
+    /// A number with a unit of time, as in `12.5 ms`.
+    Duration,
+    /// 32 or more hexadecimal digits.
+    Hash,
+}
+
+impl Volatile {
+    pub const ALL: [Self; 4] = [Self::Timestamp, Self::Uuid, Self::Duration, Self::Hash];
+
+    /// The name as plans write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timestamp => "timestamp",
+            Self::Uuid => "uuid",
+            Self::Duration => "duration",
+            Self::Hash => "hash",
+        }
+    }
 }
 
 /// The closed set of operators.

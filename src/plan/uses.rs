@@ -1,6 +1,5 @@
 //! What a plan as a whole refers to.
 
-use super::auth::Auth;
 use super::template::{Part, Template, each_reference};
 use super::{
     Answer, Expect, Plan, Predicate, Raw, Request, Server, Step, Transport, has_reference,
@@ -125,7 +124,7 @@ impl Server {
             } => {
                 templates.push(url);
                 templates.extend(headers.values());
-                templates.extend(auth.iter().flat_map(Auth::templates));
+                templates.extend(auth.iter().flat_map(|auth| auth.templates()));
             }
         }
         templates.into_iter()

@@ -78,6 +78,7 @@ fn plan(text: &str) -> Plan {
     let source = PlanSource {
         path: "plan.yaml".into(),
         text: text.into(),
+        variant: None,
     };
     crate::plan::load(source).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -302,6 +303,24 @@ fn an_expectation_that_names_the_folder_keeps_it_where_it_is() {
         let failure = says("Error accessing directory /srv/data: ENOENT");
         let found = proposals(&plan, &failure, "missing_directory", &FakeFs::new());
         assert!(found.is_empty(), "{expected}");
+    }
+}
+
+#[test]
+fn an_answer_or_a_notification_that_names_the_folder_keeps_it_too() {
+    let answer = "answers: [{ method: roots/list, result: { roots: [{ uri: /srv/data }] } }]";
+    let asked =
+        "answers: [{ method: roots/list, expect: [{ path: $.a, equals: /srv/data }], result: {} }]";
+    let told = "expect: { notifications: [{ method: a/b, json: [{ path: $.uri, equals: /srv/data/x }] }] }";
+    for more in [answer, asked, told] {
+        let text = FILES.replace("${name}", "x").replace(
+            "args: { path: \"/srv/data/a.txt\" } }",
+            &format!("args: {{ path: /x }}, {more} }}"),
+        );
+        let plan = plan(&text);
+        let failure = says("Error accessing directory /srv/data: ENOENT");
+        let found = proposals(&plan, &failure, "missing_directory", &FakeFs::new());
+        assert!(found.is_empty(), "{more}");
     }
 }
 
@@ -731,7 +750,7 @@ proptest! {
                   "expect": { "is_error": true, "text": { "contains": expected } } },
             ],
         });
-        let source = PlanSource { path: "plan.json".into(), text: text.to_string().into() };
+        let source = PlanSource { path: "plan.json".into(), text: text.to_string().into(), variant: None, };
         let Ok(plan) = crate::plan::load(source) else { return Ok(()) };
         let fs = FakeFs::new()
             .dir("/srv", writable)

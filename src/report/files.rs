@@ -10,7 +10,8 @@
 use super::json::{Results, results_json, run_json};
 use super::junit::junit_xml;
 use super::markdown::test_results_md;
-use crate::model::{IterationReport, RunReport};
+use super::matrix::matrix_md;
+use crate::model::{IterationReport, MatrixReport, RunReport};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -170,6 +171,18 @@ impl RunDir {
             source: error.into(),
         })?;
         replace(&self.path, "results.json", &bytes)
+    }
+
+    /// Writes `matrix.md`, where there is anything to write in it.
+    ///
+    /// # Errors
+    /// As [`ReportDir::write`].
+    pub fn write_matrix(&self, matrices: &[MatrixReport]) -> Result<(), ReportError> {
+        if matrices.is_empty() {
+            return Ok(());
+        }
+        let text = matrix_md(matrices);
+        replace(&self.path, "matrix.md", text.as_bytes()).map(drop)
     }
 }
 

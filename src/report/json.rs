@@ -1,6 +1,6 @@
 //! Reports as data: `results.json`, and what `--format json` prints.
 
-use crate::model::{RunReport, SCHEMA_VERSION};
+use crate::model::{MatrixReport, RunReport, SCHEMA_VERSION};
 use serde::Serialize;
 
 /// Several plans in one call.
@@ -11,6 +11,9 @@ pub struct Results<'a> {
     /// The strongest of the plans' exit codes.
     pub exit_code: u8,
     pub plans: &'a [RunReport],
+    /// The plans that were run in several combinations, side by side.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub matrix: &'a [MatrixReport],
 }
 
 impl<'a> Results<'a> {
@@ -21,7 +24,13 @@ impl<'a> Results<'a> {
             run_id,
             exit_code,
             plans,
+            matrix: &[],
         }
+    }
+
+    #[must_use]
+    pub fn with_matrix(self, matrix: &'a [MatrixReport]) -> Self {
+        Self { matrix, ..self }
     }
 }
 

@@ -12,7 +12,8 @@ mod progress;
 use super::quote::line;
 use super::words;
 use crate::model::{
-    ActionKind, Because, Event, IterationReport, RunReport, Section, StepReport, StepState,
+    ActionKind, Because, Event, IterationReport, MatrixReport, RunReport, Section, StepReport,
+    StepState,
 };
 use crate::text::{human_duration, plural};
 use indicatif::MultiProgress;
@@ -185,8 +186,18 @@ impl<W: Write> TerminalReporter<W> {
     ///
     /// # Errors
     /// As [`TerminalReporter::finish`].
-    pub fn finish_all(&mut self, reports: &[RunReport], exit_code: u8) -> io::Result<()> {
-        let text = closing::several(&self.paint, reports, exit_code, self.options.quiet);
+    pub fn finish_all(
+        &mut self,
+        reports: &[RunReport],
+        matrices: &[MatrixReport],
+        exit_code: u8,
+    ) -> io::Result<()> {
+        let text = closing::several(
+            &self.paint,
+            (reports, matrices),
+            exit_code,
+            self.options.quiet,
+        );
         self.close(&text)
     }
 

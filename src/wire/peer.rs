@@ -317,9 +317,11 @@ impl Peer {
         Some(pending)
     }
 
-    /// From here on an answer to this request, which is given up, is noted.
+    /// From here on an answer to this request, which is given up, is noted. Not
+    /// so where giving it up closes its stream, which nothing can come by then.
     pub fn watch(&mut self, id: u64) {
-        self.watched = Some((id, false));
+        let closed = self.has_streams && self.version.is_some_and(|v| v.era == Era::Modern);
+        self.watched = (!closed).then_some((id, false));
     }
 
     /// Whether the request that was watched has been answered; it is watched

@@ -610,8 +610,48 @@ fn a_token_endpoint_that_hangs_ends_with_the_servers_own_limit() {
     let town = broken(hold);
     let run = run(&town, CLIENT);
     let failure = never_ready(&run, "unreachable");
-    says(failure, "/token did not answer within 2.0 s");
+    says(failure, "/token did not answer within 1.0 s");
     assert_eq!(failure["diagnosis"]["retryable"], true);
+}
+
+#[test]
+fn what_hangs_in_mid_run_is_named_before_the_step_runs_out_of_time() {
+    let town = Town::wholly(
+        |request, place| {
+            // The first token is good for the handshake only.
+            if request.method() == "tools/call" {
+                place.books.lock().unwrap().tokens.clear();
+            }
+            None
+        },
+        |request, place, out| {
+            let wanted = request.path == "/token" && place.books.lock().unwrap().issued > 0;
+            if wanted {
+                hold(out);
+            }
+            wanted
+        },
+    );
+    let run = run(&town, CLIENT);
+    let last = run.last();
+    let failure = fails(last.failure("one"), "unreachable");
+    says(failure, "/token did not answer within 1.0 s");
+    assert_eq!(failure["phase"], "call");
+}
+
+#[test]
+fn an_authorization_server_in_trouble_is_asked_again_in_the_next_iteration() {
+    let town = Town::with(|request, place| {
+        let mut books = place.books.lock().unwrap();
+        let first = request.path == "/.well-known/oauth-authorization-server" && books.issued == 0;
+        // Whatever was issued before counts; so the second time is good.
+        books.issued += usize::from(first);
+        first.then(|| Reply::json(503, &json!({})))
+    });
+    let project = Project::with(&town.plan(CLIENT));
+    let run = Run::of(&project, project.call(&[]).env("CLIENT", SECRET).output());
+    run.ends(0, "passed_after_retry");
+    fails(run.iteration(1).failure("s"), "unreachable");
 }
 
 #[test]

@@ -26,6 +26,8 @@ mod json;
 mod junit_corpus;
 mod limits;
 mod live_rules;
+mod matrix;
+mod notices;
 mod peers;
 mod plans;
 mod rules;

@@ -1,6 +1,6 @@
 //! `jelly snapshot`: what answers say is stored by a person, and by nobody else.
 
-use crate::support::{Ended, Project};
+use crate::support::{Ended, Project, python};
 
 const PLAN: &str = "
 version: 1
@@ -134,4 +134,42 @@ fn without_a_report_there_is_nothing_to_review() {
         "{}",
         refused.stderr
     );
+}
+
+#[test]
+fn what_differs_in_every_run_counts_for_nothing_beside_a_snapshot() {
+    let clock = python(
+        r#"
+import uuid
+found = {"run": os.getpid(), "at": "2026-11-22T01:02:%02dZ" % (os.getpid() % 60),
+         "rows": [{"id": str(uuid.uuid4()), "name": "Ada"}]}
+serve(lambda call: answer(call, text(json.dumps(found))))
+"#,
+    );
+    let plan = |redact: &str| {
+        format!(
+            "
+version: 1
+servers: {{ s: {clock} }}
+steps:
+  - {{ id: look, tool: work, expect: {{ text: {{ snapshot: look{redact} }} }} }}
+"
+        )
+    };
+    let redact = ", redact: [timestamp, { path: $.run }, { path: '$.rows[*].id', with: '[id]' }]";
+    let project = Project::with(&plan(redact));
+    assert_ne!(project.run(&[]).code, Some(0), "nothing is stored yet");
+    snapshot(&project, &["accept"]);
+    let stored = project.read("snapshots/plan/look.snap");
+    let stored: serde_json::Value = serde_json::from_str(&stored).unwrap();
+    assert_eq!(
+        stored,
+        serde_json::json!({
+            "run": "[redacted]", "at": "[timestamp]", "rows": [{ "id": "[id]", "name": "Ada" }]
+        })
+    );
+    project.run(&[]).ends(0, "passed");
+
+    project.write("plan.yaml", plan(""));
+    assert_ne!(project.run(&[]).code, Some(0), "without it, all counts");
 }

@@ -329,6 +329,7 @@ fn edited_servers(plan: &Plan) -> BTreeSet<String> {
         let source = crate::plan::PlanSource {
             path: plan.source.path.clone(),
             text: PLAN.into(),
+            variant: None,
         };
         crate::plan::load(source).unwrap()
     });

@@ -34,6 +34,7 @@ pub fn apply(source: &PlanSource, edits: &[PlanEdit]) -> Result<PlanSource, Edit
     let edited = PlanSource {
         path: source.path.clone(),
         text: editor.splices.apply(&source.text)?.into(),
+        variant: source.variant.clone(),
     };
     // Whatever YAML corner the text is in, it now says exactly what was
     // meant, or the edit is refused.

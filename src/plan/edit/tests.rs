@@ -9,6 +9,7 @@ fn source(path: &str, text: &str) -> PlanSource {
     PlanSource {
         path: path.into(),
         text: text.into(),
+        variant: None,
     }
 }
 

@@ -161,10 +161,101 @@ impl<'t> Reader<'t> {
         if secret.is_literal() {
             let name = key.to_ascii_uppercase();
             self.problem(node.span, path, "a secret does not belong in a plan")
+                .hide()
                 .hint(format!(
                     "set it as a variable of the environment, and write `{key}: \"${{secret:{name}}}\"`"
                 ));
         }
         Some(secret)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::{Auth, AuthGrant, AuthProof, PlanSource, Transport, check, load};
+    use std::fmt::Write;
+
+    fn plan(auth: &str) -> PlanSource {
+        let text = format!(
+            "version: 1\nservers:\n  s:\n    url: https://h/mcp\n    auth: {auth}\nsteps: \
+             [{{ tool: t }}]\n"
+        );
+        PlanSource {
+            path: "plan.yaml".into(),
+            text: text.into(),
+            variant: None,
+        }
+    }
+
+    fn read(auth: &str) -> Auth {
+        let plan = load(plan(auth)).unwrap_or_else(|error| panic!("{}", error.render(false)));
+        assert_eq!(
+            plan.secret_names(),
+            if auth == "login" { vec![] } else { vec!["S"] }
+        );
+        let server = plan.servers.into_iter().next().unwrap().1;
+        match server.transport {
+            Transport::Http { auth, .. } => *auth.unwrap(),
+            Transport::Stdio(_) => panic!("it has a url"),
+        }
+    }
+
+    #[test]
+    fn all_ways_to_get_tokens_are_read() {
+        assert!(matches!(read("login").grant, AuthGrant::Login));
+        let auth = read(
+            "{ issuer: \"https://a\", client_credentials: { client_id: ci, client_secret: \
+             \"${secret:S}\", scopes: [a, b] } }",
+        );
+        assert_eq!(auth.issuer.unwrap().raw, "https://a");
+        let AuthGrant::ClientCredentials { proof, scopes, .. } = auth.grant else {
+            panic!("another grant");
+        };
+        assert!(matches!(proof, AuthProof::Secret(_)));
+        assert_eq!(scopes.len(), 2);
+        let auth = read(
+            "{ client_credentials: { client_id: ci, private_key: \"${secret:S}\", algorithm: \
+             RS256, key_id: k } }",
+        );
+        let AuthGrant::ClientCredentials { proof, .. } = auth.grant else {
+            panic!("another grant");
+        };
+        let AuthProof::Key {
+            algorithm, key_id, ..
+        } = proof
+        else {
+            panic!("another proof");
+        };
+        assert_eq!(
+            (algorithm, key_id.unwrap().raw.as_str()),
+            (Some("RS256"), "k")
+        );
+    }
+
+    #[test]
+    fn everything_wrong_with_it_is_said_with_its_place() {
+        let client = |inner: &str| format!("{{ client_credentials: {{ {inner} }} }}");
+        let mut text = String::new();
+        for auth in [
+            "logn".to_owned(),
+            "[login]".to_owned(),
+            "{ login: true }".to_owned(),
+            "{ issuer: auth.example.org, client_id: x }".to_owned(),
+            client("client_id: a"),
+            client("client_secret: \"${secret:S}\""),
+            client("client_id: a, client_secret: abc"),
+            client("client_id: a, private_key: \"-----BEGIN\""),
+            client("client_id: a, client_secret: \"${secret:S}\", algorithm: ES256"),
+            client("client_id: a, client_secret: \"${secret:S}\", private_key: \"${secret:S}\""),
+            client("client_id: a, private_key: \"${secret:S}\", algorithm: es256"),
+            client("client_id: a, client_secret: \"${secret:S}\", scopes: [\"a b\", \"\"]"),
+            client("client_id: a, client_secret: \"${secret:S}\", scope: a"),
+            "login\n    headers: { authorization: \"Bearer x\" }".to_owned(),
+            "login\n    oauth: {}".to_owned(),
+        ] {
+            let error = check(plan(&auth)).unwrap_err();
+            writeln!(text, "── {auth}\n{}\n", error.render(false)).unwrap();
+        }
+        insta::assert_snapshot!(text);
     }
 }

@@ -163,6 +163,7 @@ impl<'t> Reader<'t> {
                 Data::Number(number) if !number.is_f64() => vec![Predicate {
                     operator: Operator::Equals,
                     operand: code.to_value(),
+                    redact: Vec::new(),
                     at: self.at(code.span),
                 }],
                 Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) => {
@@ -261,7 +262,7 @@ impl<'t> Reader<'t> {
         let mut predicates = Vec::new();
         for entry in entries {
             let key = entry.key.as_ref();
-            if key == "path" && target == Target::Json {
+            if key == "path" && target == Target::Json || key == "redact" {
                 continue;
             }
             let Some(operator) = Operator::ALL.into_iter().find(|op| op.name() == key) else {
@@ -279,8 +280,20 @@ impl<'t> Reader<'t> {
                 predicates.push(Predicate {
                     operator,
                     operand,
+                    redact: Vec::new(),
                     at: self.at(entry.key_span),
                 });
+            }
+        }
+        if let Some(entry) = entry(entries, "redact") {
+            let redact = self.redactions(&entry.value, path.key("redact"));
+            let mut snapshots = predicates.iter_mut();
+            match snapshots.rfind(|predicate| predicate.operator == Operator::Snapshot) {
+                Some(snapshot) => snapshot.redact = redact,
+                None => {
+                    self.problem(entry.key_span, path, "`redact` belongs to a `snapshot`")
+                        .hint("as in `{ snapshot: report, redact: [timestamp] }`");
+                }
             }
         }
         // Most are one; a long plan has many.

@@ -324,6 +324,7 @@ impl<'t> Reader<'t> {
         }
         match self.count(node, path, 1) {
             Some(count) => vec![Predicate {
+                redact: Vec::new(),
                 operator: Operator::Equals,
                 operand: Value::from(count),
                 at: self.at(node.span),
@@ -560,3 +561,7 @@ impl<'t> Reader<'t> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "features_tests.rs"]
+mod tests;

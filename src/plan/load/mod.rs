@@ -6,10 +6,12 @@
 mod auth;
 mod expect;
 mod features;
+mod matrix;
 mod operand;
 mod plan;
 mod problem;
 mod reader;
+mod redact;
 mod references;
 mod server;
 mod step;

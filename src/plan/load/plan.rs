@@ -6,16 +6,17 @@ use super::references::{Needs, Place};
 use super::step::{Raw, captured, ids};
 use crate::model::Section;
 use crate::plan::syntax::{self, Data, Entry, Node, Span};
-use crate::plan::{BudgetOverrides, Hooks, Plan, PlanSource, Server, Step};
+use crate::plan::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step};
 use crate::text::close_names;
 use indexmap::IndexMap;
 use serde_json::Value;
+use std::sync::Arc;
 
 const SHAPE: Shape = Shape {
     what: "a plan",
     keys: &[
-        "version", "name", "vars", "budgets", "hooks", "wire", "servers", "setup", "steps",
-        "teardown",
+        "version", "name", "vars", "budgets", "hooks", "wire", "matrix", "servers", "setup",
+        "steps", "teardown",
     ],
     instead: &[
         ("tests", "did you mean `steps`?"),
@@ -24,6 +25,10 @@ const SHAPE: Shape = Shape {
         ("before", "did you mean `setup`?"),
         ("after", "did you mean `teardown`?"),
         ("wire_check", "write `wire: strict`"),
+        (
+            "protocol",
+            "write `matrix: { protocol: [OLD, NEW] }`, or `protocol` at a server",
+        ),
     ],
 };
 
@@ -84,6 +89,7 @@ struct Parts {
     budgets: BudgetOverrides,
     hooks: Hooks,
     wire_check: bool,
+    matrix: Option<Matrix>,
     servers: IndexMap<String, Server>,
     setup: Vec<Step>,
     steps: Vec<Step>,
@@ -99,13 +105,18 @@ fn read(
     if !problems.is_empty() {
         return Err(PlanError::new(source, problems));
     }
-    let name = parts.name.unwrap_or_else(|| {
+    let mut name = parts.name.unwrap_or_else(|| {
         let stem = source.path.file_stem().unwrap_or_default();
         stem.to_string_lossy().into_owned()
     });
+    // Each combination has a history of its own.
+    if let Some(variant) = &source.variant {
+        name.push_str(&format!(" [{}]", variant.label()));
+    }
     Ok(Plan {
         source,
         name,
+        matrix: parts.matrix,
         vars: parts.vars,
         budgets: parts.budgets,
         hooks: parts.hooks,
@@ -125,6 +136,7 @@ fn parse(
     let (root, troubles) = syntax::parse(source);
     let broken = !troubles.is_empty();
     let mut reader = Reader::new(&source.text, troubles);
+    reader.variant.clone_from(&source.variant);
     let mut parts = Parts::default();
     match root {
         Some(root) if !matches!(root.data, Data::Null) => {
@@ -169,6 +181,16 @@ impl<'t> Reader<'t> {
         let servers = get(entries, "servers");
         if let Some(Data::Map(named)) = servers.map(|node| &node.data) {
             self.names.servers = named.iter().map(|e| e.key.clone().into_owned()).collect();
+            self.names.likely_servers.clone_from(&self.names.servers);
+        }
+        if let Some(node) = get(entries, "matrix") {
+            parts.matrix = self.matrix(node, path.key("matrix"));
+        }
+        if let Some(matrix) = &parts.matrix {
+            // Outside a run, any combination will do to see the plan by.
+            let first = || Arc::new(matrix.variants().into_iter().next().unwrap_or_default());
+            self.variant.get_or_insert_with(first);
+            self.names.under_other_names(&matrix.servers);
         }
         let raw = self.raw_steps(entries, path);
         let ids = ids(&raw);
@@ -384,7 +406,9 @@ impl<'t> Reader<'t> {
         let Some(name) = value.as_str() else {
             return;
         };
-        if self.names.servers.iter().any(|known| known == name) || name.contains("${") {
+        let aliases = self.variant.iter().flat_map(|v| v.servers.keys());
+        let known = self.names.servers.iter().chain(aliases);
+        if known.into_iter().any(|known| known == name) || name.contains("${") {
             return;
         }
         let close = close_names(name, self.names.servers.iter().map(String::as_str));

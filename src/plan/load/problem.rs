@@ -2,6 +2,7 @@
 
 use crate::plan::{DocPath, Location, PlanSource};
 use crate::text::{Quoted, render_quoted};
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -19,6 +20,8 @@ pub struct Problem {
     pub(super) span: Range<usize>,
     /// A second place that belongs to it, and what it is.
     pub(super) also: Option<(Range<usize>, String)>,
+    /// What stands there is not to be shown.
+    pub(super) secret: bool,
 }
 
 impl Problem {
@@ -29,6 +32,11 @@ impl Problem {
 
     pub(super) fn also(&mut self, span: Range<usize>, what: impl Into<String>) -> &mut Self {
         self.also = Some((span, what.into()));
+        self
+    }
+
+    pub(super) fn hide(&mut self) -> &mut Self {
+        self.secret = true;
         self
     }
 
@@ -84,7 +92,21 @@ impl PlanError {
     pub fn render(&self, color: bool) -> String {
         let problems: Vec<Quoted<'_>> = self.problems.iter().map(quoted).collect();
         let path = self.source.path.display().to_string();
-        render_quoted(&path, &self.source.text, &problems, color)
+        render_quoted(&path, &self.shown_text(), &problems, color)
+    }
+
+    /// The plan's text, with stars in the place of what is secret, so that all
+    /// else stays where it is.
+    fn shown_text(&self) -> Cow<'_, str> {
+        let mut text = Cow::Borrowed(&*self.source.text);
+        for problem in self.problems.iter().filter(|problem| problem.secret) {
+            if let Some(secret) = text.get(problem.span.clone()) {
+                let star = |byte| if byte == b'\n' { '\n' } else { '*' };
+                let stars: String = secret.bytes().map(star).collect();
+                text.to_mut().replace_range(problem.span.clone(), &stars);
+            }
+        }
+        text
     }
 }
 

@@ -4,11 +4,12 @@
 use super::problem::Problem;
 use super::references::Names;
 use crate::plan::syntax::{Data, Entry, Node, Span, Trouble};
-use crate::plan::{DocPath, Location, Segment};
+use crate::plan::{DocPath, Location, Segment, Variant};
 use crate::text::{Lines, close_names};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where a reader is, as a chain up to the root: a [`DocPath`] is only built
@@ -78,6 +79,8 @@ pub(super) struct Reader<'t> {
     lines: Lines<'t>,
     problems: Vec<Problem>,
     pub(super) names: Names,
+    /// The combination of the matrix that is read.
+    pub(super) variant: Option<Arc<Variant>>,
     /// Patterns and schemas that compiled already: plans repeat them.
     pub(super) good_operands: HashSet<String>,
 }
@@ -89,6 +92,7 @@ impl<'t> Reader<'t> {
             lines: Lines::of(text),
             problems: Vec::new(),
             names: Names::default(),
+            variant: None,
             good_operands: HashSet::new(),
         };
         for trouble in troubles {
@@ -101,6 +105,10 @@ impl<'t> Reader<'t> {
 
     pub(super) fn into_problems(self) -> Vec<Problem> {
         self.problems
+    }
+
+    pub(super) fn problems_so_far(&self) -> usize {
+        self.problems.len()
     }
 
     fn place(&self, offset: usize) -> Location {
@@ -134,6 +142,7 @@ impl<'t> Reader<'t> {
             hints: Vec::new(),
             span,
             also: None,
+            secret: false,
         };
         self.problems.push(problem);
         let last = self.problems.len() - 1;

@@ -4,6 +4,7 @@ use super::reader::{Path, Reader};
 use crate::plan::syntax::{Data, Node};
 use crate::plan::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
 use crate::text::close_names;
+use indexmap::IndexMap;
 use std::collections::{BTreeMap, HashMap};
 
 /// The names known so far, in the order of the plan.
@@ -13,12 +14,24 @@ pub(super) struct Names {
     /// Variables below the one that is read.
     pub later_vars: Vec<String>,
     pub servers: Vec<String>,
+    /// What a step may mean that names no server: one of these, if there is
+    /// only one.
+    pub likely_servers: Vec<String>,
     /// By name: the step that captures it, and its position.
     pub captures: HashMap<String, (usize, String)>,
     /// Captures of this step and those after it.
     pub later_captures: HashMap<String, String>,
     /// By id: the steps that subscribe, with position and server.
     pub subscriptions: HashMap<String, (usize, String)>,
+}
+
+impl Names {
+    /// Takes note that some servers take turns under other names.
+    pub(super) fn under_other_names(&mut self, turns: &IndexMap<String, Vec<String>>) {
+        let hidden = |name: &String| turns.values().any(|servers| servers.contains(name));
+        let shown = self.servers.iter().filter(|name| !hidden(name));
+        self.likely_servers = shown.chain(turns.keys()).cloned().collect();
+    }
 }
 
 /// Where a template stands, which decides what it may name.

@@ -3,10 +3,11 @@
 use super::features::Of;
 use super::reader::{Path, Reader, Shape, entry, get};
 use super::references::{Needs, Place};
-use crate::model::Era;
+use crate::model::{Era, REVISIONS};
 use crate::plan::syntax::{Entry, Node};
 use crate::plan::template::Template;
 use crate::plan::{Command, Server, Transport};
+use crate::text::close_names;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::time::Duration;
@@ -25,6 +26,7 @@ const SHAPE: Shape = Shape {
         "headers",
         "auth",
         "era",
+        "protocol",
         "wire",
         "capabilities",
         "answers",
@@ -63,6 +65,16 @@ const SHAPE: Shape = Shape {
         ("working_directory", "did you mean `cwd`?"),
     ],
 };
+
+/// What clients declare, up to 2026-07-28.
+const CAPABILITIES: [&str; 6] = [
+    "roots",
+    "sampling",
+    "elicitation",
+    "experimental",
+    "tasks",
+    "extensions",
+];
 
 impl<'t> Reader<'t> {
     pub(super) fn servers(&mut self, node: &Node<'t>, path: Path<'_>) -> IndexMap<String, Server> {
@@ -108,6 +120,23 @@ impl<'t> Reader<'t> {
             let eras = [("modern", Era::Modern), ("legacy", Era::Legacy)];
             self.one_of(&entry.value, path.key("era"), "era", &eras)
         });
+        let own = node
+            .entry("protocol")
+            .and_then(|entry| self.revision(&entry.value, path.key("protocol")));
+        if let (Some(own), Some(era), Some(entry)) = (own, era, node.entry("era"))
+            && !REVISIONS.contains(&(own, era))
+        {
+            let message = format!("the revision {own} is not of the {era} era");
+            self.problem(entry.value.span, path.key("era"), message)
+                .hint("`protocol` says the era too: leave `era` out");
+        }
+        let of_all = || self.variant.as_ref()?.protocol.as_deref();
+        let protocol = match (own, era) {
+            (Some(own), _) => Some(own),
+            (None, Some(_)) => None,
+            (None, None) => of_all(),
+        };
+        let protocol = protocol.map(str::to_owned);
         let wire_check = node
             .entry("wire")
             .and_then(|entry| self.wire(&entry.value, path.key("wire")));
@@ -126,6 +155,7 @@ impl<'t> Reader<'t> {
             transport,
             wire_check,
             era,
+            protocol,
             capabilities,
             answers,
             startup_timeout,
@@ -140,7 +170,16 @@ impl<'t> Reader<'t> {
     fn capabilities(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Value> {
         let entries = self.entries(node, path, "capabilities by name")?;
         for entry in entries {
-            self.entries(&entry.value, path.key(&entry.key), "a capability");
+            let key = entry.key.as_ref();
+            self.entries(&entry.value, path.key(key), "a capability");
+            // Others may come; a slip is no such.
+            if !CAPABILITIES.contains(&key)
+                && let Some(close) = close_names(key, CAPABILITIES).first()
+            {
+                let message = format!("no client has the capability `{key}`");
+                self.problem(entry.key_span, path, message)
+                    .hint(format!("did you mean `{close}`?"));
+            }
         }
         Some(node.to_value())
     }
@@ -271,7 +310,7 @@ impl<'t> Reader<'t> {
         Some(Transport::Http {
             url: template?,
             headers,
-            auth,
+            auth: auth.map(Box::new),
             command,
         })
     }

@@ -263,10 +263,10 @@ impl<'t> Reader<'t> {
     ) -> Option<String> {
         if let Some(node) = get(entries, "server") {
             let name = self.fixed_string(node, path.key("server"), "a server's name")?;
-            return Some(name.to_owned());
+            return Some(self.in_turn(name));
         }
-        match self.names.servers.as_slice() {
-            [only] => Some(only.clone()),
+        match self.names.likely_servers.as_slice() {
+            [only] => Some(self.in_turn(only)),
             several => {
                 let names = several.join("`, `");
                 let problem = self.problem(node.span, path, "a step needs a `server`");
@@ -276,6 +276,14 @@ impl<'t> Reader<'t> {
                 None
             }
         }
+    }
+
+    /// The server that stands under a name in this combination of the matrix.
+    fn in_turn(&self, name: &str) -> String {
+        let variant = self.variant.as_ref();
+        variant
+            .map_or(name, |variant| variant.server(name))
+            .to_owned()
     }
 
     fn same_server(&mut self, id: &str, server: &str, node: &Node<'t>, path: Path<'_>) {

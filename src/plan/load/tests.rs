@@ -14,6 +14,7 @@ fn source(text: &str) -> PlanSource {
     PlanSource {
         path: "plan.yaml".into(),
         text: text.into(),
+        variant: None,
     }
 }
 
@@ -232,7 +233,7 @@ fn a_problem_that_aliases_repeat_is_said_once() {
 fn json_plans_are_plans() {
     let plan = load(PlanSource {
         path: "p.json".into(),
-        text: r#"{"version": 1, "servers": {"m": {"command": "x"}}, "steps": [{"tool": "t", "args": {"a": "\ud83d\ude00\/"}}]}"#.into(),
+        text: r#"{"version": 1, "servers": {"m": {"command": "x"}}, "steps": [{"tool": "t", "args": {"a": "\ud83d\ude00\/"}}]}"#.into(), variant: None,
     })
     .unwrap();
     assert_eq!(plan.steps[0].args, json!({"a": "😀/"}));
@@ -370,6 +371,18 @@ fn mistakes_are_explained() {
             "hook as string",
             step("tool: t").replace("servers:", "hooks: { fix_tests: ./fix.sh }\nservers:"),
         ),
+        (
+            "unknown redaction",
+            step("tool: t\nexpect: { text: { snapshot: a, redact: [timestamps] } }"),
+        ),
+        (
+            "redaction without a path",
+            step("tool: t\nexpect: { text: { snapshot: a, redact: [{ with: x }] } }"),
+        ),
+        (
+            "redaction of no snapshot",
+            step("tool: t\nexpect: { text: { equals: a, redact: [uuid] } }"),
+        ),
         ("duplicate key", step("tool: t\nname: a\nname: b")),
         (
             "bad indentation",
@@ -419,7 +432,7 @@ proptest! {
     fn loading_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..80), json in any::<bool>()) {
         let text = String::from_utf8_lossy(&bytes);
         let path = if json { "p.json" } else { "p.yaml" };
-        let source = PlanSource { path: path.into(), text: text.as_ref().into() };
+        let source = PlanSource { path: path.into(), text: text.as_ref().into(), variant: None, };
         if let Err(error) = load(source) {
             prop_assert!(!error.problems().is_empty());
             prop_assert!(!error.render(false).is_empty());

@@ -3,10 +3,11 @@
 
 use super::name;
 use super::paint::{Paint, Tone};
-use crate::model::{ExitCode, HelpProblem, HelpSummary, RunReport, Verdict};
-use crate::report::words;
-use crate::text::{human_duration, plural};
+use crate::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
+use crate::report::{matrix, words};
+use crate::text::{human_duration, one_line, plural};
 use std::time::Duration;
+use unicode_width::UnicodeWidthStr;
 
 /// The end of one run.
 pub(super) fn one(paint: &Paint, report: &RunReport, quiet: bool) -> String {
@@ -42,7 +43,12 @@ fn where_it_lies(paint: &Paint, report: &RunReport, indent: &str) -> String {
 }
 
 /// The end of a call with several plans.
-pub(super) fn several(paint: &Paint, reports: &[RunReport], exit_code: u8, quiet: bool) -> String {
+pub(super) fn several(
+    paint: &Paint,
+    (reports, matrices): (&[RunReport], &[MatrixReport]),
+    exit_code: u8,
+    quiet: bool,
+) -> String {
     let mut out = String::new();
     if !quiet {
         out.push('\n');
@@ -51,10 +57,12 @@ pub(super) fn several(paint: &Paint, reports: &[RunReport], exit_code: u8, quiet
         out.push_str(&verdict(paint, report));
         out.push_str(&where_it_lies(paint, report, "    "));
     }
-    let text = format!(
-        "{}, exit code {exit_code}",
-        plural(reports.len() as u64, "plan")
-    );
+    for found in matrices {
+        out.push_str(&side_by_side(paint, found));
+    }
+    let what = if matrices.is_empty() { "plan" } else { "run" };
+    let runs = plural(reports.len() as u64, what);
+    let text = format!("{runs}, exit code {exit_code}");
     out.push_str(&paint.hanging("", Tone::Strong, &text, 4));
     for report in reports {
         if let Some(help) = &report.help_summary {
@@ -63,6 +71,62 @@ pub(super) fn several(paint: &Paint, reports: &[RunReport], exit_code: u8, quiet
             out.push_str(&help_text(paint, help));
         }
     }
+    out
+}
+
+/// Longest cell of a table, in columns.
+const CELL: usize = 48;
+/// Longest diff of one difference, in lines.
+const DIFF_LINES: usize = 20;
+
+/// The combinations of a matrix: a column each, and below what differs.
+fn side_by_side(paint: &Paint, found: &MatrixReport) -> String {
+    let head = format!("{}: ", name(&found.plan));
+    let mut out = String::from("\n");
+    out.push_str(&paint.hanging(&head, Tone::Strong, &matrix::in_short(found), 4));
+    let rows: Vec<(Vec<String>, bool)> = matrix::rows(found)
+        .into_iter()
+        .map(|(row, differs)| {
+            let row = row.iter().map(|text| one_line(&name(text), CELL)).collect();
+            (row, differs)
+        })
+        .collect();
+    let columns = rows.first().map_or(0, |(row, _)| row.len());
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            let cells = rows.iter().filter_map(|(row, _)| row.get(column));
+            cells.map(|text| text.width()).max().unwrap_or_default()
+        })
+        .collect();
+    for (row, differs) in &rows {
+        let mut line = String::new();
+        for (text, width) in row.iter().zip(&widths) {
+            line.push_str(text);
+            line.push_str(&" ".repeat(width - text.width() + 2));
+        }
+        let line = line.trim_end();
+        let line = if *differs {
+            paint.tone(Tone::Warn, &format!("  ≠ {line}"))
+        } else {
+            format!("    {line}")
+        };
+        out.push_str(&line);
+        out.push('\n');
+    }
+    let (shown, more) = matrix::shown(found);
+    for difference in shown {
+        let [one, other] = &difference.between;
+        let text = format!("{} ({} | {})", difference.text, name(one), name(other));
+        let head = format!("  ≠ {}: ", name(&difference.step));
+        out.push_str(&paint.hanging(&head, Tone::Warn, &text, 6));
+        if let Some(diff) = &difference.diff {
+            out.push_str(&paint.diff(diff, "      ", DIFF_LINES));
+        }
+    }
+    if let Some(more) = more {
+        out.push_str(&format!("  {more}\n"));
+    }
+    out.push('\n');
     out
 }
 

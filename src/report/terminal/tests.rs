@@ -220,7 +220,7 @@ fn several_plans_end_with_a_line_each_and_the_help() {
     let mut out = Vec::new();
     let mut reporter = TerminalReporter::new(&mut out, TerminalOptions::default());
     let reports = [samples::passed(), samples::dead_server(), samples::flaky()];
-    reporter.finish_all(&reports, 3).unwrap();
+    reporter.finish_all(&reports, &[], 3).unwrap();
     insta::assert_snapshot!("terminal_several", String::from_utf8(out).unwrap());
 }
 

@@ -7,15 +7,15 @@
 use super::assertion::WorkloadToken;
 use super::book::{Entry, TokenBook};
 use super::challenge::Challenge;
-use super::client::{Client, Proof};
+use super::client::Client;
 use super::code::Code;
+use super::desk::Desk;
 use super::discovery::{Found, Wanted, discover};
 use super::door::Door;
 use super::error::{AuthError, Stage};
-use super::fetch::{Got, Http};
-use super::metadata::ServerMetadata;
+use super::fetch::Http;
 use super::scopes;
-use super::token::{Form, Refused, Tokens, form, shown};
+use super::token::{Refused, Tokens, form, shown};
 use crate::text::plural;
 use crate::text::redact::Redactor;
 use reqwest::Url;
@@ -354,19 +354,19 @@ impl Authorizer {
         };
         let may_refresh = matches!(need, Need::Any(_));
         progress.is_fresh = true;
-        let tokens = match &self.settings.grant {
+        let (tokens, asked) = match &self.settings.grant {
             Grant::ClientCredentials(client) => {
                 self.still_the_issuer_of(progress, &found)?;
                 let request = form("client_credentials", &found.resource, &asked);
-                progress.asked = asked;
-                self.desk().request(&found.server, client, request).await?
+                let tokens = self.desk().request(&found.server, client, request).await?;
+                (tokens, asked)
             }
             Grant::Assertion(client, token) => {
                 self.still_the_issuer_of(progress, &found)?;
                 let mut request = form(JWT_BEARER, &found.resource, &asked);
                 request.push(("assertion", token.0.clone()));
-                progress.asked = asked;
-                self.desk().request(&found.server, client, request).await?
+                let tokens = self.desk().request(&found.server, client, request).await?;
+                (tokens, asked)
             }
             Grant::Code(code) => {
                 if code.client.is_some() {
@@ -377,6 +377,8 @@ impl Authorizer {
             }
             Grant::Stored(book) => self.of_book(progress, book, &found).await?,
         };
+        // Only now: whoever waits for a token may have given up meanwhile.
+        progress.asked = asked;
         self.take(progress, found, tokens)
     }
 
@@ -406,7 +408,7 @@ impl Authorizer {
         found: &Found,
         asked: Vec<String>,
         may_refresh: bool,
-    ) -> Result<Tokens, AuthError> {
+    ) -> Result<(Tokens, Vec<String>), AuthError> {
         let issuer = &found.server.issuer;
         let known = progress.clients.get(issuer).cloned();
         let same = progress.issuer.as_ref() == Some(issuer);
@@ -414,7 +416,7 @@ impl Authorizer {
         if let (Some(client), Some(refresh), true, true) = (&known, refresh, same, may_refresh) {
             // One that is refused is no failure while there is a person to ask.
             if let Ok(tokens) = self.refresh(found, client, &refresh).await {
-                return Ok(tokens);
+                return Ok((tokens, asked));
             }
         }
         let desk = self.desk();
@@ -422,8 +424,7 @@ impl Authorizer {
             .tokens(&desk, &mut progress.door, known.as_ref(), found, &asked)
             .await?;
         progress.clients.insert(issuer.clone(), visited.client);
-        progress.asked = visited.scopes;
-        Ok(visited.tokens)
+        Ok((visited.tokens, visited.scopes))
     }
 
     /// From the book, renewed if it must be.
@@ -432,7 +433,7 @@ impl Authorizer {
         progress: &mut Progress,
         book: &TokenBook,
         found: &Found,
-    ) -> Result<Tokens, AuthError> {
+    ) -> Result<(Tokens, Vec<String>), AuthError> {
         let (resource, issuer) = (&found.resource, &found.server.issuer);
         let refuse = |why: &str| {
             let text = format!("{why} to {} by {}", shown(resource), shown(issuer));
@@ -446,12 +447,11 @@ impl Authorizer {
         desk.learn_client(&client);
         let stored = entry.tokens();
         desk.learn_tokens(&stored);
-        progress.asked.clone_from(&entry.scopes);
         progress.clients.insert(issuer.clone(), client.clone());
         let used = progress.tokens.as_ref().map(|t| &t.access);
         if !entry.is_expired() && used != Some(&stored.access) {
             progress.is_fresh = false;
-            return Ok(stored);
+            return Ok((stored, entry.scopes));
         }
         let Some(refresh) = &stored.refresh else {
             return Err(refuse(
@@ -468,7 +468,7 @@ impl Authorizer {
         };
         let renewed = Entry::new((resource, issuer), &client, &tokens, &entry.scopes);
         book.write(&renewed)?;
-        Ok(tokens)
+        Ok((tokens, entry.scopes))
     }
 
     async fn refresh(
@@ -545,96 +545,5 @@ impl Authorizer {
             // Whoever takes a token leaves this.
             (Ok(()), None) => Err(AuthError::new(Stage::Token, "no token was kept")),
         }
-    }
-}
-
-/// Where forms are handed in: what every grant shares.
-pub(super) struct Desk<'a> {
-    pub http: &'a Http,
-    redactor: &'a Redactor,
-}
-
-impl Desk<'_> {
-    /// Has a secret masked from now on.
-    pub fn learn(&self, name: &str, value: &str) {
-        self.redactor.learn([(name, value)]);
-    }
-
-    pub fn learn_client(&self, client: &Client) {
-        match &client.proof {
-            Proof::Secret(secret) => self.learn("client secret", secret),
-            Proof::Nothing | Proof::Key(_) => {}
-        }
-    }
-
-    fn learn_tokens(&self, tokens: &Tokens) {
-        let refresh = tokens.refresh.iter();
-        self.redactor.learn(
-            [("access token", &tokens.access)]
-                .into_iter()
-                .chain(refresh.map(|token| ("refresh token", token))),
-        );
-    }
-
-    /// Asks for tokens. They are masked everywhere before this returns.
-    pub async fn request(
-        &self,
-        server: &ServerMetadata,
-        client: &Client,
-        mut request: Form,
-    ) -> Result<Tokens, AuthError> {
-        let mut proof = client.show(server)?;
-        for (name, value) in &proof.form {
-            if *name == "client_assertion" {
-                self.learn("client assertion", value);
-            }
-        }
-        if let Some(basic) = &proof.basic {
-            self.learn("client credentials", basic.trim_start_matches("Basic "));
-        }
-        request.append(&mut proof.form);
-        let place = &server.token_endpoint;
-        let got = self
-            .http
-            .form(place, &request, proof.basic.as_deref())
-            .await?;
-        if !got.is_success() {
-            return Err(self.refusal("token", place, &got));
-        }
-        let tokens = Tokens::read(&got.body).map_err(|why| {
-            let text = format!(
-                "the request for a token at {} was answered {why}",
-                self.http.shown(place)
-            );
-            AuthError::new(Stage::Token, text)
-        })?;
-        self.learn_tokens(&tokens);
-        Ok(tokens)
-    }
-
-    /// What a refusal of an authorization server comes to.
-    pub fn refusal(&self, what: &str, place: &Url, got: &Got) -> AuthError {
-        let refused = Refused::read(&got.body);
-        let registering = what == "registration";
-        let stage = match (refused.error.as_deref(), got.status) {
-            (_, 429 | 500..) => Stage::Unreachable,
-            _ if registering => Stage::Client,
-            (Some("invalid_client" | "unauthorized_client"), _) => Stage::Client,
-            (Some("invalid_scope"), _) => Stage::Scope,
-            (Some("invalid_target"), _) => Stage::Resource,
-            (None, 401) => Stage::Client,
-            (_, _) => Stage::Token,
-        };
-        let said = shown(&self.redactor.redact(&refused.in_words()));
-        let redirect = match got.location {
-            Some(_) => "; jelly follows no redirect with what is secret",
-            None => "",
-        };
-        let text = format!(
-            "the {what} endpoint {} answered with {}{said}{redirect}",
-            self.http.shown(place),
-            got.words()
-        );
-        AuthError::new(stage, text)
     }
 }

@@ -5,9 +5,9 @@
 //! the server does not know yet.
 
 use super::assertion::{NO_RANDOM, random};
-use super::authorizer::Desk;
 use super::book::TokenBook;
 use super::client::{Client, Method};
+use super::desk::Desk;
 use super::discovery::Found;
 use super::door::{Answer, Door};
 use super::error::{AuthError, Stage};

@@ -13,6 +13,7 @@ mod book;
 mod challenge;
 mod client;
 mod code;
+mod desk;
 mod discovery;
 mod door;
 mod error;

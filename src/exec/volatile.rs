@@ -1,0 +1,119 @@
+//! What counts for nothing in a value that is held against a snapshot.
+
+use super::snapshots;
+use crate::plan::{Redaction, Volatile};
+use regex::Regex;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// In the order in which they are looked for: a part of a timestamp may look
+/// like a duration.
+static FORMS: LazyLock<Vec<(Volatile, Regex)>> = LazyLock::new(|| {
+    [
+        (
+            Volatile::Timestamp,
+            r"\b\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?",
+        ),
+        (
+            Volatile::Uuid,
+            r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+        ),
+        (Volatile::Hash, r"(?i)\b[0-9a-f]{32,}\b"),
+        (
+            Volatile::Duration,
+            r"\b\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|secs|seconds?|min|mins|minutes?|h|hours?)\b",
+        ),
+    ]
+    .into_iter()
+    // A test holds that all of them compile.
+    .filter_map(|(kind, pattern)| Some((kind, Regex::new(pattern).ok()?)))
+    .collect()
+});
+
+/// The text that is held against a snapshot.
+///
+/// A text that is JSON is taken for the JSON that it is where a path looks
+/// into it.
+pub fn settled(value: &Value, redactions: &[Redaction]) -> String {
+    let mut value = Cow::Borrowed(value);
+    for redaction in redactions {
+        let Redaction::At { path, with, .. } = redaction else {
+            continue;
+        };
+        if let Value::String(text) = value.as_ref()
+            && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
+        {
+            value = Cow::Owned(inner);
+        }
+        let places: Vec<String> = path
+            .query_located(&value)
+            .locations()
+            .map(|place| place.to_json_pointer())
+            .collect();
+        for place in places {
+            if let Some(found) = value.to_mut().pointer_mut(&place) {
+                *found = Value::from(with.as_str());
+            }
+        }
+    }
+    let mut text = snapshots::text_of(&value);
+    for (kind, form) in FORMS.iter() {
+        let wanted = |redaction: &Redaction| match redaction {
+            Redaction::Kind(wanted) => wanted == kind,
+            Redaction::At { .. } => false,
+        };
+        if redactions.iter().any(wanted) {
+            let with = format!("[{}]", kind.name());
+            text = form.replace_all(&text, with.as_str()).into_owned();
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FORMS, settled};
+    use crate::plan::{Redaction, Volatile};
+    use serde_json::{Value, json};
+
+    fn at(path: &str) -> Redaction {
+        Redaction::At {
+            path: serde_json_path::JsonPath::parse(path).unwrap(),
+            raw: path.to_owned(),
+            with: "[x]".to_owned(),
+        }
+    }
+
+    #[test]
+    fn every_form_is_there() {
+        assert_eq!(FORMS.len(), Volatile::ALL.len());
+    }
+
+    #[test]
+    fn what_a_path_selects_is_replaced_wherever_it_is() {
+        let value = json!({"rows": [{"id": 1, "at": "now"}, {"id": 2, "at": "then"}]});
+        let text = settled(&value, &[at("$.rows[*].id"), at("$.nothing")]);
+        let wanted = json!({"rows": [{"id": "[x]", "at": "now"}, {"id": "[x]", "at": "then"}]});
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), wanted);
+        let as_text = Value::from(value.to_string());
+        assert_eq!(settled(&as_text, &[at("$.rows[*].id")]), text);
+        assert_eq!(settled(&json!("no JSON"), &[at("$.a")]), "no JSON");
+    }
+
+    #[test]
+    fn kinds_are_known_by_their_form_and_only_those_that_were_asked_for() {
+        let text = json!(
+            "at 2026-11-22T01:02:03.5Z took 12.5 ms, id 6f1c2a34-0b1c-4d5e-8f90-123456789abc, \
+             sum d41d8cd98f00b204e9800998ecf8427e, 12 mice"
+        );
+        let all = Volatile::ALL.map(Redaction::Kind);
+        assert_eq!(
+            settled(&text, &all),
+            "at [timestamp] took [duration], id [uuid], sum [hash], 12 mice"
+        );
+        let one = settled(&text, &[Redaction::Kind(Volatile::Uuid)]);
+        assert!(one.contains("[uuid]") && one.contains("12.5 ms"), "{one}");
+        assert_eq!(settled(&text, &[]), text.as_str().unwrap());
+    }
+}

@@ -1,0 +1,99 @@
+//! What the combinations of a plan's matrix came to, side by side: the
+//! `matrix[]` of `results.json`.
+
+use super::{Because, Section, ServerState, StepState, Verdict};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// By step, what was answered in the last iteration: `{"result": …}` or
+/// `{"error": …}`, redacted and bounded.
+pub type StepAnswers = BTreeMap<String, Value>;
+
+/// One plan in all of its combinations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MatrixReport {
+    /// The plan's name and path, as the user gave them.
+    pub plan: String,
+    pub path: String,
+    /// As in `protocol` or `servers.files`, with the values in turn.
+    pub axes: IndexMap<String, Vec<String>>,
+    /// In the order in which they were run; the first one is what the others
+    /// are compared with.
+    pub variants: Vec<MatrixVariant>,
+    pub steps: Vec<MatrixStep>,
+    pub differences: Vec<Difference>,
+}
+
+/// One combination.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MatrixVariant {
+    /// As in `2025-06-18, files_next`.
+    pub name: String,
+    /// By axis.
+    pub values: IndexMap<String, String>,
+    pub verdict: Verdict,
+    pub exit_code: u8,
+    pub report_dir: Option<String>,
+    /// Those that were started.
+    pub servers: Vec<MatrixServer>,
+}
+
+/// A server as one combination found it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatrixServer {
+    pub name: String,
+    pub state: ServerState,
+    pub era: Option<String>,
+    pub protocol_version: Option<String>,
+}
+
+/// One step in all combinations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MatrixStep {
+    pub id: String,
+    pub section: Section,
+    /// One for each variant, in their order; none where the variant's run did
+    /// not come to the step.
+    pub cells: Vec<Option<MatrixCell>>,
+    /// Whether it is named in `differences`.
+    pub differs: bool,
+}
+
+/// One step in one combination.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MatrixCell {
+    pub server: String,
+    pub state: StepState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<Because>,
+    /// Of its failure, or of the server that blocks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_cause: Option<String>,
+    /// Volatile, and never a difference.
+    pub duration_ms: Option<f64>,
+}
+
+/// What differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DifferenceKind {
+    State,
+    RootCause,
+    Answer,
+}
+
+/// A step that came to something else than in the first variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    pub step: String,
+    pub kind: DifferenceKind,
+    /// Names of variants: the first one, and the other.
+    pub between: [String; 2],
+    /// A sentence's end, as in `passed, and failed (connection_refused)`.
+    pub text: String,
+    /// Of answers: a unified diff, bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}

@@ -1,0 +1,382 @@
+//! The combinations of a plan's matrix, side by side.
+//!
+//! Main functions: [`compare`], which finds what differs, and [`matrix_md`],
+//! which shows it. Pure.
+
+use super::quote::{cell, code_cell, fence, prose, table};
+use super::words;
+use crate::model::{
+    Difference, DifferenceKind, MatrixCell, MatrixReport, MatrixServer, MatrixStep, MatrixVariant,
+    RunReport, ServerState, StepAnswers, StepReport, StepState,
+};
+use crate::text::{human_duration, plural};
+use indexmap::IndexMap;
+use regex::Regex;
+use serde_json::Value;
+use similar::TextDiff;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+/// So long the search for a short diff may take; then a longer one will do.
+const DIFF_TAKES: Duration = Duration::from_millis(500);
+/// No diff is longer than this.
+const DIFF_BYTES: usize = 8 * 1024;
+/// So many differences are shown to people; data holds all.
+const SHOWN: usize = 50;
+
+/// What every revision adds to a result by itself.
+const ENVELOPE: [&str; 4] = ["_meta", "resultType", "ttlMs", "cacheScope"];
+
+/// What is different each time, whoever answers: moments, random ids, and
+/// ports of this machine.
+static VOLATILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let moment = r"\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?";
+    let uuid = r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b";
+    let port = r"\b(?:localhost|127\.0\.0\.1):\d{2,5}\b";
+    Regex::new(&format!("{moment}|{uuid}|{port}")).ok()
+});
+
+/// One combination and what its run left behind.
+#[derive(Debug, Clone, Copy)]
+pub struct Ran<'a> {
+    pub name: &'a str,
+    pub values: &'a IndexMap<String, String>,
+    pub report: &'a RunReport,
+    pub answers: &'a StepAnswers,
+}
+
+/// Puts the runs of one plan side by side. The first one is what the others
+/// are compared with.
+#[must_use]
+pub fn compare(plan: &str, axes: IndexMap<String, Vec<String>>, runs: &[Ran<'_>]) -> MatrixReport {
+    let mut steps: IndexMap<&str, MatrixStep> = IndexMap::new();
+    for (place, run) in runs.iter().enumerate() {
+        let last = run.report.iterations.last();
+        for step in last.into_iter().flat_map(|last| &last.steps) {
+            let row = steps.entry(&step.id).or_insert_with(|| MatrixStep {
+                id: step.id.clone(),
+                section: step.section,
+                cells: vec![None; runs.len()],
+                differs: false,
+            });
+            row.cells[place] = Some(cell_of(run.report, step));
+        }
+    }
+    let mut differences = Vec::new();
+    for step in steps.values_mut() {
+        let before = differences.len();
+        for (place, other) in runs.iter().enumerate().skip(1) {
+            let between = [runs[0].name.to_owned(), other.name.to_owned()];
+            let pair = [&step.cells[0], &step.cells[place]];
+            let answers = [runs[0].answers.get(&step.id), other.answers.get(&step.id)];
+            differences.extend(differ(&step.id, &between, pair, answers));
+        }
+        step.differs = differences.len() > before;
+    }
+    MatrixReport {
+        plan: plan.to_owned(),
+        path: runs
+            .first()
+            .map_or_else(String::new, |run| run.report.plan.path.clone()),
+        axes,
+        variants: runs.iter().map(variant_of).collect(),
+        steps: steps.into_values().collect(),
+        differences,
+    }
+}
+
+fn variant_of(run: &Ran<'_>) -> MatrixVariant {
+    let servers = run
+        .report
+        .iterations
+        .last()
+        .into_iter()
+        .flat_map(|last| &last.servers);
+    MatrixVariant {
+        name: run.name.to_owned(),
+        values: run.values.clone(),
+        verdict: run.report.verdict,
+        exit_code: run.report.exit_code,
+        report_dir: run.report.report_dir.clone(),
+        servers: servers
+            .filter(|server| server.state != ServerState::NotStarted)
+            .map(|server| MatrixServer {
+                name: server.name.clone(),
+                state: server.state,
+                era: server.era.clone(),
+                protocol_version: server.protocol_version.clone(),
+            })
+            .collect(),
+    }
+}
+
+fn cell_of(report: &RunReport, step: &StepReport) -> MatrixCell {
+    let failures = report
+        .iterations
+        .last()
+        .into_iter()
+        .flat_map(|last| &last.failures);
+    let own = failures
+        .clone()
+        .find(|f| f.step.as_deref() == Some(&step.id));
+    let blocking = || {
+        let of_server = |f: &&_| is_of_server(f, &step.server);
+        failures.clone().find(of_server)
+    };
+    let failure = match step.state {
+        StepState::Failed | StepState::Quarantined => own,
+        StepState::Blocked => own.or_else(blocking),
+        StepState::Passed | StepState::Skipped => None,
+    };
+    MatrixCell {
+        server: step.server.clone(),
+        state: step.state,
+        because: step.because.clone(),
+        root_cause: failure.map(|failure| failure.diagnosis.root_cause.clone()),
+        duration_ms: step.duration_ms,
+    }
+}
+
+fn is_of_server(failure: &crate::model::FailureReport, server: &str) -> bool {
+    failure.step.is_none() && failure.server.as_deref() == Some(server)
+}
+
+/// What differs at one step between two runs: at most its fate and its answer.
+fn differ(
+    step: &str,
+    between: &[String; 2],
+    cells: [&Option<MatrixCell>; 2],
+    answers: [Option<&Value>; 2],
+) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let mut add = |kind, text: String, diff| {
+        found.push(Difference {
+            step: step.to_owned(),
+            kind,
+            between: between.clone(),
+            text,
+            diff,
+        });
+    };
+    let state = |cell: &Option<MatrixCell>| cell.as_ref().map(|cell| cell.state);
+    let cause = |cell: &Option<MatrixCell>| cell.as_ref().and_then(|cell| cell.root_cause.clone());
+    let [one, other] = cells;
+    let fates = || format!("{}, and {}", fate(one.as_ref()), fate(other.as_ref()));
+    if state(one) != state(other) {
+        add(DifferenceKind::State, fates(), None);
+    } else if cause(one) != cause(other) {
+        add(DifferenceKind::RootCause, fates(), None);
+    }
+    if let [Some(one), Some(other)] = answers
+        && let Some(diff) = diff_of(one, other, between)
+    {
+        let text = if kind_of(one) == kind_of(other) {
+            "another answer".to_owned()
+        } else {
+            format!(
+                "answered with {}, and with {}",
+                kind_of(one),
+                kind_of(other)
+            )
+        };
+        add(DifferenceKind::Answer, text, Some(diff));
+    }
+    found
+}
+
+fn fate(cell: Option<&MatrixCell>) -> String {
+    let Some(cell) = cell else {
+        return "not reached".to_owned();
+    };
+    let state = words::step_state(cell.state);
+    match &cell.root_cause {
+        Some(cause) => format!("{state} ({cause})"),
+        None => state.to_owned(),
+    }
+}
+
+fn kind_of(answer: &Value) -> &'static str {
+    if answer.get("error").is_some() {
+        "an error"
+    } else {
+        "a result"
+    }
+}
+
+/// The difference of two answers in lines; none where they say the same.
+fn diff_of(one: &Value, other: &Value, names: &[String; 2]) -> Option<String> {
+    if one == other {
+        return None;
+    }
+    let [one, other] = [one, other].map(|answer| {
+        let text = format!("{:#}\n", normal(answer));
+        match VOLATILE.as_ref() {
+            Some(volatile) => volatile.replace_all(&text, "…").into_owned(),
+            None => text,
+        }
+    });
+    if one == other {
+        return None;
+    }
+    let diff = TextDiff::configure()
+        .timeout(DIFF_TAKES)
+        .diff_lines(one.as_str(), other.as_str());
+    let text = diff
+        .unified_diff()
+        .context_radius(2)
+        .header(&names[0], &names[1])
+        .to_string();
+    if text.len() <= DIFF_BYTES {
+        return Some(text);
+    }
+    let head = &text[..text.floor_char_boundary(DIFF_BYTES)];
+    let whole_lines = head.rfind('\n').map_or(head, |end| &head[..=end]);
+    let left = text[whole_lines.len()..].lines().count() as u64;
+    Some(format!("{whole_lines}… {} more\n", plural(left, "line")))
+}
+
+/// Without what a revision adds by itself, and with its keys in order.
+fn normal(answer: &Value) -> Value {
+    let mut answer = answer.clone();
+    if let Some(Value::Object(result)) = answer.get_mut("result") {
+        result.retain(|key, _| !ENVELOPE.contains(&key.as_str()));
+    }
+    answer.sort_all_objects();
+    answer
+}
+
+/// The table of steps by variant, and what differs, for people.
+#[must_use]
+pub fn matrix_md(matrices: &[MatrixReport]) -> String {
+    let mut out = String::new();
+    for matrix in matrices {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&format!("# Matrix: {}\n\n", prose(&matrix.plan)));
+        out.push_str(&in_short(matrix));
+        out.push_str("\n\n");
+        out.push_str(&variants_table(matrix));
+        out.push('\n');
+        out.push_str(&steps_table(matrix));
+        if !matrix.differences.is_empty() {
+            out.push_str("\n## What differs\n");
+        }
+        for difference in matrix.differences.iter().take(SHOWN) {
+            let [one, other] = &difference.between;
+            out.push_str(&format!(
+                "\n### {}: {}\n\nBetween {} and {}.\n",
+                prose(&difference.step),
+                prose(&difference.text),
+                prose(one),
+                prose(other)
+            ));
+            if let Some(diff) = &difference.diff {
+                out.push('\n');
+                out.push_str(&fence(diff, "diff"));
+            }
+        }
+        if matrix.differences.len() > SHOWN {
+            out.push_str(&format!("\n{}\n", more(matrix)));
+        }
+    }
+    out
+}
+
+/// How many are not shown, and where they are.
+fn more(matrix: &MatrixReport) -> String {
+    let left = (matrix.differences.len() - SHOWN) as u64;
+    format!("{} more in results.json.", plural(left, "difference"))
+}
+
+/// One sentence: how many of what, and how many differ.
+pub(super) fn in_short(matrix: &MatrixReport) -> String {
+    let variants = plural(matrix.variants.len() as u64, "variant");
+    let steps = plural(matrix.steps.len() as u64, "step");
+    let differing = matrix.steps.iter().filter(|step| step.differs).count() as u64;
+    match differing {
+        0 => format!("{steps} in {variants}, and no difference."),
+        1 => format!("{steps} in {variants}, of which 1 differs."),
+        many => format!("{steps} in {variants}, of which {many} differ."),
+    }
+}
+
+fn variants_table(matrix: &MatrixReport) -> String {
+    let rows: Vec<Vec<String>> = matrix
+        .variants
+        .iter()
+        .map(|variant| {
+            let servers: Vec<String> = variant
+                .servers
+                .iter()
+                .map(|server| match (&server.protocol_version, &server.era) {
+                    (Some(version), Some(era)) => format!("{} {version} ({era})", server.name),
+                    (_, _) => format!("{} {}", server.name, words::server_state(server.state)),
+                })
+                .collect();
+            vec![
+                code_cell(&variant.name),
+                cell(words::verdict(variant.verdict)),
+                variant.exit_code.to_string(),
+                cell(&servers.join(", ")),
+            ]
+        })
+        .collect();
+    table(&["variant", "verdict", "exit code", "servers"], &rows, &[2])
+}
+
+fn steps_table(matrix: &MatrixReport) -> String {
+    let names: Vec<String> = matrix.variants.iter().map(|v| cell(&v.name)).collect();
+    let mut header = vec!["step"];
+    header.extend(names.iter().map(String::as_str));
+    header.push("differs");
+    let rows: Vec<Vec<String>> = matrix
+        .steps
+        .iter()
+        .map(|step| {
+            let mut row = vec![code_cell(&step.id)];
+            row.extend(
+                step.cells
+                    .iter()
+                    .map(|found| cell(&with_time(found.as_ref()))),
+            );
+            row.push(if step.differs { "yes" } else { "" }.to_owned());
+            row
+        })
+        .collect();
+    table(&header, &rows, &[])
+}
+
+fn with_time(found: Option<&MatrixCell>) -> String {
+    let mut text = fate(found);
+    if let Some(ms) = found.and_then(|found| found.duration_ms) {
+        let took = Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default();
+        text.push_str(&format!(" {}", human_duration(took)));
+    }
+    text
+}
+
+/// The rows of the terminal: a step with what it came to in each variant, and
+/// whether it differs; above them the names of the variants.
+pub(super) fn rows(matrix: &MatrixReport) -> Vec<(Vec<String>, bool)> {
+    let mut head = vec![String::new()];
+    head.extend(matrix.variants.iter().map(|variant| variant.name.clone()));
+    let steps = matrix.steps.iter().map(|step| {
+        let mut row = vec![step.id.clone()];
+        row.extend(step.cells.iter().map(|found| with_time(found.as_ref())));
+        (row, step.differs)
+    });
+    std::iter::once((head, false)).chain(steps).collect()
+}
+
+/// The differences that are shown, and what stands for the rest.
+pub(super) fn shown(matrix: &MatrixReport) -> (&[Difference], Option<String>) {
+    let all = &matrix.differences;
+    match all.get(..SHOWN) {
+        Some(first) if all.len() > SHOWN => (first, Some(more(matrix))),
+        Some(_) | None => (all, None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,523 @@
+//! Notifications, subscriptions, cancellation and raw bytes: what goes wrong
+//! with them.
+
+use crate::support::http::{
+    Http, event, hold, json_answer, legacy, modern as modern_http, respond, result, stream_head,
+    text,
+};
+use crate::support::{Project, Run, python};
+use serde_json::json;
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+/// A server whose calls do this with `message` and its `args`.
+fn calling(call: &str) -> String {
+    let call = call.replace('\n', "\n    ");
+    python(&format!(
+        "
+def tell(method, **params):
+    send({{'jsonrpc': '2.0', 'method': method, 'params': params}})
+def call(message):
+    args = message['params'].get('arguments', {{}})
+    {call}
+serve(call)
+"
+    ))
+}
+
+fn run(server: &str, steps: &str) -> Run {
+    let plan = format!("version: 1\nservers: {{ s: {server} }}\nsteps:\n{steps}");
+    Project::with(&plan).run(&["--max-iterations", "2"])
+}
+
+fn message(run: &Run, step: &str) -> String {
+    run.last().failure(step)["message"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+const TELLS_TWICE: &str = "tell('notifications/message', level='info', data='before')
+answer(message, text('done'))
+tell('notifications/message', level='info', data='after')";
+
+#[test]
+fn a_notification_counts_when_it_comes_before_or_after_the_answer() {
+    let run = run(
+        &calling(TELLS_TWICE),
+        "
+  - id: one
+    tool: work
+    expect:
+      text: { equals: done }
+      notifications:
+        - { method: notifications/message, json: [{ path: $.data, equals: before }] }
+        - { method: notifications/message, within: 20s, json: [{ path: $.data, equals: after }] }
+        - { method: notifications/message, within: 20s, count: { ge: 2 } }
+        - { method: notifications/progress, within: 50ms, absent: true }
+",
+    );
+    run.ends(0, "passed");
+    // Nobody waited for longer than it took.
+    assert!(run.elapsed < Duration::from_secs(15), "{:?}", run.elapsed);
+}
+
+#[test]
+fn a_notification_that_does_not_come_is_missed_and_what_came_is_told() {
+    let run = run(
+        &calling(TELLS_TWICE),
+        "
+  - id: other
+    tool: work
+    expect: { notifications: [{ method: notifications/tools/list_changed, within: 400ms }] }
+  - id: unfit
+    tool: work
+    expect:
+      notifications:
+        - { method: notifications/message, within: 400ms, json: [{ path: $.data, equals: never }] }
+  - id: fewer
+    tool: work
+    expect: { notifications: [{ method: notifications/message, within: 400ms, count: { ge: 5 } }] }
+  - id: unwanted
+    tool: work
+    expect: { notifications: [{ method: notifications/message, within: 400ms, absent: true }] }
+",
+    );
+    run.ends(1, "code_failure");
+    assert_eq!(
+        message(&run, "other"),
+        "expected the notification `notifications/tools/list_changed` within 400 ms, and it did \
+         not come; what came is `notifications/message`"
+    );
+    let unfit = message(&run, "unfit");
+    assert!(
+        unfit.ends_with(
+            "it did not come; of one that came, it was expected the notification's $.data to \
+             equal \"never\", got \"after\""
+        ),
+        "{unfit}"
+    );
+    assert_eq!(
+        message(&run, "fewer"),
+        "expected the number of notifications `notifications/message` within 400 ms to be at \
+         least 5, got 2"
+    );
+    let unwanted = message(&run, "unwanted");
+    assert!(
+        unwanted.starts_with("expected no notification `notifications/message` within 400 ms, and it came with {\"level\":\"info\",\"data\":\"before\"}"),
+        "{unwanted}"
+    );
+    for step in ["other", "unfit", "fewer", "unwanted"] {
+        let failure = run.last().failure(step);
+        assert_eq!(failure["assertion"]["target"], "notification");
+        assert_eq!(failure["diagnosis"]["side"], "code");
+        assert_eq!(failure["diagnosis"]["repeated"]["count"], 2);
+    }
+}
+
+#[test]
+fn more_notifications_than_are_kept_prove_nothing() {
+    let run = run(
+        &calling(
+            "for n in range(3000): tell('notifications/message', level='info', data=n)
+answer(message, text('done'))",
+        ),
+        "
+  - id: absent
+    tool: work
+    expect: { notifications: [{ method: notifications/other, within: 100ms, absent: true }] }
+  - id: some
+    tool: work
+    expect: { notifications: [{ method: notifications/message, json: [{ path: $.data, equals: 2999 }] }] }
+",
+    );
+    assert_eq!(run.last().state("some"), "passed");
+    let absent = message(&run, "absent");
+    assert!(
+        absent.starts_with("more notifications came than are kept"),
+        "{absent}"
+    );
+}
+
+#[test]
+fn a_wait_ends_with_the_server() {
+    let run = run(
+        &calling("answer(message, text('done')); sys.exit(3)"),
+        "
+  - id: one
+    tool: work
+    expect: { notifications: [{ method: notifications/message, within: 60s }] }
+",
+    );
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    assert!(run.elapsed < Duration::from_secs(30), "{:?}", run.elapsed);
+}
+
+// ── subscriptions ────────────────────────────────────────────────────────
+
+/// A server of 2026-07-28 on whose subscriptions this is done with the request
+/// `message`, and on whose calls that.
+fn modern(listen: &str, call: &str) -> String {
+    let (listen, call) = (listen.replace('\n', "\n    "), call.replace('\n', "\n    "));
+    python(&format!(
+        "
+KEY = 'io.modelcontextprotocol/subscriptionId'
+CAPABILITIES = {{'tools': {{'listChanged': True}}, 'resources': {{'subscribe': True}}}}
+open_ids = []
+def tell(method, **params):
+    send({{'jsonrpc': '2.0', 'method': method, 'params': params}})
+def listen(message, params):
+    {listen}
+def call(message):
+    {call}
+def complete(message, result): answer(message, dict(result, resultType='complete'))
+while (message := read()) is not None:
+    method, params = message['method'], message.get('params', {{}})
+    if method == 'notifications/cancelled': open_ids.remove(params['requestId'])
+    if 'id' not in message: continue
+    if method == 'server/discover':
+        complete(message, {{'supportedVersions': ['2026-07-28'], 'capabilities': CAPABILITIES, 'ttlMs': 0, 'cacheScope': 'private'}})
+    elif method == 'tools/list':
+        complete(message, {{'tools': [{{'name': 'work', 'inputSchema': {{'type': 'object'}}}}], 'ttlMs': 0, 'cacheScope': 'private'}})
+    elif method == 'resources/list': complete(message, {{'resources': [], 'ttlMs': 0, 'cacheScope': 'private'}})
+    elif method == 'subscriptions/listen': listen(message, params)
+    elif method == 'tools/call': call(message)
+    else: refuse(message)
+"
+    ))
+}
+
+const ACKNOWLEDGES: &str = "open_ids.append(message['id'])
+tell('notifications/subscriptions/acknowledged', _meta={KEY: message['id']}, notifications=params['notifications'])";
+
+const TELLS: &str =
+    "for id in open_ids: tell('notifications/resources/updated', _meta={KEY: id}, uri='demo://a')
+complete(message, text(str(len(open_ids))))";
+
+#[test]
+fn a_subscription_stays_open_until_a_step_ends_it() {
+    let server = modern(ACKNOWLEDGES, TELLS);
+    let server = server.trim_end_matches(" }");
+    let run = run(
+        &format!("{server}, wire: strict }}"),
+        "
+  - { id: watch, subscribe: { resources: ['demo://a'], tools: true } }
+  - id: told
+    tool: work
+    expect:
+      text: { equals: '1' }
+      notifications: [{ method: notifications/resources/updated, json: [{ path: $.uri, equals: 'demo://a' }] }]
+  - { id: unwatch, unsubscribe: watch }
+  - id: not-told
+    tool: work
+    expect: { text: { equals: '0' }, notifications: [{ method: notifications/resources/updated, absent: true, within: 50ms }] }
+",
+    );
+    run.ends(0, "passed");
+}
+
+#[test]
+fn a_subscription_that_is_not_agreed_to_or_refused_fails_its_step() {
+    let less = modern(
+        &ACKNOWLEDGES.replace("params['notifications']", "{'toolsListChanged': True}"),
+        TELLS,
+    );
+    let steps = "
+  - { id: watch, subscribe: { resources: ['demo://a'], tools: true } }
+  - { id: unwatch, unsubscribe: watch }
+";
+    let less = run(&less, steps);
+    less.ends(1, "code_failure");
+    let said = message(&less, "watch");
+    assert_eq!(
+        said,
+        "the server acknowledged less than it was asked for: not `resourceSubscriptions`"
+    );
+    assert_eq!(less.last().state("unwatch"), "skipped");
+
+    let refused = run(&modern("refuse(message, -32603, 'no more')", TELLS), steps);
+    let said = message(&refused, "watch");
+    assert!(said.contains("JSON-RPC error -32603: no more"), "{said}");
+
+    let early = run(&modern("complete(message, {})", TELLS), steps);
+    let said = message(&early, "watch");
+    assert!(said.contains("before it acknowledged it"), "{said}");
+
+    let steps = steps.replace("tools: true }", "tools: true }, timeout: 300ms");
+    let mute = run(&modern("pass", TELLS), &steps);
+    let said = message(&mute, "watch");
+    assert!(
+        said.contains("subscriptions/listen was not answered within 300 ms"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_subscription_that_the_server_ends_is_told_by_who_waits_and_by_who_ends_it() {
+    let run = run(
+        &modern(
+            &format!(
+                "{ACKNOWLEDGES}\nopen_ids.clear()\ncomplete(message, {{'_meta': {{KEY: message['id']}}}})"
+            ),
+            TELLS,
+        ),
+        "
+  - { id: watch, subscribe: 'demo://a' }
+  - id: waits
+    tool: work
+    expect: { notifications: [{ method: notifications/resources/updated, within: 200ms }] }
+  - { id: ends, unsubscribe: watch }
+",
+    );
+    run.ends(1, "code_failure");
+    let said = message(&run, "waits");
+    assert!(
+        said.ends_with("the subscription of `watch` had ended: the server closed it"),
+        "{said}"
+    );
+    assert_eq!(
+        message(&run, "ends"),
+        "the subscription of `watch` had ended already: the server closed it"
+    );
+}
+
+#[test]
+fn a_legacy_server_must_declare_what_it_would_tell() {
+    let run = run(
+        &calling("answer(message, text('done'))"),
+        "
+  - { id: watch, subscribe: { tools: true } }
+  - { id: resource, subscribe: 'demo://a' }
+",
+    );
+    let said = message(&run, "watch");
+    assert!(
+        said.starts_with("the server does not declare `tools.listChanged`"),
+        "{said}"
+    );
+    let said = message(&run, "resource");
+    assert!(
+        said.contains("resources/subscribe was answered with the JSON-RPC error -32601"),
+        "{said}"
+    );
+}
+
+// ── cancellation ─────────────────────────────────────────────────────────
+
+#[test]
+fn a_cancelled_step_passes_when_nothing_comes_and_the_server_lives() {
+    let run = run(
+        &calling("assert read()['method'] == 'notifications/cancelled'"),
+        "
+  - { id: cancel, tool: work, cancel_after: 20ms, quiet_for: 50ms }
+  - { id: again, tool: work, cancel_after: 20ms, quiet_for: 50ms }
+",
+    );
+    run.ends(0, "passed");
+}
+
+#[test]
+fn what_is_wrong_with_a_cancellation_is_said() {
+    let late = run(
+        &calling("read(); answer(message, text('all the same'))"),
+        "  - { id: cancel, tool: work, cancel_after: 20ms, quiet_for: 20s }\n",
+    );
+    late.ends(1, "code_failure");
+    let failure = late.last().failure("cancel");
+    assert_eq!(failure["assertion"]["target"], "cancellation");
+    assert_eq!(
+        failure["message"],
+        "the server answered tools/call `work` although it had been cancelled"
+    );
+
+    // A tool that owes an output owes none to who cancels it.
+    let owing = calling("read()").replace(
+        "{\\\"type\\\": \\\"object\\\"}}",
+        "{\\\"type\\\": \\\"object\\\"}, \\\"outputSchema\\\": {\\\"type\\\": \\\"object\\\", \\\"required\\\": [\\\"a\\\"]}}",
+    );
+    assert!(owing.contains("outputSchema"), "{owing}");
+    run(
+        &owing,
+        "  - { id: cancel, tool: work, cancel_after: 20ms, quiet_for: 50ms }\n",
+    )
+    .ends(0, "passed");
+
+    let early = run(
+        &calling("answer(message, text('done'))"),
+        "  - { id: cancel, tool: work, cancel_after: 20s }\n",
+    );
+    early.ends(3, "needs_user_help");
+    let said = message(&early, "cancel");
+    assert!(
+        said.contains("too early to be cancelled after 20.0 s"),
+        "{said}"
+    );
+
+    let dead = run(
+        &calling("read(); sys.exit(7)"),
+        "  - { id: cancel, tool: work, cancel_after: 20ms }\n",
+    );
+    dead.ends(1, "code_failure");
+    let said = message(&dead, "cancel");
+    assert!(said.contains("exited with code 7"), "{said}");
+
+    let stuck = run(
+        &calling("time.sleep(600)"),
+        "  - { id: cancel, tool: work, cancel_after: 20ms, quiet_for: 50ms, timeout: 300ms }\n",
+    );
+    let said = message(&stuck, "cancel");
+    assert!(
+        said.starts_with("the server answers nothing since tools/call `work` was cancelled"),
+        "{said}"
+    );
+}
+
+// ── raw bytes ────────────────────────────────────────────────────────────
+
+#[test]
+fn bytes_and_bare_requests_are_sent_as_they_are() {
+    let server = python(
+        "
+while (line := sys.stdin.readline()):
+    try: message = json.loads(line)
+    except ValueError:
+        send({'jsonrpc': '2.0', 'id': None, 'error': {'code': -32700, 'message': line.strip()}})
+        continue
+    method = message.get('method')
+    if 'id' not in message: continue
+    if method == 'initialize': answer(message, hello(message))
+    elif method == 'tools/list': answer(message, {'tools': []})
+    elif method == 'ping': answer(message, {})
+    elif method == 'echo': answer(message, {'said': message})
+    else: refuse(message)
+",
+    );
+    let run = run(
+        &server,
+        "
+  - { id: half, raw: '{\"jsonrpc\":', expect: { error: { code: -32700, message: { equals: '{\"jsonrpc\":' } } } }
+  - { id: bytes, raw_base64: 'eyJq', expect: { error: { message: { equals: '{\"j' } } } }
+  - id: own
+    raw: '{\"jsonrpc\":\"2.0\",\"id\":\"mine\",\"method\":\"echo\",\"params\":[1,\"${workspace}\"]}'
+    expect: { json: [{ path: $.said.id, equals: mine }, { path: '$.said.params[1]', equals: '${workspace}' }] }
+  - { id: told, raw: '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/mine\"}' }
+  - { id: bare, request: echo, bare: true, expect: { json: [{ path: $.said.params, exists: false }] } }
+  - { id: list, request: echo, args: [1, two], expect: { json: [{ path: $.said.params, equals: [1, two] }] } }
+",
+    );
+    run.ends(0, "passed");
+    let notes = &run.last().server("s")["notes"];
+    assert!(notes.is_null(), "nothing of it is a breach: {notes}");
+}
+
+// ── over HTTP ────────────────────────────────────────────────────────────
+
+fn run_at(server: &Http, steps: &str) -> Run {
+    run(
+        &format!("{{ url: \"http://127.0.0.1:{}/mcp\" }}", server.port),
+        steps,
+    )
+}
+
+#[test]
+fn a_subscription_whose_stream_breaks_off_has_ended() {
+    let tools = json!([{ "name": "work", "inputSchema": { "type": "object" } }]);
+    let server = Http::serve(move |request, out| {
+        if request.method() == "subscriptions/listen" {
+            stream_head(out);
+            let key = "io.modelcontextprotocol/subscriptionId";
+            let id = &request.message["id"];
+            let params = json!({
+                "_meta": { key: id },
+                "notifications": request.message["params"]["notifications"],
+            });
+            let method = "notifications/subscriptions/acknowledged";
+            event(
+                out,
+                &json!({ "jsonrpc": "2.0", "method": method, "params": params }),
+            );
+            return;
+        }
+        modern_http(request, out, &tools, |request, out| {
+            let mut done = text("done");
+            done["resultType"] = json!("complete");
+            json_answer(out, &[], &result(request, done));
+        });
+    });
+    let run = run_at(
+        &server,
+        "
+  - { id: watch, subscribe: 'demo://a' }
+  - id: waits
+    tool: work
+    expect: { notifications: [{ method: notifications/resources/updated, within: 500ms }] }
+",
+    );
+    assert_eq!(run.last().state("watch"), "passed", "{}", run.stdout);
+    let said = message(&run, "waits");
+    let end = "the subscription of `watch` had ended: it got no answer: the event stream ended \
+               before its answer came";
+    assert!(said.ends_with(end), "{said}");
+}
+
+#[test]
+fn a_late_answer_is_heard_over_http_too() {
+    let cancelled = (Mutex::new(0_u32), Condvar::new());
+    let server = Http::serve(move |request, out| {
+        let (count, changed) = &cancelled;
+        if request.method() == "notifications/cancelled" {
+            *count.lock().unwrap() += 1;
+            changed.notify_all();
+        }
+        legacy(request, out, |request, out| {
+            stream_head(out);
+            let before = *count.lock().unwrap();
+            let limit = Duration::from_secs(20);
+            let now = count.lock().unwrap();
+            let _ = changed
+                .wait_timeout_while(now, limit, |now| *now == before)
+                .unwrap();
+            event(out, &result(request, text("all the same")));
+            hold(out);
+        });
+    });
+    let run = run_at(
+        &server,
+        "  - { id: cancel, tool: work, cancel_after: 100ms, quiet_for: 20s }\n",
+    );
+    run.ends(1, "code_failure");
+    assert_eq!(
+        message(&run, "cancel"),
+        "the server answered tools/call `work` although it had been cancelled"
+    );
+}
+
+#[test]
+fn raw_bytes_are_a_body_and_a_refusal_is_their_answer() {
+    let server = Http::serve(|request, out| {
+        if request.verb == "POST" && request.message.is_null() {
+            let error = json!({ "jsonrpc": "2.0", "id": null,
+                "error": { "code": -32700, "message": "no JSON" } });
+            return respond(
+                out,
+                400,
+                &["content-type: application/json"],
+                error.to_string(),
+            );
+        }
+        legacy(request, out, |request, out| {
+            json_answer(out, &[], &result(request, text("done")));
+        });
+    });
+    let run = run_at(
+        &server,
+        "
+  - { id: half, raw: \"{\\n\", expect: { error: { code: -32700 } } }
+  - { id: told, raw: '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/mine\"}' }
+  - id: call
+    raw: '{\"jsonrpc\":\"2.0\",\"id\":\"mine\",\"method\":\"tools/call\",\"params\":{\"name\":\"work\"}}'
+    expect: { text: { equals: done } }
+",
+    );
+    run.ends(0, "passed");
+}
