@@ -22,7 +22,7 @@ mod wire;
 
 pub use budget::{Budgets, Spent, Track};
 pub use diagnosis::{
-    Advice, Diagnosis, ErrorCategory, Evidence, Repeated, Side, Standing, Suspect,
+    Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,
 };
 pub use era::{Era, REVISIONS};
 pub use event::{Event, EventSink};
@@ -31,7 +31,7 @@ pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, Outcome, Phase, PlanIssue, RequestFacts,
     RpcError, SpawnError, ToolResult,
 };
-pub use failures::{FailureView, Failures};
+pub use failures::{FailureView, Failures, KnownAdvice};
 pub use matrix::{
     Difference, DifferenceKind, MatrixCell, MatrixReport, MatrixServer, MatrixStep, MatrixVariant,
     StepAnswers,
