@@ -8,6 +8,7 @@ use super::metadata::ServerMetadata;
 use super::token::Form;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use reqwest::Url;
 use serde_json::Value;
 use std::fmt;
 
@@ -93,6 +94,19 @@ impl Client {
             proof: Proof::Key(key),
             method: None,
         }
+    }
+
+    /// Whether a client's id may be this URL, where a document says who it is:
+    /// by HTTPS and with a path (2026-07-28, "Client ID Metadata Documents").
+    #[must_use]
+    pub fn may_be_url(text: &str) -> bool {
+        Url::parse(text).is_ok_and(|url| {
+            url.scheme() == "https"
+                && url.path() != "/"
+                && url.fragment().is_none()
+                && url.username().is_empty()
+                && url.password().is_none()
+        })
     }
 
     /// How to show who it is, by what it has and what the server takes. One
@@ -246,6 +260,21 @@ mod tests {
         let public = Client::new("id", None);
         let method = public.method(&server(Some(&["client_secret_basic"])));
         assert_eq!(method.unwrap(), Method::Nothing);
+    }
+
+    #[test]
+    fn a_clients_url_is_one_of_a_document_by_https() {
+        assert!(Client::may_be_url("https://app.example.org/client.json"));
+        for url in [
+            "https://app.example.org",
+            "https://app.example.org/",
+            "http://app.example.org/client.json",
+            "https://u:p@app.example.org/client.json",
+            "https://app.example.org/client.json#x",
+            "client.json",
+        ] {
+            assert!(!Client::may_be_url(url), "{url}");
+        }
     }
 
     #[test]
