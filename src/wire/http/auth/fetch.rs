@@ -25,7 +25,8 @@ const MAX_BODY: usize = 256 * 1024;
 /// So many redirects of a document are followed.
 const REDIRECTS: usize = 3;
 
-/// Sends what belongs to authorization.
+/// Sends what belongs to authorization. Cheap to clone.
+#[derive(Clone)]
 pub(super) struct Http {
     /// For this machine, and for all others.
     near: Client,
@@ -71,6 +72,11 @@ impl Http {
             patience,
             redactor: redactor.clone(),
         })
+    }
+
+    /// The end of waiting for one request.
+    pub fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// A URL as it may be shown.
