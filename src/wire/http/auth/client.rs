@@ -5,7 +5,7 @@
 use super::assertion::SigningKey;
 use super::error::{AuthError, Stage};
 use super::metadata::ServerMetadata;
-use super::token::Form;
+use super::token::{Form, MIN_SECRET};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Url;
@@ -203,6 +203,11 @@ impl Client {
         if client.method.as_deref() == Some(Method::Nothing.name()) {
             client.proof = Proof::Nothing;
         }
+        if matches!(&client.proof, Proof::Secret(secret) if secret.len() < MIN_SECRET) {
+            return Err(format!(
+                "with a `client_secret` of fewer than {MIN_SECRET} bytes, which can be no secret"
+            ));
+        }
         Ok(client)
     }
 }
@@ -288,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_registration_says_how_the_client_shows_itself() {
-        let body = json!({"client_id": "c", "client_secret": "s",
+        let body = json!({"client_id": "c", "client_secret": "s3cret-1",
                           "token_endpoint_auth_method": "client_secret_post"});
         let client = Client::registered(body.to_string().as_bytes()).unwrap();
         assert_eq!(client.method(&server(None)).unwrap(), Method::Post);
@@ -297,5 +302,9 @@ mod tests {
         let client = Client::registered(body.to_string().as_bytes()).unwrap();
         assert!(matches!(client.proof, Proof::Nothing));
         assert!(Client::registered(b"{}").is_err());
+        // To mask it would mask every `s` of the reports.
+        let body = json!({"client_id": "c", "client_secret": "s"});
+        let refused = Client::registered(body.to_string().as_bytes()).unwrap_err();
+        assert!(refused.contains("fewer than 8 bytes"), "{refused}");
     }
 }
