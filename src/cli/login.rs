@@ -54,7 +54,7 @@ pub struct LoginArgs {
     #[arg(long = "scope", value_name = "SCOPE")]
     pub scopes: Vec<String>,
 
-    /// The issuer that the server must name
+    /// The issuer that the server must name; with a client's secret it has to be given
     #[arg(long, value_name = "URL")]
     pub issuer: Option<String>,
 
@@ -134,7 +134,7 @@ async fn log_in(settings: AuthSettings, redactor: &Redactor) -> Result<LoggedIn,
 
 fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), Refusal> {
     let machine = "a plan that runs without a person has a client of its own: `auth: { \
-                   client_credentials: { client_id: …, client_secret: \"${secret:NAME}\" } }`";
+                   client_credentials: { client_id: …, client_secret: \"${secret:NAME}\" }, issuer: … }`";
     if world.in_ci() {
         let what = "nobody can log in here: CI is set, and a login is a person's";
         return Err(Refusal::of(what, machine));
@@ -169,6 +169,21 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
         },
         None => None,
     };
+    if secret.is_some() && args.issuer.is_none() {
+        let what = "a client with a secret is registered with one issuer, and no other may see \
+                    the secret";
+        let next = "name it by --issuer URL; the server names its own in \
+                    `authorization_servers` of /.well-known/oauth-protected-resource";
+        return Err(Refusal::of(what, next));
+    }
+    if let Some(url) = &args.client_metadata_url
+        && !Client::may_be_url(url)
+    {
+        let what = format!("`{}` is no URL that a client could have", sanitize(url));
+        let next = "it is one of a document, by `https://` and with a path, as in \
+                    https://app.example.org/client.json";
+        return Err(Refusal::of(what, next));
+    }
     let settings = AuthSettings {
         server,
         grant: Grant::Code(Code {

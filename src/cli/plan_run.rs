@@ -16,11 +16,17 @@ use crate::plan::{Plan, PlanSource};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::{Redactor, looks_secret};
 use crate::wire::Recorder;
+use crate::wire::auth::TokenBook;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
+
+/// So long a login may still be renewed when the run is over otherwise: as long
+/// as one request of authorization may take.
+const LOGIN_GRACE: Duration = Duration::from_secs(10);
 
 /// One plan with all that it is run with.
 struct PlanRun<'a> {
@@ -28,6 +34,7 @@ struct PlanRun<'a> {
     project: PathBuf,
     report_dir: Rc<ReportDir>,
     redactor: Redactor,
+    logins: Option<TokenBook>,
     reporter: Rc<RefCell<TerminalReporter<Out>>>,
     /// What is still to be shown, where several plans ran side by side.
     transcript: Rc<RefCell<Vec<u8>>>,
@@ -121,6 +128,7 @@ impl<'a> PlanRun<'a> {
             project,
             report_dir,
             redactor: secrets(plan, &call.world.env),
+            logins: call.world.logins(),
             reporter,
             transcript,
             queue,
@@ -163,6 +171,9 @@ impl<'a> PlanRun<'a> {
             outcome = crate::harness::run(plan, &settings, surroundings) => outcome,
             never = self.queue.run() => match never {},
         };
+        if let Some(logins) = &self.logins {
+            logins.settled(LOGIN_GRACE).await;
+        }
         if let Some(warning) = self.recorder.as_ref().and_then(Recorder::warning) {
             self.warn(warning);
         }
@@ -219,7 +230,7 @@ impl<'a> PlanRun<'a> {
             interrupt: call.interrupt.clone(),
             events: self.events.clone(),
             redactor: self.redactor.clone(),
-            logins: call.world.logins(),
+            logins: self.logins.clone(),
             recorder: self.recorder.clone(),
             stderr_log: {
                 let (report_dir, events) = (self.report_dir.clone(), self.events.clone());

@@ -18,6 +18,11 @@ use std::time::Duration;
 const CLIENT: &str =
     "{ client_credentials: { client_id: ci, client_secret: \"${secret:CLIENT}\" } }";
 
+/// The client, registered with this issuer.
+fn of_issuer(issuer: &str) -> String {
+    CLIENT.replace("} }", &format!("}}, issuer: \"{issuer}\" }}"))
+}
+
 /// A run of one iteration that records what it can.
 fn run(town: &Town, auth: &str) -> Run {
     run_plan(&town.plan(auth), &[])
@@ -184,7 +189,8 @@ fn a_server_of_2025_03_26_issues_its_tokens_itself() {
         }
         _ => None,
     });
-    run(&town, CLIENT).ends(0, "passed");
+    let itself = format!("http://127.0.0.1:{}", town.server.port);
+    run(&town, &of_issuer(&itself)).ends(0, "passed");
 }
 
 #[test]
@@ -299,9 +305,10 @@ fn nothing_says_who_issues_tokens() {
         }
         _ => None,
     });
-    let run = run(&town, CLIENT);
+    let itself = format!("http://127.0.0.1:{}", town.server.port);
+    let run = run(&town, &of_issuer(&itself));
     let failure = never_ready(&run, "no-metadata");
-    says(failure, "nothing says who issues it");
+    says(failure, "has no metadata where they could be");
     assert_eq!(failure["http"]["status"], 401);
     assert_eq!(failure["phase"], "handshake");
     // No secret goes to an endpoint that nothing has named.
@@ -365,13 +372,44 @@ fn the_issuer_is_another_than_its_metadata_say() {
 #[test]
 fn the_issuer_is_another_than_the_plan_says() {
     let town = Town::new();
-    let auth = CLIENT.replace("} }", "}, issuer: \"https://auth.example.org\" }");
-    let run = run(&town, &auth);
+    let run = run(&town, &of_issuer("https://auth.example.org"));
     let failure = never_ready(&run, "other-issuer");
     says(failure, "the plan insists on https://auth.example.org");
     assert!(town.asked().is_empty());
-    let right = CLIENT.replace("} }", &format!("}}, issuer: \"{}\" }}", town.issuer_url()));
-    self::run(&town, &right).ends(0, "passed");
+    self::run(&town, &of_issuer(&town.issuer_url())).ends(0, "passed");
+}
+
+#[test]
+fn the_first_request_shows_the_secret_to_no_issuer_but_the_plans() {
+    // The server names somebody else from the beginning, and answers for them.
+    let thief = Town::new();
+    let at = thief.issuer_url();
+    let town = Town::with(move |request, place| {
+        let about = request
+            .path
+            .starts_with("/.well-known/oauth-protected-resource");
+        about.then(|| {
+            let mut resource = place.resource();
+            resource["authorization_servers"] = json!([at]);
+            Reply::json(200, &resource)
+        })
+    });
+    let run = run(&town, CLIENT);
+    says(never_ready(&run, "other-issuer"), "the plan insists on");
+    assert!(thief.issuer.heard().is_empty());
+
+    let without = town
+        .plan(CLIENT)
+        .replace(&format!(", issuer: \"{}\"", town.issuer_url()), "");
+    let project = Project::with(&without);
+    let ended = project.call(&[]).env("CLIENT", SECRET).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("a client needs the `issuer`"),
+        "{}",
+        ended.stderr
+    );
+    assert!(thief.issuer.heard().is_empty());
 }
 
 #[test]
@@ -405,7 +443,7 @@ fn an_issuer_that_changes_in_mid_run_is_not_shown_the_client() {
     let last = run.last();
     says(
         fails(last.failure("one"), "other-issuer"),
-        "where the client is not registered",
+        "the plan insists on",
     );
     assert_eq!(town.asked().len(), 1);
 }
@@ -1115,8 +1153,22 @@ fn a_login_that_can_not_be_meant_is_said_with_what_is() {
             ],
             "NOT_SET is not set",
         ),
+        (
+            &[
+                "--client-id",
+                "a",
+                "--client-secret-env",
+                "CLIENT",
+                "http://127.0.0.1:1/",
+            ],
+            "name it by --issuer URL",
+        ),
+        (
+            &["--client-metadata-url", "https://h/", "http://127.0.0.1:1/"],
+            "no URL that a client could have",
+        ),
     ] {
-        let ended = at_a_terminal(&project, args, &[]);
+        let ended = at_a_terminal(&project, args, &[("CLIENT", SECRET)]);
         assert_eq!(ended.code, Some(2), "{args:?}");
         assert!(ended.stdout.contains(words), "{args:?}: {}", ended.stdout);
     }

@@ -69,6 +69,16 @@ impl<'t> Reader<'t> {
                 .hint("`auth: { client_credentials: { … } }` for a machine, `auth: login` for what `jelly login` has left");
             return None;
         };
+        // 2026-07-28, "Authorization Server Binding": what one issuer registered
+        // is nothing to another, and a server may name whomever it likes.
+        if get(entries, "issuer").is_none() {
+            let message = "a client needs the `issuer` that it is registered with";
+            self.problem(node.span, path, message).hint(
+                "write it beside `client_credentials`, as in `issuer: https://auth.example.org`; \
+                 the server names its own in `authorization_servers` of \
+                 /.well-known/oauth-protected-resource",
+            );
+        }
         let grant = self.client_credentials(client, path.key("client_credentials"))?;
         Some(Auth { grant, issuer })
     }
@@ -214,8 +224,8 @@ mod tests {
         assert!(matches!(proof, AuthProof::Secret(_)));
         assert_eq!(scopes.len(), 2);
         let auth = read(
-            "{ client_credentials: { client_id: ci, private_key: \"${secret:S}\", algorithm: \
-             RS256, key_id: k } }",
+            "{ issuer: \"https://a\", client_credentials: { client_id: ci, private_key: \
+             \"${secret:S}\", algorithm: RS256, key_id: k } }",
         );
         let AuthGrant::ClientCredentials { proof, .. } = auth.grant else {
             panic!("another grant");
@@ -234,13 +244,15 @@ mod tests {
 
     #[test]
     fn everything_wrong_with_it_is_said_with_its_place() {
-        let client = |inner: &str| format!("{{ client_credentials: {{ {inner} }} }}");
+        let client =
+            |inner: &str| format!("{{ issuer: \"https://a\", client_credentials: {{ {inner} }} }}");
         let mut text = String::new();
         for auth in [
             "logn".to_owned(),
             "[login]".to_owned(),
             "{ login: true }".to_owned(),
             "{ issuer: auth.example.org, client_id: x }".to_owned(),
+            "{ client_credentials: { client_id: a, client_secret: \"${secret:S}\" } }".to_owned(),
             client("client_id: a"),
             client("client_secret: \"${secret:S}\""),
             client("client_id: a, client_secret: abc"),

@@ -1,7 +1,10 @@
 //! The HTTP client: what holds for every request of jelly.
 
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url, redirect};
-use std::net::IpAddr;
+use std::future::ready;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Idle connections are given up before most servers do so, some of which
@@ -19,24 +22,45 @@ pub(super) fn client_for(near: bool) -> reqwest::Result<Client> {
         .referer(false)
         .pool_idle_timeout(IDLE);
     if near {
-        client = client.no_proxy();
+        client = client.no_proxy().dns_resolver(Arc::new(ThisMachine));
     }
     client.build()
+}
+
+/// Finds this machine under each of its names, and asks nobody else: a server
+/// of names could send `app.localhost` anywhere (RFC 6761, section 6.3).
+struct ThisMachine;
+
+impl Resolve for ThisMachine {
+    fn resolve(&self, _: Name) -> Resolving {
+        let here = [
+            SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
+        ];
+        let here: Addrs = Box::new(here.into_iter());
+        Box::pin(ready(Ok(here)))
+    }
 }
 
 /// Whether the URL names this machine, where no proxy belongs in between.
 pub(super) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost"
-        || bare.ends_with(".localhost")
-        || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    let name = bare.strip_suffix('.').unwrap_or(bare);
+    name == "localhost"
+        || name.ends_with(".localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|ip| {
+            let ip = ip.to_canonical();
+            // To send to no address in particular is to send to this machine.
+            ip.is_loopback() || ip.is_unspecified()
+        })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_loopback;
+    use super::{client_for, is_loopback};
     use reqwest::Url;
+    use tokio::net::TcpListener;
 
     #[test]
     fn this_machine_is_reached_without_a_proxy() {
@@ -45,11 +69,28 @@ mod tests {
             "http://localhost/",
             "http://[::1]:8/",
             "http://127.8.8.8",
+            "http://[::ffff:127.0.0.1]/",
+            "http://0.0.0.0/",
+            "http://[::]/",
+            "http://localhost./",
+            "http://app.localhost/",
         ] {
             assert!(is_loopback(&Url::parse(url).unwrap()), "{url}");
         }
         assert!(!is_loopback(
             &Url::parse("http://127.0.0.1.example.org/").unwrap()
         ));
+    }
+
+    #[tokio::test]
+    async fn a_name_of_this_machine_is_looked_up_nowhere_else() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let url = format!("http://no-name-server-knows-it.localhost:{port}/");
+        let asked = client_for(true).unwrap().get(url).send();
+        tokio::select! {
+            failed = asked => panic!("{failed:?}"),
+            came = listener.accept() => drop(came.unwrap()),
+        }
     }
 }

@@ -209,8 +209,14 @@ impl Town {
         format!("http://127.0.0.1:{}/mcp", self.server.port)
     }
 
-    /// A plan with one step, whose server has this `auth`.
+    /// A plan with one step, whose server has this `auth`; a client in it is of
+    /// this issuer where it does not say otherwise.
     pub fn plan(&self, auth: &str) -> String {
+        let mut auth = auth.to_owned();
+        if auth.contains("client_credentials") && !auth.contains("issuer") {
+            let issuer = format!(", issuer: \"{}\" }}", self.issuer_url());
+            auth.replace_range(auth.len() - 2.., &issuer);
+        }
         format!(
             "version: 1\nservers:\n  s:\n    url: \"{}\"\n    startup_timeout: 5s\n    \
              request_timeout: 2s\n    auth: {auth}\nsteps:\n  - {{ id: one, tool: work }}\n",

@@ -14,6 +14,7 @@ use super::discovery::{Found, Wanted, discover};
 use super::door::Door;
 use super::error::{AuthError, Stage};
 use super::fetch::Http;
+use super::renewal::Renewal;
 use super::scopes;
 use super::token::{Refused, Tokens, form, shown};
 use crate::text::plural;
@@ -417,7 +418,7 @@ impl Authorizer {
         let refresh = progress.tokens.as_ref().and_then(|t| t.refresh.clone());
         if let (Some(client), Some(refresh), true, true) = (&known, refresh, same, may_refresh) {
             // One that is refused is no failure while there is a person to ask.
-            if let Ok(tokens) = self.refresh(found, client, &refresh).await {
+            if let Ok(tokens) = self.desk().refresh(found, client, &refresh).await {
                 return Ok((tokens, asked));
             }
         }
@@ -436,64 +437,18 @@ impl Authorizer {
         book: &TokenBook,
         found: &Found,
     ) -> Result<(Tokens, Vec<String>), AuthError> {
-        let (resource, issuer) = (&found.resource, &found.server.issuer);
-        let refuse = |why: &str| {
-            let text = format!("{why} to {} by {}", shown(resource), shown(issuer));
-            AuthError::new(Stage::Login, text)
+        let renewal = Renewal {
+            http: self.http.clone(),
+            redactor: self.redactor.clone(),
+            book: book.clone(),
+            found: found.clone(),
+            used: progress.tokens.as_ref().map(|t| t.access.clone()),
         };
-        let Some(entry) = book.read(resource, issuer)? else {
-            return Err(refuse("there is no login"));
-        };
-        let client = entry.client();
-        let desk = self.desk();
-        desk.learn_client(&client);
-        let stored = entry.tokens();
-        desk.learn_tokens(&stored);
-        progress.clients.insert(issuer.clone(), client.clone());
-        let used = progress.tokens.as_ref().map(|t| &t.access);
-        if !entry.is_expired() && used != Some(&stored.access) {
-            progress.is_fresh = false;
-            return Ok((stored, entry.scopes));
-        }
-        let Some(refresh) = &stored.refresh else {
-            return Err(refuse(
-                "there is no token to renew by, and the other has run out, of the login",
-            ));
-        };
-        let tokens = match self.refresh(found, &client, refresh).await {
-            Ok(tokens) => tokens,
-            Err(error) if error.stage == Stage::Token => {
-                // Another run may have renewed it meanwhile, by the same token.
-                if let Some(newer) = book.read(resource, issuer)?
-                    && newer.tokens().access != stored.access
-                {
-                    let tokens = newer.tokens();
-                    desk.learn_tokens(&tokens);
-                    progress.is_fresh = false;
-                    return Ok((tokens, newer.scopes));
-                }
-                let text = format!("the login can't be renewed: {}", error.text);
-                return Err(AuthError::new(Stage::Login, text));
-            }
-            Err(error) => return Err(error),
-        };
-        let renewed = Entry::new((resource, issuer), &client, &tokens, &entry.scopes);
-        book.write(&renewed)?;
-        Ok((tokens, entry.scopes))
-    }
-
-    async fn refresh(
-        &self,
-        found: &Found,
-        client: &Client,
-        refresh: &str,
-    ) -> Result<Tokens, AuthError> {
-        let mut request = form("refresh_token", &found.resource, &[]);
-        request.push(("refresh_token", refresh.to_owned()));
-        let mut tokens = self.desk().request(&found.server, client, request).await?;
-        // RFC 6749, section 6: none in the answer means the same again.
-        tokens.refresh.get_or_insert_with(|| refresh.to_owned());
-        Ok(tokens)
+        let usable = renewal.usable().await?;
+        let issuer = found.server.issuer.clone();
+        progress.clients.insert(issuer, usable.client);
+        progress.is_fresh = usable.is_fresh;
+        Ok((usable.tokens, usable.scopes))
     }
 
     /// Uses a token from now on.

@@ -6,12 +6,16 @@
 use super::client::{Client, Proof};
 use super::error::{AuthError, Stage};
 use super::token::Tokens;
+use crate::text::human_duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
 
 /// The form of the files.
 const VERSION: u32 = 1;
@@ -20,10 +24,15 @@ const MAX_FILE: u64 = 256 * 1024;
 /// A token that ends this soon is of no use any more.
 const MARGIN: u64 = 10;
 
-/// A folder with a file for each login.
+/// Between two looks at a lock that another holds.
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
+/// A folder with a file for each login. Clones know of the same renewals.
 #[derive(Debug, Clone)]
 pub struct TokenBook {
     folder: PathBuf,
+    /// Renewals that are under way.
+    under_way: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
 /// What one login left behind.
@@ -110,6 +119,70 @@ impl TokenBook {
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
+            under_way: Arc::default(),
+        }
+    }
+
+    /// Remembers a renewal until it is at its end.
+    pub(super) fn begin(&self, renewal: JoinHandle<()>) {
+        let under_way = self.under_way.lock();
+        let mut under_way = under_way.unwrap_or_else(PoisonError::into_inner);
+        under_way.retain(|task| !task.is_finished());
+        under_way.push(renewal);
+    }
+
+    /// Waits for the renewals that are under way, for as long as this: an answer
+    /// that nobody is there to keep would be the end of a login.
+    pub async fn settled(&self, grace: Duration) {
+        let under_way = {
+            let under_way = self.under_way.lock();
+            std::mem::take(&mut *under_way.unwrap_or_else(PoisonError::into_inner))
+        };
+        let all = async {
+            for task in under_way {
+                // Whoever waited for it was told how it went.
+                let _ = task.await;
+            }
+        };
+        let _ = timeout(grace, all).await;
+    }
+
+    /// Waits until nobody else renews this login. The lock ends with the file
+    /// that is returned; none where the file system has no locks.
+    pub(super) async fn lock(
+        &self,
+        resource: &str,
+        issuer: &str,
+        patience: Duration,
+    ) -> Result<Option<File>, AuthError> {
+        let path = self.path(resource, issuer).with_extension("lock");
+        let failed = |error: &io::Error| {
+            let text = format!("the login can't be locked by {}: {error}", path.display());
+            AuthError::new(Stage::Login, text)
+        };
+        let file = open_private(&path).map_err(|error| failed(&error))?;
+        let wait = async {
+            loop {
+                match file.try_lock() {
+                    Ok(()) => return Ok(true),
+                    Err(TryLockError::WouldBlock) => sleep(LOCK_PAUSE).await,
+                    Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {
+                        return Ok(false);
+                    }
+                    Err(TryLockError::Error(error)) => return Err(failed(&error)),
+                }
+            }
+        };
+        match timeout(patience, wait).await {
+            Ok(locked) => locked.map(|locked| locked.then_some(file)),
+            Err(_) => {
+                let text = format!(
+                    "another run renews the same login, and holds {} for more than {}",
+                    path.display(),
+                    human_duration(patience)
+                );
+                Err(AuthError::new(Stage::Unreachable, text))
+            }
         }
     }
 
@@ -171,20 +244,31 @@ impl TokenBook {
     }
 }
 
+/// Makes the folder for its owner alone. One that is there stays as it is: it
+/// may hold more than logins, whose files are private by themselves.
 #[cfg(unix)]
 fn make_private(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    use std::os::unix::fs::DirBuilderExt;
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
-        .create(folder)?;
-    // One that was there before may be open to others.
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+        .create(folder)
 }
 
 #[cfg(not(unix))]
 fn make_private(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
+}
+
+fn open_private(path: &Path) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)
 }
 
 fn read_private(path: &Path) -> io::Result<Vec<u8>> {
@@ -249,7 +333,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_can_read_it() {
+    fn nobody_else_can_read_it_and_a_folder_of_others_stays_as_it_is() {
         use std::os::unix::fs::PermissionsExt;
         let mode =
             |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -259,8 +343,11 @@ mod tests {
         fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
         let book = TokenBook::at(&place);
         let path = book.write(&entry("x")).unwrap();
-        assert_eq!(mode(&place), 0o700);
+        assert_eq!(mode(&place), 0o755);
         assert_eq!(mode(&path), 0o600);
+        let made = folder.path().join("made/tokens");
+        TokenBook::at(&made).write(&entry("x")).unwrap();
+        assert_eq!(mode(&made), 0o700);
         assert_eq!(fs::read_dir(&place).unwrap().count(), 1);
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();

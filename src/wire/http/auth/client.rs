@@ -5,9 +5,10 @@
 use super::assertion::SigningKey;
 use super::error::{AuthError, Stage};
 use super::metadata::ServerMetadata;
-use super::token::Form;
+use super::token::{Form, MIN_SECRET};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use reqwest::Url;
 use serde_json::Value;
 use std::fmt;
 
@@ -93,6 +94,19 @@ impl Client {
             proof: Proof::Key(key),
             method: None,
         }
+    }
+
+    /// Whether a client's id may be this URL, where a document says who it is:
+    /// by HTTPS and with a path (2026-07-28, "Client ID Metadata Documents").
+    #[must_use]
+    pub fn may_be_url(text: &str) -> bool {
+        Url::parse(text).is_ok_and(|url| {
+            url.scheme() == "https"
+                && url.path() != "/"
+                && url.fragment().is_none()
+                && url.username().is_empty()
+                && url.password().is_none()
+        })
     }
 
     /// How to show who it is, by what it has and what the server takes. One
@@ -189,6 +203,11 @@ impl Client {
         if client.method.as_deref() == Some(Method::Nothing.name()) {
             client.proof = Proof::Nothing;
         }
+        if matches!(&client.proof, Proof::Secret(secret) if secret.len() < MIN_SECRET) {
+            return Err(format!(
+                "with a `client_secret` of fewer than {MIN_SECRET} bytes, which can be no secret"
+            ));
+        }
         Ok(client)
     }
 }
@@ -249,6 +268,21 @@ mod tests {
     }
 
     #[test]
+    fn a_clients_url_is_one_of_a_document_by_https() {
+        assert!(Client::may_be_url("https://app.example.org/client.json"));
+        for url in [
+            "https://app.example.org",
+            "https://app.example.org/",
+            "http://app.example.org/client.json",
+            "https://u:p@app.example.org/client.json",
+            "https://app.example.org/client.json#x",
+            "client.json",
+        ] {
+            assert!(!Client::may_be_url(url), "{url}");
+        }
+    }
+
+    #[test]
     fn id_and_secret_are_encoded_before_they_are_joined() {
         let client = Client::new("a:b", Some("s +%".into()));
         let shown = client.show(&server(None)).unwrap();
@@ -259,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_registration_says_how_the_client_shows_itself() {
-        let body = json!({"client_id": "c", "client_secret": "s",
+        let body = json!({"client_id": "c", "client_secret": "s3cret-1",
                           "token_endpoint_auth_method": "client_secret_post"});
         let client = Client::registered(body.to_string().as_bytes()).unwrap();
         assert_eq!(client.method(&server(None)).unwrap(), Method::Post);
@@ -268,5 +302,9 @@ mod tests {
         let client = Client::registered(body.to_string().as_bytes()).unwrap();
         assert!(matches!(client.proof, Proof::Nothing));
         assert!(Client::registered(b"{}").is_err());
+        // To mask it would mask every `s` of the reports.
+        let body = json!({"client_id": "c", "client_secret": "s"});
+        let refused = Client::registered(body.to_string().as_bytes()).unwrap_err();
+        assert!(refused.contains("fewer than 8 bytes"), "{refused}");
     }
 }

@@ -13,7 +13,7 @@ use super::door::{Answer, Door};
 use super::error::{AuthError, Stage};
 use super::metadata::ServerMetadata;
 use super::scopes;
-use super::token::{Tokens, form, shown};
+use super::token::{MIN_SECRET, Tokens, form, shown};
 use super::visitor::Visitor;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -250,6 +250,13 @@ fn code_of(answer: &Answer, server: &ServerMetadata) -> Result<String, AuthError
         return Err(AuthError::new(stage, text));
     }
     match all("code")[..] {
+        [code] if !code.is_empty() && code.len() < MIN_SECRET => {
+            let text = format!(
+                "{issuer} sent the browser back with a code of fewer than {MIN_SECRET} bytes, \
+                 which can be no secret"
+            );
+            Err(AuthError::new(Stage::Login, text))
+        }
         [code] if !code.is_empty() => Ok(code.to_owned()),
         _ => {
             let text = format!("{issuer} sent the browser back without a code");
@@ -280,15 +287,21 @@ mod tests {
 
     #[test]
     fn the_issuer_of_an_answer_is_compared_as_it_stands() {
-        assert_eq!(back("code=c&iss=https%3A%2F%2Fa", true).unwrap(), "c");
-        assert_eq!(back("code=c&iss=https://a", false).unwrap(), "c");
-        assert_eq!(back("code=c", false).unwrap(), "c");
+        assert_eq!(
+            back("code=c0de-abc&iss=https%3A%2F%2Fa", true).unwrap(),
+            "c0de-abc"
+        );
+        assert_eq!(
+            back("code=c0de-abc&iss=https://a", false).unwrap(),
+            "c0de-abc"
+        );
+        assert_eq!(back("code=c0de-abc", false).unwrap(), "c0de-abc");
         for (query, names_itself) in [
-            ("code=c", true),
-            ("code=c&iss=https://a/", true),
-            ("code=c&iss=https://A", false),
-            ("code=c&iss=https://evil.example", false),
-            ("code=c&iss=https://a&iss=https://a", true),
+            ("code=c0de-abc", true),
+            ("code=c0de-abc&iss=https://a/", true),
+            ("code=c0de-abc&iss=https://A", false),
+            ("code=c0de-abc&iss=https://evil.example", false),
+            ("code=c0de-abc&iss=https://a&iss=https://a", true),
         ] {
             assert_eq!(
                 back(query, names_itself).unwrap_err().0,
@@ -319,6 +332,9 @@ mod tests {
             Stage::Scope
         );
         assert_eq!(back("", false).unwrap_err().0, Stage::Login);
+        let (stage, text) = back("code=e&iss=https://a", false).unwrap_err();
+        assert_eq!(stage, Stage::Login);
+        assert!(text.contains("a code of fewer than 8 bytes"), "{text}");
     }
 
     #[test]

@@ -4,10 +4,11 @@
 //! anything returns from here.
 
 use super::client::{Client, Proof};
+use super::discovery::Found;
 use super::error::{AuthError, Stage};
 use super::fetch::{Got, Http};
 use super::metadata::ServerMetadata;
-use super::token::{Form, Refused, Tokens, shown};
+use super::token::{Form, Refused, Tokens, form, shown};
 use crate::text::redact::Redactor;
 use reqwest::Url;
 
@@ -72,6 +73,21 @@ impl Desk<'_> {
             AuthError::new(Stage::Token, text)
         })?;
         self.learn_tokens(&tokens);
+        Ok(tokens)
+    }
+
+    /// Asks for others by a token to renew by.
+    pub async fn refresh(
+        &self,
+        found: &Found,
+        client: &Client,
+        token: &str,
+    ) -> Result<Tokens, AuthError> {
+        let mut request = form("refresh_token", &found.resource, &[]);
+        request.push(("refresh_token", token.to_owned()));
+        let mut tokens = self.request(&found.server, client, request).await?;
+        // RFC 6749, section 6: none in the answer means the same again.
+        tokens.refresh.get_or_insert_with(|| token.to_owned());
         Ok(tokens)
     }
 

@@ -25,7 +25,8 @@ const MAX_BODY: usize = 256 * 1024;
 /// So many redirects of a document are followed.
 const REDIRECTS: usize = 3;
 
-/// Sends what belongs to authorization.
+/// Sends what belongs to authorization. Cheap to clone.
+#[derive(Clone)]
 pub(super) struct Http {
     /// For this machine, and for all others.
     near: Client,
@@ -71,6 +72,11 @@ impl Http {
             patience,
             redactor: redactor.clone(),
         })
+    }
+
+    /// The end of waiting for one request.
+    pub fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// A URL as it may be shown.
@@ -276,6 +282,9 @@ mod tests {
             ("https://h/mcp", "http://a/token", false),
             ("https://h/mcp", "https://127.0.0.1/token", false),
             ("https://h/mcp", "http://localhost/token", false),
+            ("https://h/mcp", "https://[::ffff:127.0.0.1]/token", false),
+            ("https://h/mcp", "https://0.0.0.0/token", false),
+            ("https://h/mcp", "https://localhost./token", false),
             ("http://127.0.0.1:1/mcp", "http://localhost:2/token", true),
             ("http://127.0.0.1:1/mcp", "https://a/token", true),
             ("http://127.0.0.1:1/mcp", "http://a/token", false),

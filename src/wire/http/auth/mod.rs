@@ -5,7 +5,8 @@
 //! `metadata` who issues tokens, says by `client` who jelly is, gets tokens with
 //! the scopes that `scopes` selects, and gets others when the server wants more.
 //! `challenge`, `metadata`, `scopes`, `assertion` and `token` are pure; `fetch`,
-//! `door` and `book` are where anything is sent, heard or kept.
+//! `door` and `book` are where anything is sent, heard or kept; `renewal` holds
+//! those together for a login.
 
 mod assertion;
 mod authorizer;
@@ -19,6 +20,7 @@ mod door;
 mod error;
 mod fetch;
 mod metadata;
+mod renewal;
 mod scopes;
 mod token;
 mod visitor;

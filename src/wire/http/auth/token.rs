@@ -10,8 +10,9 @@ use std::time::Duration;
 
 /// What a header can carry on its way through common servers.
 const MAX_TOKEN: usize = 16 * 1024;
-/// What is shorter is no secret: to mask it would mask ordinary words.
-const MIN_TOKEN: usize = 4;
+/// What a stranger gives out as a secret and is shorter is none: to mask it
+/// would mask ordinary words of the reports.
+pub(super) const MIN_SECRET: usize = 8;
 /// What a server says of its refusal is shown so far.
 const MAX_SAID: usize = 200;
 
@@ -61,9 +62,18 @@ impl Tokens {
         if access.len() > MAX_TOKEN {
             return Err(format!("with a token of more than {MAX_TOKEN} bytes"));
         }
-        if access.len() < MIN_TOKEN {
+        if access.len() < MIN_SECRET {
             return Err(format!(
-                "with a token of fewer than {MIN_TOKEN} bytes, which can be no secret"
+                "with a token of fewer than {MIN_SECRET} bytes, which can be no secret"
+            ));
+        }
+        let refresh = text("refresh_token").filter(|token| !token.is_empty());
+        if refresh
+            .as_ref()
+            .is_some_and(|token| token.len() < MIN_SECRET)
+        {
+            return Err(format!(
+                "with a token to renew by of fewer than {MIN_SECRET} bytes, which can be no secret"
             ));
         }
         // RFC 6750, section 2.1, allows fewer; a header must carry it.
@@ -84,8 +94,7 @@ impl Tokens {
         let lifetime = lifetime.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         Ok(Self {
             access,
-            refresh: text("refresh_token")
-                .filter(|token| (MIN_TOKEN..=MAX_TOKEN).contains(&token.len())),
+            refresh: refresh.filter(|token| token.len() <= MAX_TOKEN),
             lifetime,
             scopes: text("scope").map(|text| scopes::split(&text)),
         })
@@ -166,10 +175,10 @@ mod tests {
 
     #[test]
     fn what_is_issued_is_read() {
-        let tokens = read(&json!({"access_token": "t-123", "token_type": "bearer",
-            "expires_in": "3600", "refresh_token": "r-123", "scope": "a b"}))
+        let tokens = read(&json!({"access_token": "t-tok-123", "token_type": "bearer",
+            "expires_in": "3600", "refresh_token": "r-tok-123", "scope": "a b"}))
         .unwrap();
-        assert_eq!(tokens.refresh.as_deref(), Some("r-123"));
+        assert_eq!(tokens.refresh.as_deref(), Some("r-tok-123"));
         assert_eq!(tokens.lifetime, Some(Duration::from_secs(3600)));
         assert_eq!(tokens.scopes.as_ref().unwrap().len(), 2);
         assert!(tokens.header().unwrap().is_sensitive());
@@ -179,20 +188,28 @@ mod tests {
     #[test]
     fn what_is_no_token_is_refused_without_being_shown() {
         for (answer, why) in [
-            (json!("tok-123"), "no JSON object"),
+            (json!("t-tok-123"), "no JSON object"),
             (json!({"token_type": "Bearer"}), "without an `access_token`"),
-            (json!({"access_token": "tok-123"}), "without a `token_type`"),
             (
-                json!({"access_token": "tok-123", "token_type": "tok-123"}),
+                json!({"access_token": "t-tok-123"}),
+                "without a `token_type`",
+            ),
+            (
+                json!({"access_token": "t-tok-123", "token_type": "t-tok-123"}),
                 "other than",
             ),
             (
-                json!({"access_token": "tok-123\n", "token_type": "Bearer"}),
+                json!({"access_token": "t-tok-123\n", "token_type": "Bearer"}),
                 "no header",
             ),
             (
-                json!({"access_token": "abc", "token_type": "Bearer"}),
+                json!({"access_token": "abcdefg", "token_type": "Bearer"}),
                 "fewer",
+            ),
+            (
+                json!({"access_token": "t-tok-123", "token_type": "Bearer",
+                       "refresh_token": "123"}),
+                "to renew by of fewer",
             ),
             (
                 json!({"access_token": "a".repeat(20_000), "token_type": "Bearer"}),
@@ -203,7 +220,7 @@ mod tests {
             assert!(said.contains(why), "{said}");
             assert!(!said.contains("123"), "{said}");
         }
-        let odd = json!({"access_token": "t-123", "token_type": "Bearer", "expires_in": -1});
+        let odd = json!({"access_token": "t-tok-123", "token_type": "Bearer", "expires_in": -1});
         assert_eq!(read(&odd).unwrap().lifetime, None);
     }
 
@@ -220,7 +237,7 @@ mod tests {
         fn no_answer_makes_it_panic(body in prop::collection::vec(any::<u8>(), 0..100), n in any::<f64>()) {
             let _ = Tokens::read(&body);
             let _ = Refused::read(&body);
-            let _ = read(&json!({"access_token": "abcd", "token_type": "Bearer", "expires_in": n}));
+            let _ = read(&json!({"access_token": "abcdefgh", "token_type": "Bearer", "expires_in": n}));
         }
     }
 }
