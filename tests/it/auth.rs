@@ -609,6 +609,21 @@ fn metadata_are_not_looked_for_where_another_origin_sends_one() {
     says(never_ready(&run, "no-metadata"), "HTTP 302 Found");
 }
 
+#[test]
+fn a_token_is_not_even_got_for_a_server_that_is_reached_in_the_clear() {
+    let town = Town::new();
+    // This machine by a name that says nothing of it.
+    let plan = town.plan(CLIENT).replace("127.0.0.1", "0.0.0.0");
+    let run = run_plan(&plan, &[("NO_PROXY", "0.0.0.0"), ("no_proxy", "0.0.0.0")]);
+    let failure = never_ready(&run, "no-metadata");
+    says(
+        failure,
+        "/mcp is not asked: authorization must go over HTTPS",
+    );
+    assert!(town.server.heard().iter().all(|r| r.path == "/mcp"));
+    assert!(town.asked().is_empty());
+}
+
 /// The token endpoint does this to the connection.
 fn broken(act: impl Fn(&mut std::net::TcpStream) + Send + Sync + 'static) -> Town {
     Town::wholly(

@@ -329,6 +329,8 @@ impl Authorizer {
             let text = format!("{MAX_TOKENS} tokens were issued, and the server wants another");
             return Err(AuthError::new(Stage::Token, text));
         }
+        // No token for whom it could not be sent to.
+        self.http.may_ask(&self.server)?;
         let (Need::Any(challenge) | Need::Scopes(challenge, _)) = need;
         let wanted = Wanted {
             server: &self.server,
@@ -461,6 +463,15 @@ impl Authorizer {
         let tokens = match self.refresh(found, &client, refresh).await {
             Ok(tokens) => tokens,
             Err(error) if error.stage == Stage::Token => {
+                // Another run may have renewed it meanwhile, by the same token.
+                if let Some(newer) = book.read(resource, issuer)?
+                    && newer.tokens().access != stored.access
+                {
+                    let tokens = newer.tokens();
+                    desk.learn_tokens(&tokens);
+                    progress.is_fresh = false;
+                    return Ok((tokens, newer.scopes));
+                }
                 let text = format!("the login can't be renewed: {}", error.text);
                 return Err(AuthError::new(Stage::Login, text));
             }
