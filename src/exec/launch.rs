@@ -180,6 +180,7 @@ impl Preparation<'_> {
                 client_id: self.text(client_id),
                 proof: match proof {
                     AuthProof::Secret(secret) => ReadyProof::Secret(self.text(secret)),
+                    AuthProof::Workload(token) => ReadyProof::Workload(self.text(token)),
                     AuthProof::Key {
                         key,
                         algorithm,
