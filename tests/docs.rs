@@ -12,7 +12,7 @@ use jelly::plan::{Operator, PlanSource};
 use jelly::repair::RepairId;
 use jelly::triage::{Engine, Rule, RuleFileKind, RuleOrFile, RuleText, parse_rule_file};
 use regex::Regex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -358,4 +358,53 @@ fn the_examples_show_what_triage_prints() {
     };
     let shown = blocks(&page).into_iter().last().unwrap();
     assert_eq!(found(&shown.text), found(&printed));
+}
+
+/// Each cell of the table of the protocol names tests that exist, and each test
+/// that is listed below it stands in a cell.
+#[test]
+fn every_cell_of_the_protocol_table_is_backed_by_a_test() {
+    let readme = readme();
+    let (_, part) = readme.split_once("<!-- protocol-table").unwrap();
+    let (part, _) = part.split_once("<!-- /protocol-table -->").unwrap();
+    let item = Regex::new(r"(?m)^(\d+)\. `(\w+)`$").unwrap();
+    let listed: BTreeMap<u32, &str> = item
+        .captures_iter(part)
+        .map(|found| (found[1].parse().unwrap(), found.get(2).unwrap().as_str()))
+        .collect();
+    let rows: Vec<&str> = part
+        .lines()
+        .filter(|l| l.starts_with("| "))
+        .skip(2)
+        .collect();
+    assert!(rows.len() > 10, "{rows:?}");
+    let mut used = BTreeSet::new();
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').skip(1).collect();
+        assert_eq!(cells.len(), 5, "{row}");
+        for cell in cells.into_iter().map(str::trim).filter(|cell| *cell != "–") {
+            used.extend(
+                cell.split(", ")
+                    .map(|number| number.parse::<u32>().unwrap()),
+            );
+        }
+    }
+    assert_eq!(used, listed.keys().copied().collect());
+    let mut code = String::new();
+    let mut folders = vec![root().join("src"), root().join("tests")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                code.push_str(&fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    for test in listed.values() {
+        let attribute = r"#\[(?:tokio::)?test\]\n(?:async )?fn ";
+        let test = Regex::new(&format!("{attribute}{test}\\(")).unwrap();
+        assert!(test.is_match(&code), "there is no test {test}");
+    }
 }

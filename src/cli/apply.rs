@@ -1,5 +1,6 @@
 //! `jelly apply`: takes the repairs of an earlier run over into the plan.
 
+use super::args::ReportsDir;
 use super::plan_run::secrets;
 use super::results::read_results;
 use super::run::complain;
@@ -20,14 +21,8 @@ pub struct ApplyArgs {
     #[arg(value_name = "REPORT")]
     pub report: Option<PathBuf>,
 
-    /// Where `jelly run` left its reports
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "JELLY_REPORTS_DIR",
-        default_value = "reports"
-    )]
-    pub reports_dir: PathBuf,
+    #[command(flatten)]
+    pub reports: ReportsDir,
 
     /// Shows the change and writes nothing
     #[arg(long)]
@@ -37,8 +32,7 @@ pub struct ApplyArgs {
 /// Applies the repairs of a run, plan by plan; a plan that can't have them
 /// stays as it is, and the others get theirs.
 pub fn apply(args: &ApplyArgs, world: &World) -> ExitCode {
-    let latest = || args.reports_dir.join("latest");
-    let mut path = args.report.clone().unwrap_or_else(latest);
+    let mut path = args.report.clone().unwrap_or_else(|| args.reports.latest());
     if path.is_dir() {
         path.push("results.json");
     }

@@ -103,14 +103,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR", env = "JELLY_PROJECT_DIR")]
     pub project_dir: Option<PathBuf>,
 
-    /// Where reports go, a folder a run
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "JELLY_REPORTS_DIR",
-        default_value = "reports"
-    )]
-    pub reports_dir: PathBuf,
+    #[command(flatten)]
+    pub reports: ReportsDir,
 
     /// How results are printed
     #[arg(long, value_enum, default_value_t)]
@@ -193,6 +187,26 @@ pub struct RunArgs {
     /// Prints the verdict and the help summary alone
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Where a run leaves its reports, and where the last one is looked for.
+#[derive(Debug, Args)]
+pub struct ReportsDir {
+    /// Where reports go, a folder a run
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "JELLY_REPORTS_DIR",
+        default_value = "reports"
+    )]
+    pub reports_dir: PathBuf,
+}
+
+impl ReportsDir {
+    /// The report of the last run.
+    pub fn latest(&self) -> PathBuf {
+        self.reports_dir.join("latest")
+    }
 }
 
 /// Budgets: a flag wins over the environment, and that over the plan.

@@ -6,7 +6,7 @@ mod known;
 mod show;
 mod sources;
 
-use super::args::{ColorChoice, Format};
+use super::args::{ColorChoice, Format, ReportsDir};
 use super::paint::Paint;
 use super::past::{HistoryArgs, refuse};
 use super::rules::RuleFiles;
@@ -20,7 +20,6 @@ use serde_json::json;
 
 use sources::Sources;
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
@@ -40,14 +39,8 @@ pub struct ExplainArgs {
     #[arg(long = "in", value_name = "REPORT", num_args = 1..)]
     pub reports: Vec<String>,
 
-    /// Where `jelly run` left its reports
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "JELLY_REPORTS_DIR",
-        default_value = "reports"
-    )]
-    pub reports_dir: PathBuf,
+    #[command(flatten)]
+    pub of_runs: ReportsDir,
 
     #[command(flatten)]
     pub memory: HistoryArgs,

@@ -81,11 +81,12 @@ fn open_call(
     let memory = args.memory.open(world)?;
     let now = jiff::Timestamp::now();
     let entropy = now.subsec_nanosecond().unsigned_abs() ^ std::process::id();
-    let run_dir = RunDir::create(&args.reports_dir, &run_id(now, entropy)).map_err(|error| {
-        complain(&format!("error: failed to {}", chain(&error)));
-        complain("help: name a folder that can be written with --reports-dir");
-        ExitCode::NeedsUserHelp
-    })?;
+    let run_dir =
+        RunDir::create(&args.reports.reports_dir, &run_id(now, entropy)).map_err(|error| {
+            complain(&format!("error: failed to {}", chain(&error)));
+            complain("help: name a folder that can be written with --reports-dir");
+            ExitCode::NeedsUserHelp
+        })?;
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let call = Call {
         color_errors: world.color(color, world.stderr_is_terminal),

@@ -3,7 +3,7 @@
 
 mod pending;
 
-use super::args::ColorChoice;
+use super::args::{ColorChoice, ReportsDir};
 use super::paint::{BOLD, DIM, Paint};
 use super::run::complain;
 use super::settings::World;
@@ -43,14 +43,8 @@ struct Which {
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
 
-    /// Where `jelly run` left its reports
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "JELLY_REPORTS_DIR",
-        default_value = "reports"
-    )]
-    reports_dir: PathBuf,
+    #[command(flatten)]
+    reports: ReportsDir,
 }
 
 /// What to do with one proposal.
@@ -65,7 +59,7 @@ enum Choice {
 pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitCode {
     let (Verb::Review(which) | Verb::Accept(which) | Verb::Reject(which)) = &args.verb;
     let folder = which.report.clone();
-    let folder = folder.unwrap_or_else(|| which.reports_dir.join("latest"));
+    let folder = folder.unwrap_or_else(|| which.reports.latest());
     let found = find(&folder, &which.names);
     let (pending, refusals) = match found {
         Ok(found) => found,

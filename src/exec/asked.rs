@@ -35,6 +35,19 @@ pub(super) fn judge_asked(bench: &mut Bench<'_>, told: &Told, own: &[Answer], se
             )),
         }
     }
+    let expecting = own.iter().chain(server).find(|a| !a.expect.is_empty());
+    if let (true, Some(answer)) = (told.more, expecting) {
+        bench.mismatches.push(mismatch(
+            format!(
+                "the server asked for more than {} things, too many to be held against what is \
+                 expected of them",
+                told.asked.len()
+            ),
+            "questions that can be kept",
+            "more",
+            answer.at,
+        ));
+    }
     let missing = told.unused.iter().filter_map(|index| own.get(*index));
     for answer in missing.filter(|answer| !answer.optional) {
         bench.mismatches.push(never_asked(told, answer));

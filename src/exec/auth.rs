@@ -10,7 +10,8 @@ use crate::wire::auth::{
 use std::time::Duration;
 
 /// One request for a token or for what leads to one takes no longer than this,
-/// nor than the server's `request_timeout`.
+/// nor than half of the server's `request_timeout`: what hangs is to be named
+/// before the step that waits for it runs out of time.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// `auth` with values in the place of names.
@@ -82,7 +83,7 @@ pub fn authorizer(
         grant,
         scopes,
         issuer,
-        patience: PATIENCE.min(server.request_timeout),
+        patience: PATIENCE.min(server.request_timeout / 2),
     };
     Authorizer::new(wanted, &settings.redactor)
 }

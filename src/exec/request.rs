@@ -45,9 +45,15 @@ impl Ready {
     }
 
     pub fn facts(&self) -> RequestFacts {
+        let params = match &self.sends {
+            Sends::Raw(bytes) => Value::from(String::from_utf8_lossy(bytes)),
+            Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => {
+                self.params.clone()
+            }
+        };
         RequestFacts {
             method: self.method().to_owned(),
-            params: (!self.params.is_null()).then(|| self.params.clone()),
+            params: (!params.is_null()).then_some(params),
         }
     }
 
@@ -60,6 +66,11 @@ impl Ready {
     pub fn shown(&self) -> String {
         match (&self.tool, &self.sends) {
             (Some(tool), _) => format!("tools/call `{tool}`"),
+            (None, Sends::Request) if self.method == "completion/complete" => {
+                let argument = self.params.pointer("/argument/name");
+                let argument = argument.and_then(Value::as_str).unwrap_or_default();
+                format!("completion/complete of `{argument}`")
+            }
             (None, Sends::Raw(_)) => "the raw message".to_owned(),
             (
                 None,
@@ -70,6 +81,7 @@ impl Ready {
 
     /// What is sent, and answered, is this request instead.
     pub fn is_now(&mut self, method: &str, params: Value) {
+        self.method = "";
         self.custom = Some(method.to_owned());
         self.params = params;
         self.tool = None;

@@ -92,6 +92,8 @@ pub struct Told {
     pub asked: Vec<Asked>,
     /// The places of the step's answers that nobody asked for.
     pub unused: Vec<usize>,
+    /// More was asked than is kept.
+    pub more: bool,
 }
 
 impl Told {
@@ -112,6 +114,7 @@ struct State {
     step: Vec<(Slot, bool)>,
     asked: Vec<Asked>,
     bytes: usize,
+    more: bool,
     /// Refused since they were last looked at, between steps too.
     refused: BTreeSet<String>,
 }
@@ -135,6 +138,7 @@ impl Script {
         state.step = step.into_iter().map(|slot| (slot, false)).collect();
         state.asked.clear();
         state.bytes = 0;
+        state.more = false;
     }
 
     /// The step is over: what was asked meanwhile.
@@ -145,6 +149,7 @@ impl Script {
         Told {
             asked: std::mem::take(&mut state.asked),
             unused: unused.map(|(index, _)| index).collect(),
+            more: state.more,
         }
     }
 
@@ -189,6 +194,8 @@ impl Responder for Script {
                 params: fits.then(|| ask.params.clone()),
                 by,
             });
+        } else {
+            state.more = true;
         }
         given
     }
@@ -232,6 +239,7 @@ mod tests {
         assert_eq!(ask(&script, "d"), None);
         let told = script.finish();
         assert_eq!(told.unused, [3]);
+        assert!(!told.more);
         let by: Vec<By> = told.asked.iter().map(|asked| asked.by).collect();
         assert_eq!(
             by,
@@ -265,6 +273,7 @@ mod tests {
         }
         let told = script.finish();
         assert_eq!(told.asked.len(), 100);
+        assert!(told.more);
         let kept = told.asked.iter().filter(|a| a.params.is_some()).count();
         assert_eq!(kept, 1);
         assert_eq!(script.take_refused().len(), 20);

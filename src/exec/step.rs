@@ -143,9 +143,11 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
         scene,
         step,
         ready: &ready,
+        // What is cancelled has no output.
         schema: ready
             .tool
             .as_deref()
+            .filter(|_| step.cancel.is_none())
             .and_then(|tool| book.output_schema(tool)),
         elapsed: sent.reply.elapsed,
         at: Instant::now(),

@@ -307,6 +307,24 @@ fn an_expectation_that_names_the_folder_keeps_it_where_it_is() {
 }
 
 #[test]
+fn an_answer_or_a_notification_that_names_the_folder_keeps_it_too() {
+    let answer = "answers: [{ method: roots/list, result: { roots: [{ uri: /srv/data }] } }]";
+    let asked =
+        "answers: [{ method: roots/list, expect: [{ path: $.a, equals: /srv/data }], result: {} }]";
+    let told = "expect: { notifications: [{ method: a/b, json: [{ path: $.uri, equals: /srv/data/x }] }] }";
+    for more in [answer, asked, told] {
+        let text = FILES.replace("${name}", "x").replace(
+            "args: { path: \"/srv/data/a.txt\" } }",
+            &format!("args: {{ path: /x }}, {more} }}"),
+        );
+        let plan = plan(&text);
+        let failure = says("Error accessing directory /srv/data: ENOENT");
+        let found = proposals(&plan, &failure, "missing_directory", &FakeFs::new());
+        assert!(found.is_empty(), "{more}");
+    }
+}
+
+#[test]
 fn a_flag_with_a_path_keeps_its_flag_and_the_new_folder_is_not_replaced_again() {
     let text = |path: &str| {
         format!(

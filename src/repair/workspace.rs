@@ -7,7 +7,7 @@ use super::paths::{can_be_created, is_inside, names_below, texts};
 use super::prefix::{rewrite, speaks_of};
 use super::types::{Facts, PathKind, Proposal, RepairId};
 use crate::model::{Diagnosis, Failure, PlanIssue};
-use crate::plan::{DocPath, Plan, PlanEdit, Predicate, Server, Step};
+use crate::plan::{Answer, DocPath, Plan, PlanEdit, Server};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -144,24 +144,24 @@ fn edit_strings(
 }
 
 /// An expectation that names the old folder would fail for the new one, and
-/// expectations are never changed.
+/// expectations are never changed; nor is what the plan answers to the server.
 fn is_expected(plan: &Plan, folder: &Path, facts: &Facts<'_>) -> bool {
-    plan.all_steps()
-        .any(|step| predicates(step).any(|p| speaks_of(&p.operand, folder, &step.server, facts)))
+    let of_steps = plan.all_steps().any(|step| {
+        let answers = step.answers.iter().flat_map(spoken);
+        let expected = step.expect.predicates().map(|p| &p.operand);
+        expected
+            .chain(answers)
+            .any(|value| speaks_of(value, folder, &step.server, facts))
+    });
+    let of_servers = plan.servers.values().any(|server| {
+        let mut answers = server.answers.iter().flat_map(spoken);
+        answers.any(|value| speaks_of(value, folder, &server.name, facts))
+    });
+    of_steps || of_servers
 }
 
-fn predicates(step: &Step) -> impl Iterator<Item = &Predicate> {
-    let expect = &step.expect;
-    let error = expect
-        .error
-        .iter()
-        .flat_map(|e| e.code.iter().chain(&e.message));
-    expect
-        .text
-        .iter()
-        .chain(expect.json.iter().flat_map(|json| &json.predicates))
-        .chain(&expect.structured)
-        .chain(&expect.duration)
-        .chain(&expect.stderr)
-        .chain(error)
+/// What an answer says, and what it expects to be asked.
+fn spoken(answer: &Answer) -> impl Iterator<Item = &Value> {
+    let expected = answer.predicates().map(|p| &p.operand);
+    answer.give.value().into_iter().chain(expected)
 }

@@ -5,7 +5,7 @@
 //! HTML-escaped, in hexadecimal and in Base64 at each alignment.
 
 use super::truncate;
-use regex::bytes::{Regex, RegexBuilder};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -27,9 +27,11 @@ pub struct Redactor(Arc<RwLock<Option<Arc<Inner>>>>);
 
 #[derive(Debug)]
 struct Inner {
-    /// An alternation of all forms, longest first, so that the longest wins.
-    pattern: Regex,
-    /// The forms with their replacement, in the pattern's order.
+    /// Finds all forms, the longest where several begin. None would need
+    /// secrets of gigabytes; then nothing is shown at all.
+    finder: Option<AhoCorasick>,
+    /// The forms with their replacement, in the finder's order: the longest
+    /// first.
     forms: Vec<(Vec<u8>, String)>,
 }
 
@@ -77,7 +79,7 @@ impl Redactor {
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.known() {
-            Some(inner) if inner.pattern.is_match(text.as_bytes()) => {
+            Some(inner) if inner.is_match(text.as_bytes()) => {
                 let bytes = inner.replace(text.as_bytes());
                 // Forms are whole characters, so the rest stays valid UTF-8.
                 Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
@@ -136,40 +138,34 @@ impl Redactor {
 impl Inner {
     fn of(mut forms: Vec<(Vec<u8>, String)>) -> Self {
         forms.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.cmp(b)));
-        let pattern = forms
-            .iter()
-            .map(|(form, _)| escape(form))
-            .collect::<Vec<_>>()
-            .join("|");
-        let pattern = RegexBuilder::new(&pattern)
-            .unicode(false)
-            .size_limit(256 << 20)
-            .build();
-        match pattern {
-            Ok(pattern) => Self { pattern, forms },
-            // An alternation of escaped literals is always a valid pattern,
-            // and one beyond the size limit would need secrets of many
-            // megabytes. Better to show nothing than a secret.
-            Err(_) => Self {
-                pattern: everything(),
-                forms,
-            },
+        // Made anew whenever a secret is learnt, so cheap to make.
+        let finder = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(forms.iter().map(|(form, _)| form))
+            .ok();
+        Self { finder, forms }
+    }
+
+    fn is_match(&self, bytes: &[u8]) -> bool {
+        match &self.finder {
+            Some(finder) => finder.is_match(bytes),
+            None => !bytes.is_empty(),
         }
     }
 
     fn replace(&self, bytes: &[u8]) -> Vec<u8> {
-        self.pattern
-            .replace_all(bytes, |found: &regex::bytes::Captures<'_>| {
-                let found = &found[0];
-                self.forms
-                    .iter()
-                    .find(|(form, _)| form == found)
-                    .map_or_else(
-                        || b"[secret]".to_vec(),
-                        |(_, replacement)| replacement.clone().into_bytes(),
-                    )
-            })
-            .into_owned()
+        let Some(finder) = &self.finder else {
+            let all: &[u8] = if bytes.is_empty() { b"" } else { b"[secret]" };
+            return all.to_vec();
+        };
+        let mut shown = Vec::with_capacity(bytes.len());
+        finder.replace_all_with_bytes(bytes, &mut shown, |found, _, shown| {
+            let (_, replacement) = &self.forms[found.pattern().as_usize()];
+            shown.extend_from_slice(replacement.as_bytes());
+            true
+        });
+        shown
     }
 
     /// How many bytes at the end of `bytes` may be the start of a secret.
@@ -187,7 +183,10 @@ impl Inner {
         let cut = bytes.len() - hold;
         // A secret that is whole already must not be cut in two by another's
         // beginning.
-        self.pattern
+        let Some(finder) = &self.finder else {
+            return hold;
+        };
+        finder
             .find_iter(bytes)
             .find(|found| found.start() < cut && cut < found.end())
             .map_or(hold, |found| bytes.len() - found.start())
@@ -415,28 +414,9 @@ fn base64_within(bytes: &[u8], alignment: usize) -> String {
         .collect()
 }
 
-fn escape(form: &[u8]) -> String {
-    form.iter()
-        .map(|byte| {
-            if byte.is_ascii_alphanumeric() {
-                char::from(*byte).to_string()
-            } else {
-                format!("\\x{byte:02x}")
-            }
-        })
-        .collect()
-}
-
-fn everything() -> Regex {
-    #[expect(clippy::expect_used, reason = "a constant pattern, covered by a test")]
-    RegexBuilder::new("(?s-u).+")
-        .build()
-        .expect("the pattern is a constant")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Redactor, base64_within, everything, show_argv};
+    use super::{Inner, Redactor, base64_within, show_argv};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -509,8 +489,26 @@ mod tests {
     }
 
     #[test]
-    fn the_pattern_for_everything_hides_everything() {
-        assert_eq!(everything().replace_all(b"a\n\xffb", &b"x"[..]), &b"x"[..]);
+    fn where_nothing_can_be_found_nothing_is_shown() {
+        let blind = Inner {
+            finder: None,
+            forms: Vec::new(),
+        };
+        assert!(blind.is_match(b"a"));
+        assert_eq!(blind.replace(b"a\n\xffb"), b"[secret]");
+        assert_eq!(blind.replace(b""), b"");
+    }
+
+    #[test]
+    fn of_two_secrets_the_longer_is_named() {
+        let r = Redactor::new([
+            ("SHORT", "token"),
+            ("LONG", "token-and-more"),
+            ("IN", "ken"),
+        ]);
+        assert_eq!(r.redact("token-and-more"), "[secret LONG]");
+        assert_eq!(r.redact("token-and-less"), "[secret SHORT]-and-less");
+        assert_eq!(r.redact("broken"), "bro[secret IN]");
     }
 
     #[test]

@@ -116,7 +116,7 @@ impl Session {
         filter: Value,
         deadline: Instant,
     ) -> (ReplyOutcome, Option<Listening>) {
-        let before = self.notice_count();
+        let mut seen = self.notice_count();
         let mut stirs = self.stirs();
         let mut in_flight = self.connection().send(Outgoing {
             method: LISTEN,
@@ -127,7 +127,9 @@ impl Session {
         });
         loop {
             let id = Value::from(in_flight.id());
-            let acknowledged = self.heard_since(before).notices.into_iter().find(|notice| {
+            let heard = self.heard_since(seen);
+            seen += heard.dropped + heard.notices.len() as u64;
+            let acknowledged = heard.notices.into_iter().find(|notice| {
                 notice.method == ACKNOWLEDGED && notice.params.pointer(SUBSCRIPTION_ID) == Some(&id)
             });
             if let Some(notice) = acknowledged {

@@ -10,7 +10,9 @@
 //! every message where that is asked for, `connection` is a peer with a driver,
 //! be it `stdio` with the pipes of a process or `http`, `era` holds what differs
 //! between versions, `startup` finds out the era and lists the tools, `session`
-//! is what a step uses.
+//! is what a step uses, with `extras` for what is more than a request and its
+//! answer. What the server asks is answered by `answers`, between the `rounds` of
+//! a request in the modern era; what it tells is kept in `notices`.
 //!
 //! It carries and records, and judges by nothing but the protocol's own
 //! specification: it must not know of plans, expectations or diagnoses.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// So many are kept, the newest ones.
 const KEPT: usize = 1000;
 /// Bytes of their messages, all together.
-const KEPT_BYTES: usize = 4 * 1024 * 1024;
+const KEPT_BYTES: usize = 2 * 1024 * 1024;
 
 /// A notification of the server. Not redacted.
 #[derive(Debug, Clone, PartialEq)]

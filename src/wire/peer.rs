@@ -200,8 +200,7 @@ impl Peer {
     /// Queues a request; its id, and where the answer will come.
     pub fn open(&mut self, request: Outgoing<'_>) -> (u64, oneshot::Receiver<Answer>) {
         let (reply, receiver) = oneshot::channel();
-        let id = self.next_id;
-        self.next_id += 1;
+        let id = self.fresh_id();
         if let Some(end) = &self.end {
             // The asker holds the other end.
             let _ = reply.send(end.answer());
@@ -233,8 +232,7 @@ impl Peer {
     /// without one.
     pub fn open_raw(&mut self, bytes: &[u8]) -> (u64, oneshot::Receiver<Answer>) {
         let (reply, receiver) = oneshot::channel();
-        let id = self.next_id;
-        self.next_id += 1;
+        let id = self.fresh_id();
         if let Some(end) = &self.end {
             // The asker holds the other end.
             let _ = reply.send(end.answer());
@@ -299,6 +297,23 @@ impl Peer {
         })
     }
 
+    /// An id that no answer to raw bytes can bear.
+    fn fresh_id(&mut self) -> u64 {
+        let taken = |peer: &Self| {
+            let id = Value::from(peer.next_id);
+            let waiting = peer.pending.iter().filter_map(|p| p.raw.as_ref()?.as_ref());
+            peer.raw_given_up
+                .iter()
+                .chain(waiting)
+                .any(|own| *own == id)
+        };
+        while taken(self) {
+            self.next_id += 1;
+        }
+        self.next_id += 1;
+        self.next_id - 1
+    }
+
     /// Gives a request up without a word to the server.
     pub fn forget_quietly(&mut self, id: u64) {
         self.forget(id);
@@ -317,9 +332,11 @@ impl Peer {
         Some(pending)
     }
 
-    /// From here on an answer to this request, which is given up, is noted.
+    /// From here on an answer to this request, which is given up, is noted. Not
+    /// so where giving it up closes its stream, which nothing can come by then.
     pub fn watch(&mut self, id: u64) {
-        self.watched = Some((id, false));
+        let closed = self.has_streams && self.version.is_some_and(|v| v.era == Era::Modern);
+        self.watched = (!closed).then_some((id, false));
     }
 
     /// Whether the request that was watched has been answered; it is watched

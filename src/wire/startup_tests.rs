@@ -1,7 +1,7 @@
 use crate::model::{Era, Outcome, Phase};
 use crate::text::redact::Redactor;
 use crate::wire::fixture::{Fixture, echo};
-use crate::wire::{ReplyOutcome, Version};
+use crate::wire::{ReplyOutcome, VERSIONS, Version};
 use serde_json::json;
 use std::time::Duration;
 
@@ -162,7 +162,7 @@ while True: legacy(recv())";
 
 #[tokio::test]
 async fn a_pinned_version_is_the_only_one_that_is_asked_for() {
-    for name in ["2024-11-05", "2025-06-18", "2026-07-28"] {
+    for Version { name, .. } in VERSIONS {
         let mut fixture = Fixture::new(
             "while True:
     m = recv()
@@ -171,8 +171,8 @@ async fn a_pinned_version_is_the_only_one_that_is_asked_for() {
         );
         fixture.launch.version = Version::find(name);
         let session = fixture.ready().await;
-        assert_eq!(session.protocol_version(), name);
-        let first = if name == "2026-07-28" {
+        assert_eq!(session.protocol_version(), *name);
+        let first = if *name == "2026-07-28" {
             "server/discover"
         } else {
             "initialize"

@@ -112,6 +112,35 @@ fn an_answer_that_nobody_asked_for_fails_the_step() {
 }
 
 #[test]
+fn what_an_answer_of_the_server_expects_is_held_against_every_step() {
+    let server = asking();
+    let server = server.trim_end_matches(" }");
+    let run = Project::with(&format!(
+        "
+version: 1
+servers:
+  s: {server}, answers: [{{ method: sampling/createMessage, expect: [{{ path: $.maxTokens, lt: 5 }}], result: {{ role: assistant, model: m, content: {{ type: text, text: hi }} }} }}] }}
+steps:
+  - {{ id: ask, tool: work, args: {{ words: [a] }}, expect: {{ text: {{ equals: hi }} }} }}
+"
+    ))
+    .run(&[]);
+    run.ends(1, "code_failure");
+    let failure = run.last().failure("ask");
+    assert_eq!(
+        failure["message"],
+        "expected what was asked at $.maxTokens to be less than 5, got 5"
+    );
+    assert!(
+        failure["assertion"]["at"]
+            .as_str()
+            .unwrap()
+            .starts_with("plan.yaml:4:"),
+        "{failure}"
+    );
+}
+
+#[test]
 fn what_has_no_answer_is_refused_and_noted() {
     let run = run("
   - id: ask

@@ -591,6 +591,21 @@ fn metadata_are_not_looked_for_where_another_origin_sends_one() {
     says(never_ready(&run, "no-metadata"), "HTTP 302 Found");
 }
 
+#[test]
+fn a_token_is_not_even_got_for_a_server_that_is_reached_in_the_clear() {
+    let town = Town::new();
+    // This machine by a name that says nothing of it.
+    let plan = town.plan(CLIENT).replace("127.0.0.1", "0.0.0.0");
+    let run = run_plan(&plan, &[("NO_PROXY", "0.0.0.0"), ("no_proxy", "0.0.0.0")]);
+    let failure = never_ready(&run, "no-metadata");
+    says(
+        failure,
+        "/mcp is not asked: authorization must go over HTTPS",
+    );
+    assert!(town.server.heard().iter().all(|r| r.path == "/mcp"));
+    assert!(town.asked().is_empty());
+}
+
 /// The token endpoint does this to the connection.
 fn broken(act: impl Fn(&mut std::net::TcpStream) + Send + Sync + 'static) -> Town {
     Town::wholly(
@@ -610,8 +625,48 @@ fn a_token_endpoint_that_hangs_ends_with_the_servers_own_limit() {
     let town = broken(hold);
     let run = run(&town, CLIENT);
     let failure = never_ready(&run, "unreachable");
-    says(failure, "/token did not answer within 2.0 s");
+    says(failure, "/token did not answer within 1.0 s");
     assert_eq!(failure["diagnosis"]["retryable"], true);
+}
+
+#[test]
+fn what_hangs_in_mid_run_is_named_before_the_step_runs_out_of_time() {
+    let town = Town::wholly(
+        |request, place| {
+            // The first token is good for the handshake only.
+            if request.method() == "tools/call" {
+                place.books.lock().unwrap().tokens.clear();
+            }
+            None
+        },
+        |request, place, out| {
+            let wanted = request.path == "/token" && place.books.lock().unwrap().issued > 0;
+            if wanted {
+                hold(out);
+            }
+            wanted
+        },
+    );
+    let run = run(&town, CLIENT);
+    let last = run.last();
+    let failure = fails(last.failure("one"), "unreachable");
+    says(failure, "/token did not answer within 1.0 s");
+    assert_eq!(failure["phase"], "call");
+}
+
+#[test]
+fn an_authorization_server_in_trouble_is_asked_again_in_the_next_iteration() {
+    let town = Town::with(|request, place| {
+        let mut books = place.books.lock().unwrap();
+        let first = request.path == "/.well-known/oauth-authorization-server" && books.issued == 0;
+        // Whatever was issued before counts; so the second time is good.
+        books.issued += usize::from(first);
+        first.then(|| Reply::json(503, &json!({})))
+    });
+    let project = Project::with(&town.plan(CLIENT));
+    let run = Run::of(&project, project.call(&[]).env("CLIENT", SECRET).output());
+    run.ends(0, "passed_after_retry");
+    fails(run.iteration(1).failure("s"), "unreachable");
 }
 
 #[test]

@@ -86,6 +86,28 @@ fn a_session_is_opened_carried_along_and_ended() {
 }
 
 #[test]
+fn every_revision_is_spoken_over_http() {
+    for revision in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+        let server = Http::serve(move |request, out| match request.method() {
+            "initialize" => {
+                let greeting = json!({ "protocolVersion": revision, "capabilities": { "tools": {} },
+                    "serverInfo": { "name": "scripted", "version": "1" } });
+                json_answer(out, &[], &result(request, greeting));
+            }
+            _ => legacy(request, out, done),
+        });
+        let pin = format!(", protocol: {revision}");
+        passes(&run(&plan(&server.entry(&pin), WORK)));
+        let heard = server.heard();
+        assert_eq!(heard[0].message["params"]["protocolVersion"], revision);
+        let call = heard
+            .iter()
+            .find(|request| request.method() == "tools/call");
+        assert_eq!(call.unwrap().header("mcp-protocol-version"), revision);
+    }
+}
+
+#[test]
 fn an_answer_may_come_in_a_stream_after_other_messages() {
     let server = Http::serve(|request, out| {
         legacy(request, out, |request, out| {
@@ -380,6 +402,7 @@ fn a_mismatch_that_no_list_explains_is_the_servers_answer() {
     let run = project.run(&["--max-iterations", "1"]);
     let failure = run.last().failures()[0];
     assert_eq!(failure["rpc_error"]["code"], -32020, "{failure:#}");
+    assert_eq!(failure["diagnosis"]["rule"], "mcp/header-mismatch");
     let heard = server.heard_in_short();
     assert_eq!(
         heard[1..],

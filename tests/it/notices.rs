@@ -1,7 +1,13 @@
 //! Notifications, subscriptions, cancellation and raw bytes: what goes wrong
 //! with them.
 
+use crate::support::http::{
+    Http, event, hold, json_answer, legacy, modern as modern_http, respond, result, stream_head,
+    text,
+};
 use crate::support::{Project, Run, python};
+use serde_json::json;
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 /// A server whose calls do this with `message` and its `args`.
@@ -54,6 +60,34 @@ fn a_notification_counts_when_it_comes_before_or_after_the_answer() {
     run.ends(0, "passed");
     // Nobody waited for longer than it took.
     assert!(run.elapsed < Duration::from_secs(15), "{:?}", run.elapsed);
+}
+
+#[test]
+fn a_number_that_more_can_break_is_known_only_when_time_is_up() {
+    let body = "answer(message, text('done'))
+time.sleep(0.2)
+for n in range(5):
+    tell('notifications/message', level='info', data=n)";
+    let step = |id: &str, count: &str| {
+        format!(
+            "
+  - id: {id}
+    tool: work
+    expect:
+      notifications: [{{ method: notifications/message, within: 2s, count: {count} }}]
+"
+        )
+    };
+    for (count, holds) in [
+        ("{ le: 2 }", false),
+        ("{ lt: 5 }", false),
+        ("{ equals: 5 }", true),
+        ("4", false),
+        ("{ one_of: [0, 5] }", true),
+    ] {
+        let run = run(&calling(body), &step("one", count));
+        assert_eq!(run.last().state("one") == "passed", holds, "{count}");
+    }
 }
 
 #[test]
@@ -324,10 +358,23 @@ fn what_is_wrong_with_a_cancellation_is_said() {
         "the server answered tools/call `work` although it had been cancelled"
     );
 
+    // A tool that owes an output owes none to who cancels it.
+    let owing = calling("read()").replace(
+        "{\\\"type\\\": \\\"object\\\"}}",
+        "{\\\"type\\\": \\\"object\\\"}, \\\"outputSchema\\\": {\\\"type\\\": \\\"object\\\", \\\"required\\\": [\\\"a\\\"]}}",
+    );
+    assert!(owing.contains("outputSchema"), "{owing}");
+    run(
+        &owing,
+        "  - { id: cancel, tool: work, cancel_after: 20ms, quiet_for: 50ms }\n",
+    )
+    .ends(0, "passed");
+
     let early = run(
         &calling("answer(message, text('done'))"),
         "  - { id: cancel, tool: work, cancel_after: 20s }\n",
     );
+    early.ends(3, "needs_user_help");
     let said = message(&early, "cancel");
     assert!(
         said.contains("too early to be cancelled after 20.0 s"),
@@ -389,4 +436,116 @@ while (line := sys.stdin.readline()):
     run.ends(0, "passed");
     let notes = &run.last().server("s")["notes"];
     assert!(notes.is_null(), "nothing of it is a breach: {notes}");
+}
+
+// ── over HTTP ────────────────────────────────────────────────────────────
+
+fn run_at(server: &Http, steps: &str) -> Run {
+    run(
+        &format!("{{ url: \"http://127.0.0.1:{}/mcp\" }}", server.port),
+        steps,
+    )
+}
+
+#[test]
+fn a_subscription_whose_stream_breaks_off_has_ended() {
+    let tools = json!([{ "name": "work", "inputSchema": { "type": "object" } }]);
+    let server = Http::serve(move |request, out| {
+        if request.method() == "subscriptions/listen" {
+            stream_head(out);
+            let key = "io.modelcontextprotocol/subscriptionId";
+            let id = &request.message["id"];
+            let params = json!({
+                "_meta": { key: id },
+                "notifications": request.message["params"]["notifications"],
+            });
+            let method = "notifications/subscriptions/acknowledged";
+            event(
+                out,
+                &json!({ "jsonrpc": "2.0", "method": method, "params": params }),
+            );
+            return;
+        }
+        modern_http(request, out, &tools, |request, out| {
+            let mut done = text("done");
+            done["resultType"] = json!("complete");
+            json_answer(out, &[], &result(request, done));
+        });
+    });
+    let run = run_at(
+        &server,
+        "
+  - { id: watch, subscribe: 'demo://a' }
+  - id: waits
+    tool: work
+    expect: { notifications: [{ method: notifications/resources/updated, within: 500ms }] }
+",
+    );
+    assert_eq!(run.last().state("watch"), "passed", "{}", run.stdout);
+    let said = message(&run, "waits");
+    let end = "the subscription of `watch` had ended: it got no answer: the event stream ended \
+               before its answer came";
+    assert!(said.ends_with(end), "{said}");
+}
+
+#[test]
+fn a_late_answer_is_heard_over_http_too() {
+    let cancelled = (Mutex::new(0_u32), Condvar::new());
+    let server = Http::serve(move |request, out| {
+        let (count, changed) = &cancelled;
+        if request.method() == "notifications/cancelled" {
+            *count.lock().unwrap() += 1;
+            changed.notify_all();
+        }
+        legacy(request, out, |request, out| {
+            stream_head(out);
+            let before = *count.lock().unwrap();
+            let limit = Duration::from_secs(20);
+            let now = count.lock().unwrap();
+            let _ = changed
+                .wait_timeout_while(now, limit, |now| *now == before)
+                .unwrap();
+            event(out, &result(request, text("all the same")));
+            hold(out);
+        });
+    });
+    let run = run_at(
+        &server,
+        "  - { id: cancel, tool: work, cancel_after: 100ms, quiet_for: 20s }\n",
+    );
+    run.ends(1, "code_failure");
+    assert_eq!(
+        message(&run, "cancel"),
+        "the server answered tools/call `work` although it had been cancelled"
+    );
+}
+
+#[test]
+fn raw_bytes_are_a_body_and_a_refusal_is_their_answer() {
+    let server = Http::serve(|request, out| {
+        if request.verb == "POST" && request.message.is_null() {
+            let error = json!({ "jsonrpc": "2.0", "id": null,
+                "error": { "code": -32700, "message": "no JSON" } });
+            return respond(
+                out,
+                400,
+                &["content-type: application/json"],
+                error.to_string(),
+            );
+        }
+        legacy(request, out, |request, out| {
+            json_answer(out, &[], &result(request, text("done")));
+        });
+    });
+    let run = run_at(
+        &server,
+        "
+  - { id: half, raw: \"{\\n\", expect: { error: { code: -32700 } } }
+  - { id: told, raw: '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/mine\"}' }
+  - id: call
+    raw: '{\"jsonrpc\":\"2.0\",\"id\":\"mine\",\"method\":\"tools/call\",\"params\":{\"name\":\"work\"}}'
+    expect: { text: { equals: done } }
+",
+    );
+    run.ends(0, "passed");
 }

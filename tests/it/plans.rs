@@ -60,6 +60,25 @@ fn the_plan_for_a_modern_server_over_http_is_green() {
     is_green("modern-http");
 }
 
+/// The same plan, word for word but for how its server is reached.
+#[test]
+fn the_plan_for_a_modern_server_is_green_by_pipes_too() {
+    let text = std::fs::read_to_string(plan("modern-http")).unwrap();
+    let by_pipes = text
+        .replace("    url: \"http://127.0.0.1:${port}/mcp\"\n", "")
+        .replace("    env: { PORT: \"${port}\" }\n", "")
+        .replace(
+            "${workspace}/../fixtures",
+            &fixtures().display().to_string(),
+        );
+    assert!(!by_pipes.contains("${port}"), "{by_pipes}");
+    let run = Project::with(&by_pipes).run(&[]);
+    run.ends(0, "passed");
+    let last = run.last();
+    assert_eq!(last.total("passed"), last.total("total"));
+    assert_eq!(last.server("modern")["protocol_version"], "2026-07-28");
+}
+
 #[test]
 fn the_plan_for_what_server_everything_asks_and_tells_is_green() {
     is_green("everything-features");
@@ -308,4 +327,96 @@ fn every_expected_value_of_the_plan_for_server_memory_counts() {
 #[test]
 fn every_expected_value_of_the_plan_for_mcp_shell_server_counts() {
     every_expected_value_counts("shell");
+}
+
+/// Places below a step that look at what the server asked or told, with what
+/// to put there so that it does not hold.
+fn beside(step: &Value) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    for (index, answer) in list(&step["answers"]).iter().enumerate() {
+        for (at, expect) in list(&answer["expect"]).iter().enumerate() {
+            predicates(expect, &format!("/answers/{index}/expect/{at}"), &mut found);
+        }
+    }
+    for (index, heard) in list(&step["expect"]["notifications"]).iter().enumerate() {
+        let place = format!("/expect/notifications/{index}");
+        if heard["absent"] == true {
+            continue;
+        }
+        found.push((format!("{place}/method"), json!("notifications/never")));
+        for (at, json) in list(&heard["json"]).iter().enumerate() {
+            predicates(json, &format!("{place}/json/{at}"), &mut found);
+        }
+        match &heard["count"] {
+            Value::Null => {}
+            Value::Number(_) => found.push((format!("{place}/count"), json!(999))),
+            operators => predicates(operators, &format!("{place}/count"), &mut found),
+        }
+    }
+    found
+}
+
+/// Changes each thing that is expected of what the server asks and tells, and
+/// runs that step alone, with those that subscribe before it.
+#[track_caller]
+fn what_is_asked_and_told_counts(name: &str, least: usize) {
+    let project = Project::empty();
+    let original = load(&plan(name));
+    let all = original["steps"].as_array().unwrap();
+    let mut mutants = Vec::new();
+    for (index, step) in all.iter().enumerate() {
+        for (at, wrong) in beside(step) {
+            let mut changed = step.clone();
+            *changed.pointer_mut(&at).unwrap() = wrong;
+            if let Some(Value::Array(heard)) = changed.pointer_mut("/expect/notifications") {
+                heard
+                    .iter_mut()
+                    .for_each(|one| one["within"] = json!("500ms"));
+            }
+            let before = all[..index]
+                .iter()
+                .filter(|s| s["subscribe"] != Value::Null);
+            let mut steps: Vec<Value> = before.cloned().collect();
+            steps.push(changed);
+            let mut mutant = original.clone();
+            mutant["steps"] = json!(steps);
+            let file = format!("{}.json", mutants.len());
+            project.write(&file, mutant.to_string());
+            mutants.push((step["id"].as_str().unwrap().to_owned(), at, file));
+        }
+    }
+    assert!(mutants.len() >= least, "{} places", mutants.len());
+    let files: Vec<&str> = mutants.iter().map(|(_, _, file)| file.as_str()).collect();
+    let folder = folder().display().to_string();
+    let ended: Ended = project
+        .jelly(&["run", "--format", "json", "--project-dir", &folder])
+        .args(&files)
+        .limit(Duration::from_secs(300))
+        .output();
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    for ((step, at, _), report) in mutants.iter().zip(report["plans"].as_array().unwrap()) {
+        let last = report["iterations"].as_array().unwrap().last().unwrap();
+        let failures = last["failures"].as_array().unwrap();
+        assert_eq!(failures.len(), 1, "{step}{at}: {failures:#?}");
+        assert_eq!(failures[0]["step"], step.as_str(), "{step}{at}");
+        let target = if at.starts_with("/answers") {
+            "asked"
+        } else {
+            "notification"
+        };
+        assert_eq!(failures[0]["assertion"]["target"], target, "{step}{at}");
+        assert_eq!(report["exit_code"], 1, "{step}{at}");
+    }
+}
+
+#[test]
+fn what_server_everything_asks_and_tells_counts() {
+    what_is_asked_and_told_counts("everything-features", 10);
+}
+
+#[test]
+fn what_a_modern_server_asks_and_tells_counts() {
+    what_is_asked_and_told_counts("modern-features", 8);
 }

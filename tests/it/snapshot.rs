@@ -1,6 +1,6 @@
 //! `jelly snapshot`: what answers say is stored by a person, and by nobody else.
 
-use crate::support::{Ended, Project};
+use crate::support::{Ended, Project, python};
 
 const PLAN: &str = "
 version: 1
@@ -138,19 +138,26 @@ fn without_a_report_there_is_nothing_to_review() {
 
 #[test]
 fn what_differs_in_every_run_counts_for_nothing_beside_a_snapshot() {
+    let clock = python(
+        r#"
+import uuid
+found = {"run": os.getpid(), "at": "2026-11-22T01:02:%02dZ" % (os.getpid() % 60),
+         "rows": [{"id": str(uuid.uuid4()), "name": "Ada"}]}
+serve(lambda call: answer(call, text(json.dumps(found))))
+"#,
+    );
     let plan = |redact: &str| {
         format!(
             "
 version: 1
-servers: {{ s: {{ command: python3, args: [clock.py] }} }}
+servers: {{ s: {clock} }}
 steps:
-  - {{ id: look, tool: look, expect: {{ text: {{ snapshot: look{redact} }} }} }}
+  - {{ id: look, tool: work, expect: {{ text: {{ snapshot: look{redact} }} }} }}
 "
         )
     };
     let redact = ", redact: [timestamp, { path: $.run }, { path: '$.rows[*].id', with: '[id]' }]";
     let project = Project::with(&plan(redact));
-    project.write("clock.py", CLOCK);
     assert_ne!(project.run(&[]).code, Some(0), "nothing is stored yet");
     snapshot(&project, &["accept"]);
     let stored = project.read("snapshots/plan/look.snap");
@@ -166,26 +173,3 @@ steps:
     project.write("plan.yaml", plan(""));
     assert_ne!(project.run(&[]).code, Some(0), "without it, all counts");
 }
-
-/// Answers with what is another in every run, in a text that is JSON.
-const CLOCK: &str = r#"
-import json, os, sys, uuid
-LOOK = json.dumps({"run": os.getpid(), "at": "2026-11-22T01:02:%02dZ" % (os.getpid() % 60),
-                   "rows": [{"id": str(uuid.uuid4()), "name": "Ada"}]})
-RESULTS = {
-    "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
-                   "serverInfo": {"name": "clock", "version": "1"}},
-    "tools/list": {"tools": [{"name": "look", "inputSchema": {"type": "object"}}]},
-    "tools/call": {"content": [{"type": "text", "text": LOOK}]},
-}
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" not in message:
-        continue
-    answer = {"jsonrpc": "2.0", "id": message["id"]}
-    if message["method"] in RESULTS:
-        answer["result"] = RESULTS[message["method"]]
-    else:
-        answer["error"] = {"code": -32601, "message": "no such method"}
-    print(json.dumps(answer), flush=True)
-"#;

@@ -1,6 +1,6 @@
 //! The wire check: it finds what is planted, and nothing else.
 
-use crate::support::{Project, Run, fixtures, real, run};
+use crate::support::{Project, Run, fixtures, python, real, run};
 use serde_json::{Value, json};
 
 /// One server that breaks one rule.
@@ -335,43 +335,35 @@ steps: [{ id: one, tool: add, args: { a: 1, b: 2 } }]
     );
 }
 
-/// A server that stops for good when it is asked for the list that it declares.
-const STUCK: &str = r#"
-import json, signal, sys
-RESULTS = {
-    "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "resources": {}},
-                   "serverInfo": {"name": "stuck", "version": "1"}},
-    "tools/list": {"tools": [{"name": "work", "inputSchema": {"type": "object"}}]},
-    "tools/call": {"content": [{"type": "text", "text": "done"}]},
-    "ping": {},
-}
-for line in sys.stdin:
-    message = json.loads(line)
-    method = message.get("method")
-    if "id" not in message:
-        continue
-    if method == "resources/list":
-        signal.pause()
-    answer = {"jsonrpc": "2.0", "id": message["id"]}
-    if method in RESULTS:
-        answer["result"] = RESULTS[method]
-    else:
-        answer["error"] = {"code": -32601, "message": "no such method"}
-    print(json.dumps(answer), flush=True)
-"#;
-
 #[test]
 fn a_list_that_never_comes_is_noted_and_no_fault_of_the_first_step() {
-    let project = Project::with(
+    let stuck = python(
+        r#"
+def hello(request):
+    return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "resources": {}},
+            "serverInfo": {"name": "stuck", "version": "1"}}
+
+def refuse(request):
+    if request["method"] == "resources/list":
+        signal.pause()
+    if request["method"] == "ping":
+        answer(request, {})
+    else:
+        send({"jsonrpc": "2.0", "id": request["id"],
+              "error": {"code": -32601, "message": "no such method"}})
+
+serve(lambda call: answer(call, text("done")))
+"#,
+    );
+    let run = run(&format!(
         "
 version: 1
 wire: strict
-servers: { s: { command: python3, args: [stuck.py], request_timeout: 1s } }
-steps: [{ id: one, tool: work, timeout: 20s, expect: { text: { equals: done } } }]
+servers: {{ s: {} }}
+steps: [{{ id: one, tool: work, timeout: 20s, expect: {{ text: {{ equals: done }} }} }}]
 ",
-    );
-    project.write("stuck.py", STUCK);
-    let run = project.run(&[]);
+        stuck.replacen('{', "{ request_timeout: 1s,", 1)
+    ));
     run.ends(0, "passed");
     assert_eq!(run.iterations().len(), 1);
     let notes = run.last().server("s")["notes"].to_string();

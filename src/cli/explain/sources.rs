@@ -55,7 +55,7 @@ impl Sources {
             complain(&format!("error: failed to {error}"));
             ExitCode::InvalidInput
         })?;
-        let latest = args.reports_dir.join("latest/results.json");
+        let latest = args.of_runs.latest().join("results.json");
         let latest = latest.is_file().then(|| Source {
             name: latest.display().to_string(),
             input: Input::File(latest),

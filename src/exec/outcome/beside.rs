@@ -5,7 +5,7 @@ use super::{Ended, mismatched};
 use crate::exec::asked::judge_asked;
 use crate::exec::hearing::{Hearing, Unheard};
 use crate::exec::judge::{Bench, Judgement, Mismatch};
-use crate::exec::step::{Aftermath, StepEnd};
+use crate::exec::step::{Aftermath, Scene, StepEnd};
 use crate::model::{Assertion, AssertionTarget};
 use crate::plan::Predicate;
 use crate::text::human_duration;
@@ -99,53 +99,73 @@ impl Ended<'_> {
     /// the server lives.
     pub(super) async fn cancelled(&self, end: CancelEnd, reply: Reply) -> (StepEnd, Aftermath) {
         let shown = self.ready.shown();
-        let wrong = match end {
+        match end {
             CancelEnd::TooLate => match reply.outcome {
-                ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => format!(
-                    "{shown} was answered after {}, too early to be cancelled after {}",
-                    human_duration(self.elapsed),
-                    human_duration(self.step.cancel.map(|c| c.after).unwrap_or_default())
-                ),
+                ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => {
+                    (self.fail_with(self.too_early()), Aftermath::Alive)
+                }
                 ReplyOutcome::Exited(_)
                 | ReplyOutcome::TimedOut(_)
                 | ReplyOutcome::Broken(_)
                 | ReplyOutcome::Unanswered(_)
-                | ReplyOutcome::Http(_) => return self.settle(reply).await,
+                | ReplyOutcome::Http(_) => self.settle(reply).await,
             },
             CancelEnd::Answered => {
-                format!("the server answered {shown} although it had been cancelled")
+                let text = format!("the server answered {shown} although it had been cancelled");
+                (
+                    self.fail_with(self.odd("cancelled", &text)),
+                    Aftermath::Alive,
+                )
             }
             CancelEnd::Quiet => {
-                let pulse = self
-                    .scene
-                    .session
-                    .pulse(self.scene.fragile, self.scene.limit);
-                let Some(pulse) = pulse.await else {
+                let Scene {
+                    session,
+                    fragile,
+                    limit,
+                    ..
+                } = *self.scene;
+                let Some(pulse) = session.pulse(fragile, limit).await else {
                     return self.quiet().await;
                 };
                 match pulse.outcome {
                     ReplyOutcome::Answered(_)
                     | ReplyOutcome::RpcError(_)
-                    | ReplyOutcome::Unanswered(_) => return self.quiet().await,
+                    | ReplyOutcome::Unanswered(_) => self.quiet().await,
                     ReplyOutcome::Exited(_) => {
                         // It read the request that was cancelled, if not this one.
                         let unread = false;
-                        return self.settle(Reply { unread, ..pulse }).await;
+                        self.settle(Reply { unread, ..pulse }).await
                     }
                     ReplyOutcome::TimedOut(_) | ReplyOutcome::Broken(_) | ReplyOutcome::Http(_) => {
                         let text =
                             format!("the server answers nothing since {shown} was cancelled");
-                        let mismatch = self.odd("cancelled", &text);
-                        let failure =
-                            mismatched(self.scene.board, self.step, &Value::Null, vec![mismatch]);
-                        return (self.fail(failure), Aftermath::Unsure);
+                        (
+                            self.fail_with(self.odd("cancelled", &text)),
+                            Aftermath::Unsure,
+                        )
                     }
                 }
             }
-        };
-        let mismatch = self.odd("cancelled", &wrong);
-        let failure = mismatched(self.scene.board, self.step, &Value::Null, vec![mismatch]);
-        (self.fail(failure), Aftermath::Alive)
+        }
+    }
+
+    /// To be quick is nobody's fault, so this is about the duration.
+    fn too_early(&self) -> Mismatch {
+        let after = self.step.cancel.map(|cancel| cancel.after);
+        let text = format!(
+            "{} was answered after {}, too early to be cancelled after {}",
+            self.ready.shown(),
+            human_duration(self.elapsed),
+            human_duration(after.unwrap_or_default())
+        );
+        let mut mismatch = self.odd("cancelled", &text);
+        mismatch.assertion.target = Some(AssertionTarget::Duration);
+        mismatch
+    }
+
+    fn fail_with(&self, mismatch: Mismatch) -> StepEnd {
+        let board = self.scene.board;
+        self.fail(mismatched(board, self.step, &Value::Null, vec![mismatch]))
     }
 
     /// Nothing came of the cancelled request; what else is expected is asked.

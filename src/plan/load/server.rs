@@ -7,6 +7,7 @@ use crate::model::{Era, REVISIONS};
 use crate::plan::syntax::{Entry, Node};
 use crate::plan::template::Template;
 use crate::plan::{Command, Server, Transport};
+use crate::text::close_names;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::time::Duration;
@@ -64,6 +65,16 @@ const SHAPE: Shape = Shape {
         ("working_directory", "did you mean `cwd`?"),
     ],
 };
+
+/// What clients declare, up to 2026-07-28.
+const CAPABILITIES: [&str; 6] = [
+    "roots",
+    "sampling",
+    "elicitation",
+    "experimental",
+    "tasks",
+    "extensions",
+];
 
 impl<'t> Reader<'t> {
     pub(super) fn servers(&mut self, node: &Node<'t>, path: Path<'_>) -> IndexMap<String, Server> {
@@ -159,7 +170,16 @@ impl<'t> Reader<'t> {
     fn capabilities(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Value> {
         let entries = self.entries(node, path, "capabilities by name")?;
         for entry in entries {
-            self.entries(&entry.value, path.key(&entry.key), "a capability");
+            let key = entry.key.as_ref();
+            self.entries(&entry.value, path.key(key), "a capability");
+            // Others may come; a slip is no such.
+            if !CAPABILITIES.contains(&key)
+                && let Some(close) = close_names(key, CAPABILITIES).first()
+            {
+                let message = format!("no client has the capability `{key}`");
+                self.problem(entry.key_span, path, message)
+                    .hint(format!("did you mean `{close}`?"));
+            }
         }
         Some(node.to_value())
     }

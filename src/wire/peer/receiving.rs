@@ -20,8 +20,9 @@ impl Peer {
         match read_line(bytes) {
             Line::Messages(messages) => {
                 self.check(|checker| checker.received(bytes));
+                let share = bytes.len() / messages.len().max(1);
                 for message in messages {
-                    self.take(message, bytes);
+                    self.take(message, bytes, share);
                 }
                 true
             }
@@ -79,14 +80,16 @@ impl Peer {
             }
             Line::Messages(messages) => {
                 self.in_header = false;
+                let share = line.len() / messages.len().max(1);
                 for message in messages {
-                    self.take(message, line);
+                    self.take(message, line, share);
                 }
             }
         }
     }
 
-    fn take(&mut self, message: Message, line: &[u8]) {
+    /// `share` is what of the line's bytes is this message's, of a batch.
+    fn take(&mut self, message: Message, line: &[u8], share: usize) {
         let Message {
             body,
             flaws,
@@ -104,7 +107,7 @@ impl Peer {
             Body::Request { id, method, params } => self.take_request(&id, &method, &params),
             Body::Notification { method, params } => {
                 self.take_notification(&method, &params);
-                self.notices.add(method, params, line.len());
+                self.notices.add(method, params, share);
                 self.stir();
             }
         }
@@ -144,7 +147,10 @@ impl Peer {
         if let Some(index) = self.raw_for(id, &payload) {
             return self.deliver(index, payload);
         }
-        if self.raw_given_up.contains(id) {
+        let asked = whole(id).is_some_and(|number| self.asked(number).is_some());
+        let late = self.raw_given_up.iter().position(|given_up| given_up == id);
+        if let Some(late) = late.filter(|_| !asked) {
+            self.raw_given_up.swap_remove(late);
             return;
         }
         if id.is_null() {

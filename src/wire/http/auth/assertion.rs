@@ -15,6 +15,7 @@ use ring::signature::{
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
 use serde_json::json;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -109,6 +110,11 @@ impl SigningKey {
         id: Option<String>,
     ) -> Result<Self, AuthError> {
         let refuse = |text: &str| AuthError::new(Stage::Client, text);
+        // Variables of CI services often hold a key in one line.
+        let pem = match pem.contains('\n') {
+            true => Cow::Borrowed(pem),
+            false => Cow::Owned(pem.replace("\\n", "\n")),
+        };
         let der = PrivateKeyDer::from_pem_slice(pem.as_bytes())
             .map_err(|_| refuse("the private key is not written as PEM"))?;
         let candidates = match algorithm {
@@ -298,6 +304,8 @@ mod tests {
         let pair = KeyPair::generate_for(&PKCS_ED25519).unwrap();
         let key = SigningKey::from_pem(&pair.serialize_pem(), None, None).unwrap();
         assert_eq!(format!("{key:?}"), "SigningKey(EdDSA)");
+        let in_one_line = pair.serialize_pem().trim().replace('\n', "\\n");
+        assert!(SigningKey::from_pem(&in_one_line, None, None).is_ok());
         let wrong = SigningKey::from_pem(&pair.serialize_pem(), Some(Algorithm::Es256), None);
         assert_eq!(
             wrong.unwrap_err().text,

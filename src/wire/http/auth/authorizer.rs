@@ -329,6 +329,8 @@ impl Authorizer {
             let text = format!("{MAX_TOKENS} tokens were issued, and the server wants another");
             return Err(AuthError::new(Stage::Token, text));
         }
+        // No token for whom it could not be sent to.
+        self.http.may_ask(&self.server)?;
         let (Need::Any(challenge) | Need::Scopes(challenge, _)) = need;
         let wanted = Wanted {
             server: &self.server,
@@ -354,19 +356,19 @@ impl Authorizer {
         };
         let may_refresh = matches!(need, Need::Any(_));
         progress.is_fresh = true;
-        let tokens = match &self.settings.grant {
+        let (tokens, asked) = match &self.settings.grant {
             Grant::ClientCredentials(client) => {
                 self.still_the_issuer_of(progress, &found)?;
                 let request = form("client_credentials", &found.resource, &asked);
-                progress.asked = asked;
-                self.desk().request(&found.server, client, request).await?
+                let tokens = self.desk().request(&found.server, client, request).await?;
+                (tokens, asked)
             }
             Grant::Assertion(client, token) => {
                 self.still_the_issuer_of(progress, &found)?;
                 let mut request = form(JWT_BEARER, &found.resource, &asked);
                 request.push(("assertion", token.0.clone()));
-                progress.asked = asked;
-                self.desk().request(&found.server, client, request).await?
+                let tokens = self.desk().request(&found.server, client, request).await?;
+                (tokens, asked)
             }
             Grant::Code(code) => {
                 if code.client.is_some() {
@@ -377,6 +379,8 @@ impl Authorizer {
             }
             Grant::Stored(book) => self.of_book(progress, book, &found).await?,
         };
+        // Only now: whoever waits for a token may have given up meanwhile.
+        progress.asked = asked;
         self.take(progress, found, tokens)
     }
 
@@ -406,7 +410,7 @@ impl Authorizer {
         found: &Found,
         asked: Vec<String>,
         may_refresh: bool,
-    ) -> Result<Tokens, AuthError> {
+    ) -> Result<(Tokens, Vec<String>), AuthError> {
         let issuer = &found.server.issuer;
         let known = progress.clients.get(issuer).cloned();
         let same = progress.issuer.as_ref() == Some(issuer);
@@ -414,7 +418,7 @@ impl Authorizer {
         if let (Some(client), Some(refresh), true, true) = (&known, refresh, same, may_refresh) {
             // One that is refused is no failure while there is a person to ask.
             if let Ok(tokens) = self.refresh(found, client, &refresh).await {
-                return Ok(tokens);
+                return Ok((tokens, asked));
             }
         }
         let desk = self.desk();
@@ -422,8 +426,7 @@ impl Authorizer {
             .tokens(&desk, &mut progress.door, known.as_ref(), found, &asked)
             .await?;
         progress.clients.insert(issuer.clone(), visited.client);
-        progress.asked = visited.scopes;
-        Ok(visited.tokens)
+        Ok((visited.tokens, visited.scopes))
     }
 
     /// From the book, renewed if it must be.
@@ -432,7 +435,7 @@ impl Authorizer {
         progress: &mut Progress,
         book: &TokenBook,
         found: &Found,
-    ) -> Result<Tokens, AuthError> {
+    ) -> Result<(Tokens, Vec<String>), AuthError> {
         let (resource, issuer) = (&found.resource, &found.server.issuer);
         let refuse = |why: &str| {
             let text = format!("{why} to {} by {}", shown(resource), shown(issuer));
@@ -446,12 +449,11 @@ impl Authorizer {
         desk.learn_client(&client);
         let stored = entry.tokens();
         desk.learn_tokens(&stored);
-        progress.asked.clone_from(&entry.scopes);
         progress.clients.insert(issuer.clone(), client.clone());
         let used = progress.tokens.as_ref().map(|t| &t.access);
         if !entry.is_expired() && used != Some(&stored.access) {
             progress.is_fresh = false;
-            return Ok(stored);
+            return Ok((stored, entry.scopes));
         }
         let Some(refresh) = &stored.refresh else {
             return Err(refuse(
@@ -461,6 +463,15 @@ impl Authorizer {
         let tokens = match self.refresh(found, &client, refresh).await {
             Ok(tokens) => tokens,
             Err(error) if error.stage == Stage::Token => {
+                // Another run may have renewed it meanwhile, by the same token.
+                if let Some(newer) = book.read(resource, issuer)?
+                    && newer.tokens().access != stored.access
+                {
+                    let tokens = newer.tokens();
+                    desk.learn_tokens(&tokens);
+                    progress.is_fresh = false;
+                    return Ok((tokens, newer.scopes));
+                }
                 let text = format!("the login can't be renewed: {}", error.text);
                 return Err(AuthError::new(Stage::Login, text));
             }
@@ -468,7 +479,7 @@ impl Authorizer {
         };
         let renewed = Entry::new((resource, issuer), &client, &tokens, &entry.scopes);
         book.write(&renewed)?;
-        Ok(tokens)
+        Ok((tokens, entry.scopes))
     }
 
     async fn refresh(

@@ -67,7 +67,7 @@ impl Method {
 }
 
 /// What a client adds to a request for a token.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Shown {
     /// The value of `Authorization`.
     pub basic: Option<String>,

@@ -71,6 +71,7 @@ fn server_origin(wanted: &Wanted<'_>) -> String {
 /// What the protected resource says of itself; none where it says nothing.
 async fn resource(http: &Http, wanted: &Wanted<'_>) -> Result<Option<ResourceMetadata>, AuthError> {
     let wrong = |text: String| AuthError::new(Stage::Metadata, text);
+    let refused = |got: &Got, text: String| AuthError::new(stage_of(got), text);
     let urls = resource_urls(wanted.server, wanted.named)
         .map_err(|why| wrong(format!("the server asks for a token, and {why}")))?;
     for url in urls {
@@ -80,13 +81,13 @@ async fn resource(http: &Http, wanted: &Wanted<'_>) -> Result<Option<ResourceMet
             if wanted.named.is_some() {
                 let words = got.words();
                 let text = format!("{place}, where its metadata should be, answered with {words}");
-                return Err(wrong(text));
+                return Err(refused(&got, text));
             }
             if is_absent(&got) {
                 continue;
             }
             let words = got.words();
-            return Err(wrong(format!("{place} answered with {words}")));
+            return Err(refused(&got, format!("{place} answered with {words}")));
         }
         let read = document(&got).and_then(|document| ResourceMetadata::read(&document));
         let about = read.map_err(|why| wrong(format!("what {place} holds {}", shown(&why))))?;
@@ -115,10 +116,14 @@ async fn authorization_server(http: &Http, issuer: &str) -> Result<ServerMetadat
         AuthError::new(Stage::Metadata, text)
     })?;
     let mut answers = Vec::new();
+    let mut stage = Stage::Metadata;
     for place in server_urls(&url) {
         let got = http.document(&place).await?;
         if !got.is_success() {
             answers.push(format!("{} for {}", got.words(), place.path()));
+            if stage_of(&got) == Stage::Unreachable {
+                stage = Stage::Unreachable;
+            }
             continue;
         }
         return own_metadata(http, &place, &got, &[issuer]);
@@ -127,7 +132,7 @@ async fn authorization_server(http: &Http, issuer: &str) -> Result<ServerMetadat
         "the authorization server {name} has no metadata where they could be: {}",
         answers.join(", ")
     );
-    Err(AuthError::new(Stage::Metadata, text))
+    Err(AuthError::new(stage, text))
 }
 
 fn own_metadata(
@@ -176,13 +181,22 @@ async fn of_2025_03_26(http: &Http, wanted: &Wanted<'_>) -> Result<ServerMetadat
         http.shown(&place),
         got.words()
     );
-    Err(AuthError::new(Stage::Metadata, text))
+    Err(AuthError::new(stage_of(&got), text))
+}
+
+/// What a refusal to give a document comes to: there may be one later, where
+/// the server is only in trouble.
+fn stage_of(got: &Got) -> Stage {
+    match got.status {
+        429 | 500.. => Stage::Unreachable,
+        _ => Stage::Metadata,
+    }
 }
 
 /// Whether the answer says that there is nothing there.
 fn is_absent(got: &Got) -> bool {
     // Some servers want a token for whatever they do not know.
-    matches!(got.status, 400..=499) || got.location.is_some()
+    matches!(got.status, 400..=428 | 430..=499) || got.location.is_some()
 }
 
 fn document(got: &Got) -> Result<Value, String> {
