@@ -7,6 +7,7 @@
 
 mod budget;
 mod diagnosis;
+mod doctor;
 mod era;
 mod event;
 mod exit;
@@ -23,6 +24,10 @@ mod wire;
 pub use budget::{Budgets, Spent, Track};
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,
+};
+pub use doctor::{
+    Checkup, CheckupCounts, CheckupState, ConfigProblem, ConfigSummary, DoctorReport, Finding,
+    FindingLevel, Lint,
 };
 pub use era::{Era, REVISIONS};
 pub use event::{Event, EventSink};
