@@ -145,6 +145,12 @@ impl Peer {
 
     fn take_response(&mut self, id: &Value, payload: Payload) {
         if let Some(index) = self.raw_for(id, &payload) {
+            if let Some(asks) = &mut self.pending[index].raw {
+                match asks.ids.iter().position(|own| own == id) {
+                    Some(answered) => drop(asks.ids.swap_remove(answered)),
+                    None => asks.nameless = asks.nameless.saturating_sub(1),
+                }
+            }
             return self.deliver(index, payload);
         }
         let asked = whole(id).is_some_and(|number| self.asked(number).is_some());
@@ -154,6 +160,10 @@ impl Peer {
             return;
         }
         if id.is_null() {
+            if let (Payload::Error(_), 1..) = (&payload, self.raw_errors_due) {
+                self.raw_errors_due -= 1;
+                return;
+            }
             return self.take_nameless(payload);
         }
         if let Some(number) = whole(id) {
@@ -290,5 +300,5 @@ fn is_raw_with(pending: &Pending, id: &Value) -> bool {
     pending
         .raw
         .as_ref()
-        .is_some_and(|own| own.as_ref() == Some(id))
+        .is_some_and(|asks| asks.ids.contains(id))
 }
