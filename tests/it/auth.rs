@@ -574,6 +574,25 @@ fn a_token_that_was_just_issued_is_refused() {
 }
 
 #[test]
+fn a_refused_token_for_a_resource_above_the_server_is_said_to_be_for_that() {
+    let town = Town::with(|request, place| match request.path.as_str() {
+        "/mcp" => Some(place.unauthorized("")),
+        "/token" => Some(Reply::json(200, &place.issue(""))),
+        path if path.starts_with("/.well-known/oauth-protected-resource") => {
+            let mut resource = place.resource();
+            resource["resource"] = json!(place.server);
+            Some(Reply::json(200, &resource))
+        }
+        _ => None,
+    });
+    let run = run(&town, CLIENT);
+    says(
+        never_ready(&run, "token-refused"),
+        "where its own URL should stand",
+    );
+}
+
+#[test]
 fn what_comes_in_the_place_of_a_token_is_not_shown() {
     let odd = [
         (200, format!("access_token=t0ken-{MARK}")),
