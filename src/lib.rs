@@ -13,6 +13,7 @@
 //! | 5 | [`harness`] | the loop: a pure state machine with a thin async driver |
 //! | 4 | [`exec`] | one plan, once: servers, steps, expectations |
 //! | 4 | [`survey`] | many reports → one account: causes, victims, what to rerun |
+//! | 4 | [`doctor`] | configurations of MCP clients → servers, and what is wrong with them at sight |
 //! | 3 | [`triage`] | `Failure → Diagnosis`: rules as data, fingerprints |
 //! | 3 | [`history`] | what failed before, by fingerprint and by test |
 //! | 3 | [`repair`] | `(Plan, diagnoses, facts) → edits` |
@@ -25,6 +26,7 @@
 //! | 0 | [`text`] | redaction, truncation, durations, plurals |
 
 pub mod cli;
+pub mod doctor;
 pub mod exec;
 pub mod harness;
 pub mod history;

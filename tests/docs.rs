@@ -158,7 +158,7 @@ fn help_of(command: &str) -> BTreeSet<String> {
 fn every_flag_in_the_readme_exists() {
     // Of cargo, and of the refining script that an example calls.
     let others = ["--locked", "--path", "--quick"];
-    let known: BTreeSet<String> = ["run", "check", "mock", "triage", "login", "apply"]
+    let known: BTreeSet<String> = ["run", "check", "mock", "triage", "login", "apply", "doctor"]
         .into_iter()
         .flat_map(help_of)
         .collect();

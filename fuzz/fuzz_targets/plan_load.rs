@@ -9,6 +9,7 @@ fuzz_target!(|text: &str| {
         let source = PlanSource {
             path: name.into(),
             text: text.into(),
+            variant: None,
         };
         if let Err(error) = check(source) {
             assert!(!error.problems().is_empty());

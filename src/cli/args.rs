@@ -1,6 +1,7 @@
 //! What can be typed. Nothing here is resolved yet; see `settings`.
 
 use super::apply::ApplyArgs;
+use super::doctor::DoctorArgs;
 use super::explain::ExplainArgs;
 use super::history::ListArgs;
 use super::login::LoginArgs;
@@ -40,6 +41,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Takes the repairs of an earlier run over into the plan's file
     Apply(ApplyArgs),
+    /// Says what is wrong with each server of a client's configuration, and how to mend it
+    Doctor(Box<DoctorArgs>),
     /// What a fingerprint stands for, and why two are or are not the same
     Explain(ExplainArgs),
     /// The tests and causes that give the most trouble
@@ -267,7 +270,7 @@ fn parse_argv(text: &str) -> Result<Argv, String> {
     }
 }
 
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     crate::plan::parse_duration(text)
         .ok_or_else(|| "write a time as in 30s, 500ms or 1m 30s".to_owned())
 }

@@ -1,7 +1,7 @@
 //! `jelly check`: validates plans, and starts nothing.
 
 use crate::model::ExitCode;
-use crate::plan::{self, PlanSource};
+use crate::plan::{self, Matrix, PlanSource};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -55,6 +55,8 @@ struct Good {
     name: String,
     servers: usize,
     steps: usize,
+    /// Combinations of its matrix; 1 without one.
+    variants: usize,
 }
 
 fn examine(path: &Path) -> Result<Good, Refusal> {
@@ -63,6 +65,7 @@ fn examine(path: &Path) -> Result<Good, Refusal> {
     Ok(Good {
         servers: plan.servers.len(),
         steps: plan.all_steps().count(),
+        variants: plan.matrix.as_ref().map_or(1, Matrix::size),
         name: plan.name,
     })
 }
@@ -80,8 +83,11 @@ fn write_text(
         match result {
             Ok(good) => {
                 let servers = crate::text::plural(good.servers, "server");
-                let steps = crate::text::plural(good.steps, "step");
-                writeln!(out, "ok {} ({servers}, {steps})", path.display())?;
+                let mut holds = format!("{servers}, {}", crate::text::plural(good.steps, "step"));
+                if good.variants > 1 {
+                    holds.push_str(&format!(", {} combinations", good.variants));
+                }
+                writeln!(out, "ok {} ({holds})", path.display())?;
             }
             Err(Refusal::Unreadable(error)) => {
                 (problems, bad) = (problems + 1, bad + 1);
@@ -116,6 +122,7 @@ fn write_json(plans: &[Examined<'_>], out: &mut dyn Write) -> io::Result<()> {
                     "name": good.name,
                     "servers": good.servers,
                     "steps": good.steps,
+                    "variants": good.variants,
                     "problems": [],
                 }),
                 Err(Refusal::Unreadable(error)) => json!({

@@ -4,6 +4,7 @@ mod apply;
 mod args;
 mod call;
 mod check;
+mod doctor;
 mod events;
 mod executor;
 mod explain;
@@ -63,21 +64,8 @@ pub fn main_impl() -> std::process::ExitCode {
 
 fn dispatch(cli: Cli) -> std::process::ExitCode {
     match cli.command {
-        Command::Run(args) => {
-            // Before any thread: only one process may come of the fork.
-            let alone = match process::supervise() {
-                Role::Worker => None,
-                Role::Alone { reason } => Some(reason),
-                Role::Supervisor(end) => return pass_on(&end),
-            };
-            if let Some(reason) = alone {
-                complain(&format!(
-                    "warning: jelly can't watch over itself here ({reason}); if it is killed \
-                     with SIGKILL, servers may be left behind"
-                ));
-            }
-            in_world(|world| run::run(*args, cli.color, world))
-        }
+        Command::Run(args) => supervised(|world| run::run(*args, cli.color, world)),
+        Command::Doctor(args) => supervised(|world| doctor::doctor(&args, cli.color, world)),
         Command::Check(args) => {
             let color = World::look().is_ok_and(|w| w.color(cli.color, w.stderr_is_terminal));
             let json = args.format == Format::Json;
@@ -101,6 +89,24 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
             }
         }
     }
+}
+
+/// Does something in the world that starts servers: in a process of its own,
+/// which another one watches over.
+fn supervised(act: impl FnOnce(&World) -> ExitCode) -> std::process::ExitCode {
+    // Before any thread: only one process may come of the fork.
+    let alone = match process::supervise() {
+        Role::Worker => None,
+        Role::Alone { reason } => Some(reason),
+        Role::Supervisor(end) => return pass_on(&end),
+    };
+    if let Some(reason) = alone {
+        complain(&format!(
+            "warning: jelly can't watch over itself here ({reason}); if it is killed with \
+             SIGKILL, servers may be left behind"
+        ));
+    }
+    in_world(act)
 }
 
 /// Looks at the world and does something in it.

@@ -3,6 +3,7 @@
 use crate::text::sanitize;
 use anstyle::{AnsiColor, Style};
 use similar::{ChangeTag, TextDiff};
+use std::time::Duration;
 
 /// How it may look.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +12,9 @@ pub struct Paint {
     /// Columns.
     pub width: usize,
 }
+
+/// How long two texts are compared; answers may be of any size.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 pub const BOLD: Style = Style::new().bold();
 pub const DIM: Style = Style::new().dimmed();
@@ -46,7 +50,7 @@ impl Paint {
     /// Both texts line by line, those that they share once.
     pub fn differences(self, one: &str, other: &str) -> String {
         let mut text = String::new();
-        for change in TextDiff::from_lines(one, other).iter_all_changes() {
+        for change in lines(one, other).iter_all_changes() {
             let line = sanitize(change.value().trim_end_matches('\n')).into_owned();
             let (mark, style) = match change.tag() {
                 ChangeTag::Equal => (" ", Style::new()),
@@ -75,4 +79,11 @@ impl Paint {
         text.push('\n');
         text
     }
+}
+
+/// A comparison that ends in time, if need be with more lines than it takes.
+fn lines<'t>(one: &'t str, other: &'t str) -> TextDiff<'t, 't, str> {
+    TextDiff::configure()
+        .timeout(PATIENCE)
+        .diff_lines(one, other)
 }

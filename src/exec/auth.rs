@@ -5,7 +5,7 @@ use super::settings::ExecSettings;
 use crate::model::{Failure, HttpFacts, Phase};
 use crate::plan::Server;
 use crate::wire::auth::{
-    Algorithm, AuthError, AuthSettings, Authorizer, Client, Grant, SigningKey, Stage,
+    Algorithm, AuthError, AuthSettings, Authorizer, Client, Grant, SigningKey, Stage, WorkloadToken,
 };
 use std::time::Duration;
 
@@ -32,6 +32,7 @@ pub enum ReadyProof {
         algorithm: Option<&'static str>,
         key_id: Option<String>,
     },
+    Workload(String),
 }
 
 /// What gets the tokens of a server.
@@ -48,8 +49,14 @@ pub fn authorizer(
             scopes,
             issuer,
         } => {
-            let client = match proof {
-                ReadyProof::Secret(secret) => Client::new(client_id, Some(secret.clone())),
+            let grant = match proof {
+                ReadyProof::Workload(token) => {
+                    let client = Client::new(client_id, None);
+                    Grant::Assertion(client, WorkloadToken(token.clone()))
+                }
+                ReadyProof::Secret(secret) => {
+                    Grant::ClientCredentials(Client::new(client_id, Some(secret.clone())))
+                }
                 ReadyProof::Key {
                     key,
                     algorithm,
@@ -57,14 +64,10 @@ pub fn authorizer(
                 } => {
                     let algorithm = algorithm.and_then(Algorithm::find);
                     let key = SigningKey::from_pem(key, algorithm, key_id.clone())?;
-                    Client::with_key(client_id, key)
+                    Grant::ClientCredentials(Client::with_key(client_id, key))
                 }
             };
-            (
-                Grant::ClientCredentials(client),
-                scopes.clone(),
-                issuer.clone(),
-            )
+            (grant, scopes.clone(), issuer.clone())
         }
         ReadyAuth::Login => {
             let Some(book) = settings.logins.clone() else {

@@ -39,6 +39,14 @@ pub struct Cleaner {
 }
 
 impl Cleaner {
+    /// Of secrets alone.
+    pub fn of_secrets(redactor: Redactor) -> Self {
+        Self {
+            redactor,
+            ..Self::default()
+        }
+    }
+
     pub fn new(redactor: Redactor, scope: &Scope) -> Self {
         let tmp = (scope.tmp.display().to_string(), "${tmp}".to_owned());
         let ports = scope.ports.values().map(|port| {
@@ -131,7 +139,8 @@ impl Cleaner {
         }
     }
 
-    fn failure(&self, failure: &mut Failure) {
+    /// Every text of a failure.
+    pub(super) fn failure(&self, failure: &mut Failure) {
         // These are words of ours that a reader of the failure must find as
         // they are, even where a secret happens to be one of them.
         let (phase, outcome, element) = (

@@ -61,6 +61,8 @@ impl Hearing<'_> {
         let mut found = Found::default();
         let mut seen = before;
         loop {
+            // Asked first: what comes in between is still looked at.
+            let over = session.has_ended();
             let heard = session.heard_since(seen);
             seen += heard.dropped + heard.notices.len() as u64;
             found.dropped |= heard.dropped > 0;
@@ -71,7 +73,7 @@ impl Hearing<'_> {
                 break;
             }
             // Nobody sends anything any more once the connection is gone.
-            if session.has_ended() || !stirs.next(deadline).await {
+            if over || !stirs.next(deadline).await {
                 break;
             }
         }
@@ -106,12 +108,13 @@ impl Hearing<'_> {
     }
 
     /// Whether waiting can change nothing: for what must not come, that it
-    /// came; for all else, that enough has.
+    /// came; for all else, that enough has. One more may break any bound but a
+    /// lower one, so that such a number is known only when time is up.
     fn is_settled(&self, found: &Found) -> Result<bool, Unheard> {
         if self.expect.absent || self.expect.count.is_empty() {
             return Ok(found.fitting > 0);
         }
-        Ok(self.off(found)?.is_none())
+        Ok(self.expect.count_only_grows() && self.off(found)?.is_none())
     }
 
     /// The first thing about their number that does not hold.

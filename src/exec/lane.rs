@@ -10,12 +10,11 @@ use super::script::Script;
 use super::settings::ExecSettings;
 use super::step::{self, Aftermath, Scene, StepEnd};
 use crate::model::{
-    Because, Event, Failure, Outcome, Phase, ServerReport, ServerState, StepReport, StepState,
-    ToolInfo,
+    Because, Event, Failure, Phase, ServerReport, ServerState, StepReport, StepState, ToolInfo,
 };
 use crate::plan::{Request, Server, Step};
 use crate::text::truncate_middle;
-use crate::wire::{self, Answers, Launch, Reach, Session, StartFailure, Version};
+use crate::wire::{self, Answers, Launch, Reach, Session, Version};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -215,33 +214,12 @@ impl Lane {
                 report.stdout_noise_sample.clone_from(&failure.stdout_noise);
                 report.era = failure.era.map(|era| era.to_string());
                 report.notes.extend(failure.notes.iter().cloned());
-                self.server_failed(self.start_failure(*failure));
+                let started = self.server.command().is_some();
+                let failure = self.prepared.facts.start_failure(*failure, started);
+                self.server_failed(failure);
                 Err(Because::Server(self.server.name.clone()))
             }
         }
-    }
-
-    fn start_failure(&self, start: StartFailure) -> Failure {
-        let mut failure = self.prepared.facts.failure(start.phase, start.message);
-        // An exchange over HTTP has an end of its own kind.
-        let by_http = start.http.is_some() && start.outcome == Outcome::Ok;
-        failure.outcome = (!by_http).then_some(start.outcome);
-        failure.spawn_error = start.spawn_error;
-        failure.exit = start.exit;
-        let started = self.server.command().is_some();
-        failure.process_alive = started.then_some(start.process_alive);
-        failure.stderr = started.then_some(start.stderr);
-        failure.stdout = start.stdout;
-        failure.stdout_noise = start.stdout_noise;
-        failure.request = start.request;
-        failure.rpc_error = start.rpc_error;
-        failure.http = start.http;
-        failure.protocol_breach = start.protocol_breach;
-        failure.timeout_s = start.timeout.map(|limit| limit.as_secs_f64());
-        failure.showed_life = Some(start.showed_life);
-        failure.server_info = start.server_info;
-        failure.elapsed_ms = Some(millis(start.elapsed));
-        failure
     }
 
     /// Ends every step of a server that never became ready.

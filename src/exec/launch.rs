@@ -4,13 +4,13 @@
 use super::auth::{ReadyAuth, ReadyProof, authorizer, not_authorizable};
 use super::script::{Slot, slots};
 use super::settings::ExecSettings;
-use crate::model::{Failure, Phase, PlanIssue, SpawnError};
+use crate::model::{Failure, Outcome, Phase, PlanIssue, SpawnError};
 use crate::plan::{
     Auth, AuthGrant, AuthProof, Command, Scope, Server, Template, Transport, Unresolved,
 };
 use crate::process::{self, CommandSpec};
 use crate::text::redact::{Redactor, looks_secret, show_argv};
-use crate::wire::{Endpoint, Reach};
+use crate::wire::{Endpoint, Reach, StartFailure};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -44,6 +44,31 @@ impl ServerFacts {
             message: Some(message.into()),
             ..Failure::default()
         }
+    }
+
+    /// The failure of a server that did not become ready. `started` where it is
+    /// a process of ours.
+    #[must_use]
+    pub fn start_failure(&self, start: StartFailure, started: bool) -> Failure {
+        let mut failure = self.failure(start.phase, start.message);
+        // An exchange over HTTP has an end of its own kind.
+        let by_http = start.http.is_some() && start.outcome == Outcome::Ok;
+        failure.outcome = (!by_http).then_some(start.outcome);
+        failure.spawn_error = start.spawn_error;
+        failure.exit = start.exit;
+        failure.process_alive = started.then_some(start.process_alive);
+        failure.stderr = started.then_some(start.stderr);
+        failure.stdout = start.stdout;
+        failure.stdout_noise = start.stdout_noise;
+        failure.request = start.request;
+        failure.rpc_error = start.rpc_error;
+        failure.http = start.http;
+        failure.protocol_breach = start.protocol_breach;
+        failure.timeout_s = start.timeout.map(|limit| limit.as_secs_f64());
+        failure.showed_life = Some(start.showed_life);
+        failure.server_info = start.server_info;
+        failure.elapsed_ms = u64::try_from(start.elapsed.as_millis()).ok();
+        failure
     }
 }
 
@@ -180,6 +205,7 @@ impl Preparation<'_> {
                 client_id: self.text(client_id),
                 proof: match proof {
                     AuthProof::Secret(secret) => ReadyProof::Secret(self.text(secret)),
+                    AuthProof::Workload(token) => ReadyProof::Workload(self.text(token)),
                     AuthProof::Key {
                         key,
                         algorithm,
@@ -228,7 +254,7 @@ impl Preparation<'_> {
 
 /// A URL as it may be shown: without the user and the password in it, and
 /// without the values of a query that look secret.
-fn shown_url(url: &str, redactor: &Redactor) -> String {
+pub(super) fn shown_url(url: &str, redactor: &Redactor) -> String {
     let url = redactor.redact(url);
     let (url, query) = match url.split_once('?') {
         Some((url, query)) => (url, Some(query)),
@@ -257,7 +283,7 @@ fn shown_url(url: &str, redactor: &Redactor) -> String {
 }
 
 /// Values are shown only where they can't be secret.
-fn shown_env(env: &[(String, String)], redactor: &Redactor) -> IndexMap<String, Value> {
+pub(super) fn shown_env(env: &[(String, String)], redactor: &Redactor) -> IndexMap<String, Value> {
     env.iter()
         .map(|(name, value)| {
             let value = if looks_secret(name) {
@@ -293,7 +319,7 @@ pub fn issue_of(unresolved: &Unresolved) -> Option<PlanIssue> {
     }
 }
 
-fn not_startable(
+pub(super) fn not_startable(
     facts: &ServerFacts,
     spec: &CommandSpec,
     mut error: SpawnError,

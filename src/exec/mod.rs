@@ -10,6 +10,7 @@ mod asked;
 mod auth;
 mod blank;
 mod board;
+mod checkup;
 mod clean;
 mod hearing;
 mod issue;
@@ -34,6 +35,7 @@ mod subscriptions;
 mod volatile;
 mod wire_check;
 
+pub use checkup::{CheckupSettings, Examined, Vitals, examine, preflight};
 pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};

@@ -262,11 +262,11 @@ fn refer(name: &str, machine: &mut Machine<'_>) {
 
 fn end_element(name: &str, local: &str, source: &Source<'_>, machine: &mut Machine<'_>) {
     if let Some(open) = machine.end_named(local) {
-        let line = source.line();
         machine.broken(|| {
             format!(
-                "`</{}>` in line {line} comes before the end of `<{open}>`",
-                short(name)
+                "`</{}>` in line {} comes before the end of `<{open}>`",
+                short(name),
+                source.line()
             )
         });
     }

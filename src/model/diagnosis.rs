@@ -1,6 +1,7 @@
 //! What triage says of a failure.
 
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Whom a failure concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -64,6 +65,25 @@ pub struct Advice {
     pub why: String,
     /// Steps in order; a line that starts with `$ ` is a command to paste.
     pub fix: Vec<String>,
+}
+
+/// Advice of which what many are told alike stands in memory once.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedAdvice {
+    pub what: String,
+    pub why: Arc<str>,
+    /// As in [`Advice`].
+    pub fix: Arc<[String]>,
+}
+
+impl From<Advice> for SharedAdvice {
+    fn from(advice: Advice) -> Self {
+        Self {
+            what: advice.what,
+            why: advice.why.into(),
+            fix: advice.fix.into(),
+        }
+    }
 }
 
 /// The verdict of triage on one failure.

@@ -1,12 +1,14 @@
 //! Failures by the ten thousand, each text kept once.
 
-use super::diagnosis::{Advice, Diagnosis, Evidence, Side};
+use super::diagnosis::{Advice, Diagnosis, Evidence, SharedAdvice, Side};
 use super::triage::{FailureHistory, FailureStatus, TriagedFailure};
 use indexmap::IndexSet;
 use serde::de::{SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// A list of [`TriagedFailure`]s that serialises as one and takes a fraction
 /// of its memory: failures of one report share suites, rules, advice and
@@ -69,6 +71,34 @@ pub struct FailureView<'a> {
     /// Side, category, root cause and rule; its evidence, fingerprints and
     /// advice are blank.
     pub kind: &'a Diagnosis,
+}
+
+/// Parts of advice that were asked for already.
+#[derive(Debug, Default)]
+pub struct KnownAdvice {
+    whys: HashMap<u32, Arc<str>>,
+    fixes: HashMap<u32, Arc<[String]>>,
+}
+
+impl KnownAdvice {
+    /// Parts that are remembered; rules have fewer, and what tells values of a
+    /// failure is told once.
+    const MOST: usize = 1024;
+
+    fn shared<T: ?Sized>(
+        known: &mut HashMap<u32, Arc<T>>,
+        place: u32,
+        make: impl FnOnce() -> Arc<T>,
+    ) -> Arc<T> {
+        if let Some(part) = known.get(&place) {
+            return Arc::clone(part);
+        }
+        let part = make();
+        if known.len() < Self::MOST {
+            known.insert(place, Arc::clone(&part));
+        }
+        part
+    }
 }
 
 impl FailureView<'_> {
@@ -136,10 +166,18 @@ impl Failures {
         self.rows.get(index).map(|row| self.whole(row))
     }
 
-    /// The advice for the failure at `index`.
+    /// The advice for the failure at `index`, whose parts may be `known` from
+    /// others of this list.
     #[must_use]
-    pub fn advice(&self, index: usize) -> Option<Advice> {
-        self.rows.get(index).map(|row| self.advice_of(row))
+    pub fn advice(&self, index: usize, known: &mut KnownAdvice) -> Option<SharedAdvice> {
+        let row = self.rows.get(index)?;
+        let why = || Arc::from(self.said(row.why));
+        let fix = || Arc::from(self.fix_of(row));
+        Some(SharedAdvice {
+            what: self.said(row.what).to_owned(),
+            why: KnownAdvice::shared(&mut known.whys, row.why, why),
+            fix: KnownAdvice::shared(&mut known.fixes, row.fix, fix),
+        })
     }
 
     /// All of them as values of their own, in order.
@@ -174,6 +212,10 @@ impl Failures {
             mut diagnosis,
             history,
         } = failure;
+        // Failures of one suite stand together, and looking up what was there
+        // before is dear where there are many texts.
+        let before = self.rows.last().copied();
+        let like = |of: fn(&Row) -> u32| before.as_ref().map(of);
         let advice = std::mem::take(&mut diagnosis.advice);
         let fix: Box<[u32]> = advice.fix.into_iter().map(|text| self.text(text)).collect();
         let fingerprint = self.text(std::mem::take(&mut diagnosis.fingerprint));
@@ -188,11 +230,11 @@ impl Failures {
         });
         let row = Row {
             ordinal,
-            report: self.text(report),
-            suite: self.text(suite),
-            classname: self.text(classname),
+            report: self.text_like(report, like(|row| row.report)),
+            suite: self.text_like(suite, like(|row| row.suite)),
+            classname: self.text_like(classname, like(|row| row.classname)),
             name: self.text(name),
-            file: file.map(|file| self.text(file)),
+            file: file.map(|file| self.text_like(file, before.and_then(|row| row.file))),
             line,
             status,
             pre_existing,
@@ -255,6 +297,14 @@ impl Failures {
         });
     }
 
+    /// The place of a text that may be the one at `place`.
+    fn text_like(&mut self, text: String, place: Option<u32>) -> u32 {
+        match place {
+            Some(place) if self.said(place) == text => place,
+            Some(_) | None => self.text(text),
+        }
+    }
+
     fn text(&mut self, text: String) -> u32 {
         if let Some(place) = self.texts.get_index_of(text.as_str()) {
             return number(place);
@@ -288,16 +338,19 @@ impl Failures {
     }
 
     fn advice_of(&self, row: &Row) -> Advice {
-        let fix = self.fixes.get_index(row.fix as usize);
         Advice {
             what: self.said(row.what).to_owned(),
             why: self.said(row.why).to_owned(),
-            fix: fix
-                .into_iter()
-                .flatten()
-                .map(|line| self.said(*line).to_owned())
-                .collect(),
+            fix: self.fix_of(row),
         }
+    }
+
+    fn fix_of(&self, row: &Row) -> Vec<String> {
+        let fix = self.fixes.get_index(row.fix as usize);
+        fix.into_iter()
+            .flatten()
+            .map(|line| self.said(*line).to_owned())
+            .collect()
     }
 
     fn whole(&self, row: &Row) -> TriagedFailure {

@@ -7,6 +7,7 @@
 
 mod budget;
 mod diagnosis;
+mod doctor;
 mod era;
 mod event;
 mod exit;
@@ -22,7 +23,11 @@ mod wire;
 
 pub use budget::{Budgets, Spent, Track};
 pub use diagnosis::{
-    Advice, Diagnosis, ErrorCategory, Evidence, Repeated, Side, Standing, Suspect,
+    Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,
+};
+pub use doctor::{
+    Checkup, CheckupCounts, CheckupState, ConfigProblem, ConfigSummary, DoctorReport, Finding,
+    FindingLevel, Lint,
 };
 pub use era::{Era, REVISIONS};
 pub use event::{Event, EventSink};
@@ -31,7 +36,7 @@ pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, Outcome, Phase, PlanIssue, RequestFacts,
     RpcError, SpawnError, ToolResult,
 };
-pub use failures::{FailureView, Failures};
+pub use failures::{FailureView, Failures, KnownAdvice};
 pub use matrix::{
     Difference, DifferenceKind, MatrixCell, MatrixReport, MatrixServer, MatrixStep, MatrixVariant,
     StepAnswers,

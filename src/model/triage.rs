@@ -1,6 +1,6 @@
 //! What the triage of test reports found, as it is printed.
 
-use super::diagnosis::{Advice, Diagnosis, ErrorCategory, Evidence, Side};
+use super::diagnosis::{Diagnosis, ErrorCategory, Evidence, SharedAdvice, Side};
 use super::exit::Verdict;
 use super::failures::Failures;
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,7 @@ pub struct Cluster {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
     pub rule: String,
-    pub advice: Advice,
+    pub advice: SharedAdvice,
     /// Places in `failures`, from 0.
     pub victims: Vec<usize>,
 }

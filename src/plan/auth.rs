@@ -13,7 +13,7 @@ pub struct Auth {
 /// Whose tokens they are.
 #[derive(Debug, Clone)]
 pub enum AuthGrant {
-    /// Of a client that is registered: `client_credentials`.
+    /// Of a client that is registered: `client_credentials`, or `workload`.
     ClientCredentials {
         client_id: Template,
         proof: AuthProof,
@@ -36,6 +36,9 @@ pub enum AuthProof {
         algorithm: Option<&'static str>,
         key_id: Option<Template>,
     },
+    /// Not the client shows who it is, but a token that its platform has made
+    /// out for it: `workload`.
+    Workload(Template),
 }
 
 /// What an assertion may be signed by.
@@ -56,7 +59,7 @@ impl Auth {
             } => {
                 all.push(client_id);
                 match proof {
-                    AuthProof::Secret(secret) => all.push(secret),
+                    AuthProof::Secret(secret) | AuthProof::Workload(secret) => all.push(secret),
                     AuthProof::Key { key, key_id, .. } => {
                         all.push(key);
                         all.extend(key_id);

@@ -2,7 +2,7 @@
 //! to a server's own questions, notifications, subscriptions, cancellation,
 //! raw bytes.
 
-use super::types::{JsonExpect, Location, Predicate};
+use super::types::{JsonExpect, Location, Operator, Predicate};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -54,6 +54,19 @@ pub struct NotificationExpect {
     /// Without it, the time limit of the step.
     pub within: Option<Duration>,
     pub at: Location,
+}
+
+impl NotificationExpect {
+    /// Once their number is right it stays so, however many more come.
+    #[must_use]
+    pub fn count_only_grows(&self) -> bool {
+        self.count.iter().all(|predicate| {
+            matches!(
+                predicate.operator,
+                Operator::Ge | Operator::Gt | Operator::Exists
+            )
+        })
+    }
 }
 
 /// What a completion is asked for.

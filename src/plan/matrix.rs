@@ -4,7 +4,6 @@
 //! of it. Which one a [`super::PlanSource`] stands for belongs to the source,
 //! so that an edited text is read again as the same one.
 
-use super::types::Location;
 use indexmap::IndexMap;
 
 /// More combinations than this are a slip, not a question.
@@ -17,7 +16,6 @@ pub struct Matrix {
     pub protocol: Vec<String>,
     /// By the name that steps use, the servers that take turns under it.
     pub servers: IndexMap<String, Vec<String>>,
-    pub at: Location,
 }
 
 /// One combination.
@@ -134,7 +132,6 @@ mod tests {
         let matrix = Matrix {
             protocol: names(&["old", "new"]),
             servers: [("files".to_owned(), names(&["a", "b"]))].into(),
-            ..Matrix::default()
         };
         let labels: Vec<String> = matrix.variants().iter().map(|v| v.label()).collect();
         assert_eq!(labels, ["old, a", "old, b", "new, a", "new, b"]);

@@ -4,6 +4,7 @@
 //! to bytes; [`RunDir`] alone owns files, [`TerminalReporter`] alone follows
 //! [`Event`](crate::model::Event)s. Must not know how anything was executed.
 
+mod doctor;
 mod files;
 mod github;
 mod json;
@@ -19,6 +20,7 @@ mod words;
 #[cfg(test)]
 mod samples;
 
+pub use doctor::{DoctorOptions, doctor_md, doctor_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
 pub use github::{annotations, job_summary};
 pub use json::{Results, results_json, run_json};

@@ -6,7 +6,7 @@
 
 use super::subject::{Outage, THIS_MACHINE, host_of, outage, same, subject};
 use super::words;
-use crate::model::{Cluster, Evidence, FailureStatus, FailureView, Failures};
+use crate::model::{Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice};
 use memchr::memmem::Finder;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -33,10 +33,13 @@ pub fn clusters(failures: &Failures) -> Vec<Cluster> {
     // There may be as many causes as failures, and both take their room.
     drop(views);
     groups.retain(|group| !group.victims.is_empty());
-    let mut clusters: Vec<Cluster> = groups
-        .into_iter()
-        .filter_map(|group| cluster(failures, group))
-        .collect();
+    let mut clusters: Vec<Cluster> = Vec::with_capacity(groups.len());
+    let mut advice = KnownAdvice::default();
+    clusters.extend(
+        groups
+            .into_iter()
+            .filter_map(|group| cluster(failures, group, &mut advice)),
+    );
     // No two of them have a victim in common, so none are equal.
     clusters.sort_unstable_by(|a, b| {
         let flaky_only = |cluster: &Cluster| cluster.flaky == cluster.count;
@@ -384,7 +387,7 @@ fn subjects<'v>(
     asked.filter_map(|at| subject(&view(*at)?)).collect()
 }
 
-fn cluster(failures: &Failures, mut group: Group) -> Option<Cluster> {
+fn cluster(failures: &Failures, mut group: Group, known: &mut KnownAdvice) -> Option<Cluster> {
     let view = |at: usize| failures.get(at);
     let status = |at: usize| view(at).map(|view| view.status);
     // The first that still fails; a group is never empty.
@@ -437,7 +440,7 @@ fn cluster(failures: &Failures, mut group: Group) -> Option<Cluster> {
         example: leader.title(),
         evidence,
         rule: kind.rule.clone(),
-        advice: failures.advice(lead).unwrap_or_default(),
+        advice: failures.advice(lead, known).unwrap_or_default(),
         fingerprint,
         victims: group.victims,
     })

@@ -9,8 +9,8 @@ use crate::model::{
     Diagnosis, Failure, FailureStatus, FailureView, Failures, ReportSummary, Template,
     TriagedFailure,
 };
-use crate::text::one_line;
 use crate::text::redact::Redactor;
+use crate::text::{lines, one_line};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -103,6 +103,9 @@ impl<'e> Collector<'e> {
     }
 
     fn passed(&mut self, case: &Case<'_>) {
+        if self.tools.watch.iter().all(Option::is_none) {
+            return;
+        }
         // Names are remembered as they are printed: without secrets.
         let text = |text| self.tools.redactor.redact(text);
         let (suite, classname, name) = (text(case.suite), text(case.classname), text(case.name));
@@ -200,7 +203,7 @@ impl CaseSink for Collector<'_> {
 /// What a reader wants to see first of a failure.
 fn message(failure: &Failure) -> Option<String> {
     let first_line = |text: &str| {
-        text.lines()
+        lines(text)
             .map(|line| one_line(line, MESSAGE_MAX))
             .find(|line| !line.is_empty())
     };
@@ -231,7 +234,7 @@ fn panic(failure: &Failure) -> Option<String> {
         .flatten()
         .find(|text| !text.trim().is_empty());
     let is_head = |line: &str| line.starts_with("thread '") && line.contains(" panicked at ");
-    if told.is_some_and(|told| !told.lines().any(|line| is_head(line.trim_start()))) {
+    if told.is_some_and(|told| !lines(told).any(|line| is_head(line.trim_start()))) {
         return None;
     }
     let outputs = [
@@ -267,7 +270,7 @@ fn panic(failure: &Failure) -> Option<String> {
 
 /// Jest names only its matcher in the first line; what was compared follows.
 fn matcher(text: &str) -> Option<String> {
-    let mut lines = text.lines().take(MATCHER_LINES).map(str::trim);
+    let mut lines = lines(text).take(MATCHER_LINES).map(str::trim);
     let mut said = one_line(lines.find(|line| !line.is_empty())?, MESSAGE_MAX);
     if !said.contains("expect(received)") {
         return None;

@@ -324,6 +324,9 @@ fn forms_of(value: &str) -> Vec<Vec<u8>> {
             }
         }
         forms.push(html_escaped(part));
+        for quote in ['\'', '"', '`'] {
+            forms.push(quoted_within(part, quote));
+        }
         let hex: String = part.bytes().map(|b| format!("{b:02x}")).collect();
         forms.push(hex.to_ascii_uppercase());
         forms.push(hex);
@@ -338,6 +341,25 @@ fn forms_of(value: &str) -> Vec<Vec<u8>> {
         }
     }
     forms.into_iter().map(String::into_bytes).collect()
+}
+
+/// As Python, JavaScript, Ruby and others show a text within these quotes.
+fn quoted_within(text: &str, quote: char) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == quote => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 fn json_escaped(text: &str) -> String {
@@ -453,6 +475,20 @@ mod tests {
             assert!(shown.contains("[secret KEY]"), "{form} → {shown}");
             assert!(!shown.contains(leak), "{form} → {shown}");
             assert!(shown.starts_with("before ") && shown.ends_with(" after"));
+        }
+    }
+
+    #[test]
+    fn a_secret_is_masked_however_a_language_quotes_it() {
+        let r = Redactor::new([("KEY", "pa\"ss\\wo'rd")]);
+        for shown in [
+            r#"'pa"ss\\wo\'rd'"#,
+            r#""pa\"ss\\wo'rd""#,
+            r#"`pa"ss\\wo'rd`"#,
+        ] {
+            let masked = r.redact(shown);
+            assert!(masked.contains("[secret KEY]"), "{shown} → {masked}");
+            assert_eq!(masked.len(), "'[secret KEY]'".len());
         }
     }
 

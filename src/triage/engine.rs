@@ -8,7 +8,8 @@ use super::fingerprint;
 use super::literals::literals;
 use super::load::{self, RuleError};
 use super::reading::{CLASS, Level, is_syntax, level, without_repeated, without_values};
-use super::rule::{AdviceText, Rule, RuleSide, Strength};
+use super::rule::{AdviceText, Field, Rule, RuleSide, Strength};
+use super::secrets::unmarked;
 use super::sieve::Sieve;
 use crate::model::{
     Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect, Template,
@@ -29,7 +30,12 @@ pub struct Engine {
     pub(super) rules: Vec<Ranked>,
     /// One for each pattern of the rules, in their order.
     pub(super) patterns: Vec<Pattern>,
+    /// The rules without patterns, which are asked of every failure: a walk
+    /// through all of them would touch as much memory as the texts do.
+    factual: Vec<usize>,
     sieve: OnceLock<Option<Sieve>>,
+    /// The same for names of tests alone, which few rules read.
+    sieve_of_titles: OnceLock<Option<Sieve>>,
 }
 
 pub(super) struct Ranked {
@@ -140,10 +146,14 @@ impl Engine {
                 }
             }
         }
+        let is_factual = |(_, ranked): &(usize, &Ranked)| ranked.rule.patterns.is_empty();
+        let factual = rules.iter().enumerate().filter(is_factual);
         let engine = Self {
+            factual: factual.map(|(index, _)| index).collect(),
             rules,
             patterns,
             sieve: OnceLock::new(),
+            sieve_of_titles: OnceLock::new(),
         };
         engine.check_own()?;
         Ok(engine)
@@ -179,6 +189,24 @@ impl Engine {
             .as_ref()
     }
 
+    fn sieve_of_titles(&self) -> Option<&Sieve> {
+        self.sieve_of_titles
+            .get_or_init(|| {
+                let patterns = self.patterns.iter().map(|pattern| {
+                    let fields = &self.rules[pattern.rule].rule.fields;
+                    let known = match fields.contains(&Field::Title) {
+                        true => literals(&pattern.text),
+                        // It needs one of none, so it is no candidate.
+                        false => Some(Vec::new()),
+                    };
+                    (&pattern.text[..], known)
+                });
+                Sieve::new(patterns)
+            })
+            .as_ref()
+            .or_else(|| self.sieve())
+    }
+
     /// All rules, in the order in which they are asked.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().map(|ranked| &ranked.rule)
@@ -194,6 +222,7 @@ impl Engine {
     /// The same, with what the diagnosis' fingerprint was made of.
     #[must_use]
     pub fn diagnose_with_template(&self, failure: &Failure) -> (Diagnosis, Template) {
+        let failure = &*unmarked(failure);
         let facts = Facts::of(failure);
         let mut texts = clues::texts(&facts);
         let found = self.strongest(&facts, &mut texts);
@@ -264,8 +293,9 @@ impl Engine {
     fn strongest<'a>(&'a self, facts: &Facts<'_>, texts: &mut Vec<Text<'_>>) -> Option<Match<'a>> {
         let applying = Applying::new(self, facts);
         let mut best: Option<Match<'a>> = None;
-        for (index, Ranked { rule, .. }) in self.rules.iter().enumerate() {
-            if rule.patterns.is_empty() && applying.is(index) {
+        for index in self.factual.iter().copied() {
+            if applying.is(index) {
+                let rule = &self.rules[index].rule;
                 let key = self.key(index, None);
                 keep(
                     &mut best,
@@ -380,7 +410,12 @@ impl Engine {
             let rule = &self.rules[self.patterns[pattern].rule].rule;
             rule.fields.contains(&text.field)
         };
-        self.sieve()
+        let sieve = if text.field == Field::Title {
+            self.sieve_of_titles()
+        } else {
+            self.sieve()
+        };
+        sieve
             .map(|sieve| sieve.candidates(&text.text, reads))
             .unwrap_or_default()
     }

@@ -27,6 +27,7 @@ mod provar;
 mod reading;
 mod rule;
 mod runner;
+mod secrets;
 mod sieve;
 mod spec;
 mod specimen;

@@ -96,7 +96,7 @@ fn readable(text: &str) -> Cow<'_, str> {
 fn last_block(text: &str) -> Option<Vec<&str>> {
     let mut block: Vec<&str> = Vec::new();
     let mut open = false;
-    for line in text.lines() {
+    for line in lines(text) {
         match line.strip_prefix("E  ") {
             Some(said) => {
                 if !open {

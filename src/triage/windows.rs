@@ -29,8 +29,8 @@ pub(super) struct Windows {
     tails: Filter,
     /// One for each of [`SIZES`].
     filters: [Filter; SIZES.len()],
-    /// By a window's letters, the literals with it, as places in `literals`.
-    owners: HashMap<u64, Vec<u32>, BuildHasherDefault<Spread>>,
+    /// By a window's letters, where in `literals` those with it begin and end.
+    owners: HashMap<u64, (u32, u32), BuildHasherDefault<Spread>>,
     literals: Vec<Literal>,
     /// Of all literals, one after the other.
     letters: Vec<u8>,
@@ -44,9 +44,12 @@ struct Literal {
     length: u32,
     /// Where in the literal its window begins.
     offset: u32,
-    /// Place in `meanings`, up to that of the next literal.
-    meanings: u32,
+    /// Where in `meanings` its own begin and end.
+    meanings: (u32, u32),
 }
+
+/// By a window's letters, the literals with it, while they are gathered.
+type Gathered = HashMap<u64, Vec<Literal>, BuildHasherDefault<Spread>>;
 
 /// Which windows may be those of a literal.
 struct Filter(Box<[u64; BITS / 64]>);
@@ -110,58 +113,47 @@ impl Windows {
         // What several patterns need is looked for once.
         let mut sorted: Vec<(&str, usize)> = literals.collect();
         sorted.sort_unstable();
+        let mut gathered = Gathered::default();
         for same in sorted.chunk_by(|(one, _), (other, _)| one == other) {
             if let Some((literal, _)) = same.first() {
-                windows.add(literal, same.iter().map(|(_, meaning)| *meaning));
+                let meanings = same.iter().map(|(_, meaning)| *meaning);
+                windows.gather(literal, meanings, &mut gathered);
             }
+        }
+        // Those of one window stand together, so that they are read at once.
+        for (window, literals) in gathered {
+            let begin = number(windows.literals.len());
+            windows.literals.extend(literals);
+            let end = number(windows.literals.len());
+            windows.owners.insert(window, (begin, end));
         }
         windows
     }
 
-    fn add(&mut self, literal: &str, meanings: impl Iterator<Item = usize>) {
-        let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
+    fn gather(
+        &mut self,
+        literal: &str,
+        meanings: impl Iterator<Item = usize>,
+        gathered: &mut Gathered,
+    ) {
         let letters = literal.as_bytes();
         let Some(of_size) = SIZES.iter().position(|size| *size <= letters.len()) else {
             return;
         };
-        let Some((offset, window)) = self.rarest(letters, SIZES[of_size]) else {
+        let Some((offset, window)) = rarest(letters, SIZES[of_size], gathered) else {
             return;
         };
         self.tails.insert(window & TAIL);
         self.filters[of_size].insert(window);
-        let owners = self.owners.entry(window).or_default();
-        owners.push(number(self.literals.len()));
-        self.literals.push(Literal {
-            begin: number(self.letters.len()),
-            length: number(letters.len()),
-            offset: number(offset),
-            meanings: number(self.meanings.len()),
-        });
+        let (begin, first) = (self.letters.len(), self.meanings.len());
         self.letters.extend_from_slice(letters);
         self.meanings.extend(meanings.map(number));
-    }
-
-    /// Where in a literal the letters begin that are seldom together, and the
-    /// window that they are. Hundreds of literals end in `exception`: a window
-    /// that many have already is as bad as one that is in every text.
-    fn rarest(&self, literal: &[u8], size: usize) -> Option<(usize, u64)> {
-        let places = || {
-            literal.windows(size).enumerate().map(|(offset, letters)| {
-                let window = letters
-                    .iter()
-                    .fold(0, |window, letter| window << 8 | u64::from(*letter));
-                let common: usize = letters.iter().map(|letter| commonness(*letter)).sum();
-                (common, offset, window)
-            })
-        };
-        let owners = |window| self.owners.get(&window).map_or(0, Vec::len);
-        let (_, offset, window) = places().min()?;
-        if owners(window) < MANY {
-            return Some((offset, window));
-        }
-        let shared = |(common, offset, window)| (common + SHARED * owners(window), offset, window);
-        let (_, offset, window) = places().map(shared).min()?;
-        Some((offset, window))
+        gathered.entry(window).or_default().push(Literal {
+            begin: number(begin),
+            length: number(letters.len()),
+            offset: number(offset),
+            meanings: (number(first), number(self.meanings.len())),
+        });
     }
 
     /// Calls `found` with what each literal in the text stands for.
@@ -205,9 +197,11 @@ impl Windows {
         known: &mut Marks,
         found: &mut impl FnMut(usize),
     ) {
-        for owner in self.owners.get(&window).into_iter().flatten() {
-            let owner = *owner as usize;
-            let literal = &self.literals[owner];
+        let Some((from, to)) = self.owners.get(&window) else {
+            return;
+        };
+        let (from, to) = (*from as usize, *to as usize);
+        for (owner, literal) in (from..).zip(&self.literals[from..to]) {
             if known.has(owner) {
                 continue;
             }
@@ -219,14 +213,41 @@ impl Windows {
                 .is_some_and(|there| there == letters);
             if is_there {
                 known.set(owner);
-                let end = self.literals.get(owner + 1);
-                let end = end.map_or(self.meanings.len(), |next| next.meanings as usize);
-                for meaning in &self.meanings[literal.meanings as usize..end] {
+                let (from, to) = literal.meanings;
+                for meaning in &self.meanings[from as usize..to as usize] {
                     found(*meaning as usize);
                 }
             }
         }
     }
+}
+
+/// No list comes near 2³² entries: they are those of rules.
+fn number(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
+}
+
+/// Where in a literal the letters begin that are seldom together, and the
+/// window that they are. Hundreds of literals end in `exception`: a window
+/// that many have already is as bad as one that is in every text.
+fn rarest(literal: &[u8], size: usize, gathered: &Gathered) -> Option<(usize, u64)> {
+    let places = || {
+        literal.windows(size).enumerate().map(|(offset, letters)| {
+            let window = letters
+                .iter()
+                .fold(0, |window, letter| window << 8 | u64::from(*letter));
+            let common: usize = letters.iter().map(|letter| commonness(*letter)).sum();
+            (common, offset, window)
+        })
+    };
+    let owners = |window| gathered.get(&window).map_or(0, Vec::len);
+    let (_, offset, window) = places().min()?;
+    if owners(window) < MANY {
+        return Some((offset, window));
+    }
+    let shared = |(common, offset, window)| (common + SHARED * owners(window), offset, window);
+    let (_, offset, window) = places().map(shared).min()?;
+    Some((offset, window))
 }
 
 /// How often a letter occurs in what programs print, about.

@@ -8,6 +8,7 @@ use super::exchange::{Answer, Outgoing};
 use super::listing::ListKind;
 use super::notices::Heard;
 use super::peer::{LISTEN, Peer};
+use super::raw::RawAsks;
 use super::reply::{Reply, ReplyOutcome};
 use super::session::Session;
 use crate::model::Era;
@@ -116,7 +117,7 @@ impl Session {
         filter: Value,
         deadline: Instant,
     ) -> (ReplyOutcome, Option<Listening>) {
-        let before = self.notice_count();
+        let mut seen = self.notice_count();
         let mut stirs = self.stirs();
         let mut in_flight = self.connection().send(Outgoing {
             method: LISTEN,
@@ -127,7 +128,9 @@ impl Session {
         });
         loop {
             let id = Value::from(in_flight.id());
-            let acknowledged = self.heard_since(before).notices.into_iter().find(|notice| {
+            let heard = self.heard_since(seen);
+            seen += heard.dropped + heard.notices.len() as u64;
+            let acknowledged = heard.notices.into_iter().find(|notice| {
                 notice.method == ACKNOWLEDGED && notice.params.pointer(SUBSCRIPTION_ID) == Some(&id)
             });
             if let Some(notice) = acknowledged {
@@ -203,11 +206,12 @@ impl Session {
 
     // ── raw bytes ────────────────────────────────────────────────────────
 
-    /// Sends bytes as they are, and waits for the answer that has their id, or
-    /// for the next error without one. Null is the answer to a notification
-    /// that the server takes, for which it has no other.
+    /// Sends bytes as they are, and waits for the first answer that has an id of
+    /// theirs, or for the next error without one. Null is the answer to
+    /// notifications and responses that the server takes, for which it has no
+    /// other.
     pub async fn send_raw(&self, bytes: &[u8], limit: Duration) -> Reply {
-        let told = is_notification(bytes);
+        let told = RawAsks::of(bytes).silent;
         self.timed(
             async |deadline| {
                 let request = self.connection().send_raw(bytes);
@@ -247,14 +251,6 @@ impl Session {
             }
         })
     }
-}
-
-/// Whether bytes are a message that nobody answers.
-fn is_notification(bytes: &[u8]) -> bool {
-    let message: Option<Value> = serde_json::from_slice(bytes).ok();
-    message.is_some_and(|message| {
-        message.get("method").is_some_and(Value::is_string) && message.get("id").is_none()
-    })
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ mod message;
 mod notices;
 mod observed;
 mod peer;
+mod raw;
 mod reply;
 mod rounds;
 mod session;

@@ -139,6 +139,24 @@ fn a_client_gets_a_token_and_sends_it_with_every_request() {
 }
 
 #[test]
+fn a_workload_gets_a_token_for_the_one_of_its_platform() {
+    let town = Town::new();
+    let auth = "{ workload: { client_id: ci, token: \"${secret:CLIENT}\" } }";
+    run(&town, auth).ends(0, "passed");
+    let asked = town.asked();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(asked[0]["resource"], town.server_url());
+    assert!(!asked[0].contains_key("client_secret"));
+
+    let project = Project::with(&town.plan("{ workload: { token: written } }"));
+    let ended = project.jelly(&["check", "plan.yaml"]).output();
+    assert_eq!(ended.code, Some(2));
+    for said in ["a client needs a `client_id`", "does not belong in a plan"] {
+        assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
+    }
+}
+
+#[test]
 fn metadata_are_found_below_the_well_known_places_in_their_order() {
     // The challenge names nothing; what is at the path goes before the root.
     let town = Town::with(|request, place| {

@@ -402,6 +402,7 @@ fn a_mismatch_that_no_list_explains_is_the_servers_answer() {
     let run = project.run(&["--max-iterations", "1"]);
     let failure = run.last().failures()[0];
     assert_eq!(failure["rpc_error"]["code"], -32020, "{failure:#}");
+    assert_eq!(failure["diagnosis"]["rule"], "mcp/header-mismatch");
     let heard = server.heard_in_short();
     assert_eq!(
         heard[1..],

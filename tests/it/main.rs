@@ -16,6 +16,7 @@ mod auth;
 mod blame;
 mod cli;
 mod conformance;
+mod doctor;
 mod explain;
 mod faults;
 mod founding;

@@ -210,6 +210,23 @@ steps: [{ tool: t, server: it }]
 }
 
 #[test]
+fn a_good_matrix_is_counted_by_check() {
+    let project = Project::with(
+        "version: 1
+matrix: { protocol: [2025-06-18, 2026-07-28], servers: { it: [old, new] } }
+servers: { old: { command: x }, new: { command: y } }
+steps: [{ tool: t }]
+",
+    );
+    let ended = project.jelly(&["check", "plan.yaml"]).output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(
+        ended.stdout,
+        "ok plan.yaml (2 servers, 1 step, 4 combinations)\n"
+    );
+}
+
+#[test]
 fn the_plan_for_both_eras_is_green_on_both_and_shows_no_difference() {
     real("npm/node_modules/@modelcontextprotocol/node/package.json");
     let plan = fixtures().with_file_name("plans").join("matrix.yaml");

@@ -63,6 +63,34 @@ fn a_notification_counts_when_it_comes_before_or_after_the_answer() {
 }
 
 #[test]
+fn a_number_that_more_can_break_is_known_only_when_time_is_up() {
+    let body = "answer(message, text('done'))
+time.sleep(0.2)
+for n in range(5):
+    tell('notifications/message', level='info', data=n)";
+    let step = |id: &str, count: &str| {
+        format!(
+            "
+  - id: {id}
+    tool: work
+    expect:
+      notifications: [{{ method: notifications/message, within: 2s, count: {count} }}]
+"
+        )
+    };
+    for (count, holds) in [
+        ("{ le: 2 }", false),
+        ("{ lt: 5 }", false),
+        ("{ equals: 5 }", true),
+        ("4", false),
+        ("{ one_of: [0, 5] }", true),
+    ] {
+        let run = run(&calling(body), &step("one", count));
+        assert_eq!(run.last().state("one") == "passed", holds, "{count}");
+    }
+}
+
+#[test]
 fn a_notification_that_does_not_come_is_missed_and_what_came_is_told() {
     let run = run(
         &calling(TELLS_TWICE),

@@ -4,6 +4,7 @@ use crate::cli::results::read_results;
 use crate::exec::{is_snapshot, snapshot_path};
 use crate::plan::{Operator, Plan, PlanSource, load};
 use crate::text::close_names;
+use indexmap::IndexMap;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
@@ -23,7 +24,8 @@ pub struct Pending {
     pub text: String,
     pub stored: Option<String>,
     pub stored_at: PathBuf,
-    proposed_at: PathBuf,
+    /// More than one where several variants of a matrix say the same.
+    proposed_at: Vec<PathBuf>,
 }
 
 impl Pending {
@@ -43,8 +45,11 @@ impl Pending {
 
     /// Takes it off the list.
     pub fn reject(&self) -> Result<(), String> {
-        fs::remove_file(&self.proposed_at)
-            .map_err(|error| format!("failed to remove {}: {error}", self.proposed_at.display()))
+        for file in &self.proposed_at {
+            fs::remove_file(file)
+                .map_err(|error| format!("failed to remove {}: {error}", file.display()))?;
+        }
+        Ok(())
     }
 }
 
@@ -91,7 +96,41 @@ pub fn find(folder: &Path, names: &[String]) -> Result<(Vec<Pending>, Vec<String
         return Err(format!("no snapshot `{unknown}` waits for a review{hint}"));
     }
     pending.retain(|one| names.is_empty() || names.contains(&one.name));
-    Ok((pending, refusals))
+    Ok((together(pending, &mut refusals), refusals))
+}
+
+/// One for each file in which something would be stored. The variants of a
+/// matrix share their plan's, and where they don't agree, none of them is
+/// right for all.
+fn together(pending: Vec<Pending>, refusals: &mut Vec<String>) -> Vec<Pending> {
+    let mut by_file: IndexMap<PathBuf, Vec<Pending>> = IndexMap::new();
+    for one in pending {
+        by_file.entry(one.stored_at.clone()).or_default().push(one);
+    }
+    let mut agreed = Vec::new();
+    for (_, mut all) in by_file {
+        let Some(mut first) = all.pop() else { continue };
+        if all.iter().all(|other| other.text == first.text) {
+            first
+                .proposed_at
+                .extend(all.into_iter().flat_map(|o| o.proposed_at));
+            agreed.push(first);
+            continue;
+        }
+        all.push(first);
+        let files: Vec<String> = all
+            .iter()
+            .flat_map(|one| &one.proposed_at)
+            .map(|file| file.display().to_string())
+            .collect();
+        refusals.push(format!(
+            "the answers for the snapshot `{}` differ, so that none can be stored for all: {}; \
+             leave out what differs by `redact`, or reject them by removing the files",
+            all.first().map_or("", |one| one.name.as_str()),
+            files.join(", ")
+        ));
+    }
+    agreed
 }
 
 fn of_plan(plan: &Path, folder: &Path) -> Result<Vec<Pending>, String> {
@@ -136,7 +175,7 @@ fn of_plan(plan: &Path, folder: &Path) -> Result<Vec<Pending>, String> {
             text,
             stored,
             stored_at,
-            proposed_at,
+            proposed_at: vec![proposed_at],
         });
     }
     Ok(pending)

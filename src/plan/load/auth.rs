@@ -7,7 +7,7 @@ use crate::plan::{ALGORITHMS, Auth, AuthGrant, AuthProof};
 
 const SHAPE: Shape = Shape {
     what: "`auth`",
-    keys: &["client_credentials", "issuer"],
+    keys: &["client_credentials", "workload", "issuer"],
     instead: &[
         ("login", "write `auth: login`"),
         ("token", TOKEN),
@@ -41,6 +41,16 @@ const CLIENT: Shape = Shape {
     ],
 };
 
+const WORKLOAD: Shape = Shape {
+    what: "`workload`",
+    keys: &["client_id", "token", "scopes"],
+    instead: &[
+        ("assertion", "did you mean `token`?"),
+        ("id_token", "did you mean `token`?"),
+        ("scope", "write `scopes: [A, B]`"),
+    ],
+};
+
 impl<'t> Reader<'t> {
     pub(super) fn auth(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Auth> {
         if let Data::String(_) = node.data {
@@ -64,9 +74,17 @@ impl<'t> Reader<'t> {
             }
             Some(issuer)
         });
+        if let Some(node) = get(entries, "workload") {
+            if let Some(entry) = entry(entries, "client_credentials") {
+                let message = "`auth` has `client_credentials` or `workload`, not both";
+                self.problem(entry.key_span, path, message);
+            }
+            let grant = self.workload(node, path.key("workload"))?;
+            return Some(Auth { grant, issuer });
+        }
         let Some(client) = get(entries, "client_credentials") else {
             self.problem(node.span, path, "`auth` does not say how to get a token")
-                .hint("`auth: { client_credentials: { … } }` for a machine, `auth: login` for what `jelly login` has left");
+                .hint("`auth: { client_credentials: { … } }` for a machine, `auth: { workload: { … } }` for a job whose platform vouches for it, `auth: login` for what `jelly login` has left");
             return None;
         };
         // 2026-07-28, "Authorization Server Binding": what one issuer registered
@@ -85,31 +103,63 @@ impl<'t> Reader<'t> {
 
     fn client_credentials(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<AuthGrant> {
         let entries = self.map(node, path, &CLIENT)?;
-        let client_id = match get(entries, "client_id") {
-            Some(id) => self.server_template(id, path.key("client_id")),
-            None => {
-                self.problem(node.span, path, "a client needs a `client_id`");
-                None
-            }
-        };
-        let scopes = match get(entries, "scopes") {
-            Some(node) => {
-                let path = path.key("scopes");
-                let items = self.list(node, path, "scopes").unwrap_or(&[]);
-                items
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(index, item)| self.scope(item, path.index(index)))
-                    .collect()
-            }
-            None => Vec::new(),
-        };
+        let client_id = self.client_id(node, entries, path);
+        let scopes = self.scopes(entries, path);
         let proof = self.proof(node, entries, path);
         Some(AuthGrant::ClientCredentials {
             client_id: client_id?,
             proof: proof?,
             scopes,
         })
+    }
+
+    fn workload(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<AuthGrant> {
+        let entries = self.map(node, path, &WORKLOAD)?;
+        let client_id = self.client_id(node, entries, path);
+        let scopes = self.scopes(entries, path);
+        let token = match get(entries, "token") {
+            Some(token) => self.secret(token, path, "token"),
+            None => {
+                self.problem(
+                    node.span,
+                    path,
+                    "a workload needs the `token` of its platform",
+                )
+                .hint("as in `token: \"${secret:TOKEN}\"`");
+                None
+            }
+        };
+        Some(AuthGrant::ClientCredentials {
+            client_id: client_id?,
+            proof: AuthProof::Workload(token?),
+            scopes,
+        })
+    }
+
+    fn client_id(
+        &mut self,
+        node: &Node<'t>,
+        entries: &[Entry<'t>],
+        path: Path<'_>,
+    ) -> Option<Template> {
+        let Some(id) = get(entries, "client_id") else {
+            self.problem(node.span, path, "a client needs a `client_id`");
+            return None;
+        };
+        self.server_template(id, path.key("client_id"))
+    }
+
+    fn scopes(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Vec<Template> {
+        let Some(node) = get(entries, "scopes") else {
+            return Vec::new();
+        };
+        let path = path.key("scopes");
+        let items = self.list(node, path, "scopes").unwrap_or(&[]);
+        items
+            .iter()
+            .enumerate()
+            .filter_map(|(index, item)| self.scope(item, path.index(index)))
+            .collect()
     }
 
     fn scope(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Template> {

@@ -303,14 +303,19 @@ impl<'t> Reader<'t> {
         if let (true, Some(count)) = (absent, entry(entries, "count")) {
             self.problem(count.key_span, path, "what is absent has no `count`");
         }
-        Some(NotificationExpect {
+        let expect = NotificationExpect {
             method: method.to_owned(),
             json,
             count,
             absent,
             within,
             at: self.at(node.span),
-        })
+        };
+        if !expect.count_only_grows() && within.is_none() {
+            self.problem(node.span, path, "how long may more of them come?")
+                .hint("write `within`, as in `within: 1s`; all of it is waited for");
+        }
+        Some(expect)
     }
 
     fn notification_count(

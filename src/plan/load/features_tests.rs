@@ -170,6 +170,7 @@ fn mistakes_are_explained() {
         ("half a name", notification("{ method: progress }")),
         ("absent for ever", notification("{ method: notifications/a, absent: true }")),
         ("absent twice", notification("{ method: notifications/a, absent: true, within: 1s, count: 2 }")),
+        ("a count for ever", notification("{ method: notifications/a, count: { le: 2 } }")),
         ("a count of nothing", notification("{ method: notifications/a, count: 0 }")),
         ("params", notification("{ method: notifications/a, params: {} }")),
         ("a completion of nothing", step("complete: { argument: a }")),

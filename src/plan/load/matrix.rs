@@ -22,10 +22,7 @@ impl<'t> Reader<'t> {
     pub(super) fn matrix(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Matrix> {
         let before = self.problems_so_far();
         let entries = self.map(node, path, &SHAPE)?;
-        let mut matrix = Matrix {
-            at: self.at(node.span),
-            ..Matrix::default()
-        };
+        let mut matrix = Matrix::default();
         if let Some(node) = get(entries, "protocol") {
             let path = path.key("protocol");
             matrix.protocol = self.axis(node, path, "revisions", |reader, item, path| {

@@ -104,7 +104,7 @@ fn causes(paint: &Paint, report: &TriageReport, out: &mut String) {
                 .summary
                 .contains(cluster.title.trim_end_matches('.'));
         cause(paint, report, at + 1, cluster, said, out);
-        let fix = cluster.advice.fix.as_slice();
+        let fix = &*cluster.advice.fix;
         if advised.contains(&fix) {
             continue;
         }

@@ -109,7 +109,7 @@ fn cause(report: &TriageReport, cluster: &Cluster, out: &mut String) {
     }
     if !cluster.advice.fix.is_empty() {
         out.push('\n');
-        for step in &cluster.advice.fix {
+        for step in cluster.advice.fix.iter() {
             match step.strip_prefix("$ ") {
                 Some(command) => out.push_str(&format!("- {}\n", code(command))),
                 None => out.push_str(&format!("- {}\n", prose(step))),

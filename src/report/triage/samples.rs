@@ -76,7 +76,7 @@ fn cluster(failures: &Failures, victims: Vec<usize>, title: &str) -> Cluster {
         example: lead.title(),
         evidence: lead.diagnosis.evidence.clone(),
         rule: lead.diagnosis.rule.clone(),
-        advice: lead.diagnosis.advice,
+        advice: lead.diagnosis.advice.into(),
         victims,
     }
 }

@@ -31,9 +31,10 @@ pub(super) fn place(line: &str) -> Option<&str> {
         return Some(class.split('.').next().unwrap_or(class));
     }
     // Dart: `test/cart_test.dart 14:5   main.<fn>`
-    if let Some((path, rest)) = line.split_once(' ')
+    if let Some(space) = memchr(b' ', line.as_bytes())
+        && let path = &line[..space]
         && (path.starts_with("package:") || path.starts_with("dart:") || path.ends_with(".dart"))
-        && !rest.starts_with(|c: char| c.is_ascii_uppercase())
+        && !line[space + 1..].starts_with(|c: char| c.is_ascii_uppercase())
     {
         return Some(path);
     }
@@ -49,8 +50,14 @@ pub(super) fn place(line: &str) -> Option<&str> {
         return rest.split_once("\", line ").map(|(path, _)| path);
     }
     // RSpec and Perl mark their lines as comments.
-    let line = line.strip_prefix("# ").unwrap_or(line);
-    let line = line.strip_prefix("from ").unwrap_or(line);
+    let line = match first {
+        b'#' => line.strip_prefix("# ").unwrap_or(line),
+        _ => line,
+    };
+    let line = match line.starts_with('f') {
+        true => line.strip_prefix("from ").unwrap_or(line),
+        false => line,
+    };
     if line.starts_with('#') && line.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
         let ruby = ruby(line);
         let rest = line.trim_start_matches(|c: char| c == '#' || c.is_ascii_digit());
@@ -58,10 +65,19 @@ pub(super) fn place(line: &str) -> Option<&str> {
     }
     // All others have a number behind a colon.
     memchr(b':', line.as_bytes())?;
-    if let Some(path) = ruby(line) {
+    let mut of_go = false;
+    let mut of_ruby = false;
+    for colon in memchr_iter(b':', line.as_bytes()) {
+        match &line.as_bytes()[..colon] {
+            [.., b'.', b'g', b'o'] => of_go = true,
+            [.., b'.', b'r', b'b'] => of_ruby = true,
+            _ => {}
+        }
+    }
+    if of_ruby && let Some(path) = ruby(line) {
         return Some(path);
     }
-    if before_colon(line, ".go").is_some() && line.contains(" +0x") {
+    if of_go && line.contains(" +0x") {
         return line.split(':').next();
     }
     if line.starts_with("goroutine ") && line.ends_with(':') {

@@ -1,6 +1,7 @@
 //! The head of an exception: its class and the line that goes with it, for
 //! the outermost and for the innermost of a chain.
 
+use crate::text::lines as lines_of;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -22,7 +23,7 @@ pub(super) struct Heads {
 /// The heads in what a report says (without its stacks).
 pub(super) fn heads(said: &str) -> Heads {
     let mut heads = Heads::default();
-    let lines: Vec<&str> = said.lines().map(str::trim).collect();
+    let lines: Vec<&str> = lines_of(said).map(str::trim).collect();
     for (index, line) in lines.iter().enumerate() {
         let next = lines.get(index + 1).copied().unwrap_or_default();
         if let Some(cause) = cause(&lines, index) {
@@ -111,7 +112,7 @@ pub(super) fn is_programming_error(said: &str) -> bool {
         "FunctionClause",
         "DateTimeParse",
     ];
-    said.lines()
+    lines_of(said)
         .find_map(|line| class(line.trim()))
         .map(|class| class.rsplit([':', '.', '\\', '$']).next().unwrap_or(class))
         .and_then(|last| {

@@ -1,5 +1,6 @@
 //! An assertion without what it compares, which is no evidence of anything.
 
+use crate::text::lines;
 use memchr::memmem::Finder;
 use regex::Regex;
 use std::borrow::Cow;
@@ -19,7 +20,7 @@ pub(in crate::triage) fn masked(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut in_value = false;
     let mut in_diff = false;
-    for line in text.lines() {
+    for line in lines(&text) {
         let bare = line.trim_start();
         in_diff |= bare.ends_with("expected - actual") || bare.ends_with("actual - expected");
         if let Some(label) = label(bare) {
@@ -43,27 +44,53 @@ pub(in crate::triage) fn masked(text: &str) -> String {
 /// Both values of `expected:<…> but was:<…>` and the like, which may span
 /// lines and hold anything.
 fn between(text: &str) -> Cow<'_, str> {
-    /// Each with what no text matches without.
-    static PAIRS: LazyLock<Vec<(Finder<'_>, Regex)>> = LazyLock::new(|| {
+    /// What an assertion is written as.
+    struct Pair {
+        /// No text matches without it.
+        needed: Finder<'static>,
+        pattern: Regex,
+        /// What follows is compared too, all of it.
+        to_end: bool,
+    }
+    static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
         [
-            ("<", r"(?si)(\bexpect(?:ed|ing)\b[^<>\n]{0,40}<).*(>,? (?:but|and|to)\b[^<>\n]{0,40}<).*(>)"),
-            ("<", r"(?si)(\bexpected:<).*(>\. Actual:<).*(>)"),
-            ("[", r"(?si)(\bexpected\b[^\[\]\n]{0,40}\[).*(\] but found \[).*(\])"),
-            ("assert ", r"(?s)(\bassert )(?:[^\n]*? (?:==|!=|in|not in|is|is not|<|>|<=|>=) ).*"),
-            ("= ", r"(?s)\A()[^\n]*( (?:!=|==) ).*()\z"),
-            ("Failed asserting that ", r"(?s)(\bFailed asserting that ).*( (?:is|are|contains?|matches|equals|has|starts|ends|does not|do not)\b).*"),
+            ("<", false, r"(?si)(\bexpect(?:ed|ing)\b[^<>\n]{0,40}<).*(>,? (?:but|and|to)\b[^<>\n]{0,40}<).*(>)"),
+            ("<", false, r"(?si)(\bexpected:<).*(>\. Actual:<).*(>)"),
+            ("[", false, r"(?si)(\bexpected\b[^\[\]\n]{0,40}\[).*(\] but found \[).*(\])"),
+            ("assert ", true, r"(?s)(\bassert )(?:[^\n]*? (?:==|!=|in|not in|is|is not|<|>|<=|>=) )"),
+            ("= ", true, r"(?s)\A()[^\n]*( (?:!=|==) )"),
+            ("Failed asserting that ", true, r"(?s)(\bFailed asserting that ).*( (?:is|are|contains?|matches|equals|has|starts|ends|does not|do not)\b)"),
         ]
         .into_iter()
-        .filter_map(|(needed, pair)| Some((Finder::new(needed), Regex::new(pair).ok()?)))
+        .filter_map(|(needed, to_end, pattern)| {
+            Some(Pair {
+                needed: Finder::new(needed),
+                pattern: Regex::new(pattern).ok()?,
+                to_end,
+            })
+        })
         .collect()
     });
     let mut text = Cow::Borrowed(text);
-    for (needed, pair) in PAIRS.iter() {
-        if needed.find(text.as_bytes()).is_some()
-            && let Cow::Owned(without) = pair.replace(&text, "${1}…${2}…${3}")
-        {
-            text = Cow::Owned(without);
+    for pair in PAIRS.iter() {
+        if pair.needed.find(text.as_bytes()).is_none() {
+            continue;
         }
+        let Some(found) = pair.pattern.captures(&text) else {
+            continue;
+        };
+        let group = |nth| found.get(nth).map_or("", |group| group.as_str());
+        let (start, end) = found.get(0).map_or((0, 0), |all| (all.start(), all.end()));
+        let end = if pair.to_end { text.len() } else { end };
+        let without = format!(
+            "{}{}{MASK}{}{MASK}{}{}",
+            &text[..start],
+            group(1),
+            group(2),
+            group(3),
+            &text[end..]
+        );
+        text = Cow::Owned(without);
     }
     text
 }

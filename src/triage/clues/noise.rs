@@ -86,8 +86,7 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
 /// whole of what it says.
 fn dedented(said: String) -> String {
     let blank = |line: &str| line.trim().is_empty();
-    let shared = said
-        .lines()
+    let shared = lines_of(&said)
         .filter(|line| !blank(line))
         .map(|line| line.bytes().take_while(|&b| b == b' ').count())
         .min()

@@ -20,8 +20,9 @@ impl Peer {
         match read_line(bytes) {
             Line::Messages(messages) => {
                 self.check(|checker| checker.received(bytes));
+                let share = bytes.len() / messages.len().max(1);
                 for message in messages {
-                    self.take(message, bytes);
+                    self.take(message, bytes, share);
                 }
                 true
             }
@@ -79,14 +80,16 @@ impl Peer {
             }
             Line::Messages(messages) => {
                 self.in_header = false;
+                let share = line.len() / messages.len().max(1);
                 for message in messages {
-                    self.take(message, line);
+                    self.take(message, line, share);
                 }
             }
         }
     }
 
-    fn take(&mut self, message: Message, line: &[u8]) {
+    /// `share` is what of the line's bytes is this message's, of a batch.
+    fn take(&mut self, message: Message, line: &[u8], share: usize) {
         let Message {
             body,
             flaws,
@@ -104,7 +107,7 @@ impl Peer {
             Body::Request { id, method, params } => self.take_request(&id, &method, &params),
             Body::Notification { method, params } => {
                 self.take_notification(&method, &params);
-                self.notices.add(method, params, line.len());
+                self.notices.add(method, params, share);
                 self.stir();
             }
         }
@@ -142,12 +145,25 @@ impl Peer {
 
     fn take_response(&mut self, id: &Value, payload: Payload) {
         if let Some(index) = self.raw_for(id, &payload) {
+            if let Some(asks) = &mut self.pending[index].raw {
+                match asks.ids.iter().position(|own| own == id) {
+                    Some(answered) => drop(asks.ids.swap_remove(answered)),
+                    None => asks.nameless = asks.nameless.saturating_sub(1),
+                }
+            }
             return self.deliver(index, payload);
         }
-        if self.raw_given_up.contains(id) {
+        let asked = whole(id).is_some_and(|number| self.asked(number).is_some());
+        let late = self.raw_given_up.iter().position(|given_up| given_up == id);
+        if let Some(late) = late.filter(|_| !asked) {
+            self.raw_given_up.swap_remove(late);
             return;
         }
         if id.is_null() {
+            if let (Payload::Error(_), 1..) = (&payload, self.raw_errors_due) {
+                self.raw_errors_due -= 1;
+                return;
+            }
             return self.take_nameless(payload);
         }
         if let Some(number) = whole(id) {
@@ -284,5 +300,5 @@ fn is_raw_with(pending: &Pending, id: &Value) -> bool {
     pending
         .raw
         .as_ref()
-        .is_some_and(|own| own.as_ref() == Some(id))
+        .is_some_and(|asks| asks.ids.contains(id))
 }

@@ -81,6 +81,15 @@ impl Suite {
         };
         let own = modules.join(format!("node-{}-{arch}/bin/node", std::env::consts::OS));
         let node = if own.exists() { own } else { "node".into() };
+        let version = Command::new(&node).arg("--version").output();
+        let version = version.map(|said| String::from_utf8_lossy(&said.stdout).into_owned());
+        let version = version.unwrap_or_default();
+        let major = version.trim_start_matches('v').split('.').next();
+        assert!(
+            major.and_then(|major| major.parse().ok()).unwrap_or(0_u32) >= 22,
+            "the conformance suite needs Node 22 or newer, and {} is {version:?}",
+            node.display()
+        );
         Self { package, node }
     }
 

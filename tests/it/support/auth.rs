@@ -302,6 +302,12 @@ fn token(request: &Request, place: &Place) -> Reply {
             }
             scope
         }
+        "urn:ietf:params:oauth:grant-type:jwt-bearer" => {
+            if form["assertion"] != SECRET || form["client_id"] != "ci" {
+                return refuse(400, "invalid_grant");
+            }
+            String::new()
+        }
         "refresh_token" if form["refresh_token"].contains(MARK) => String::new(),
         _ => return refuse(400, "unsupported_grant_type"),
     };

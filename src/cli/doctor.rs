@@ -1,0 +1,222 @@
+//! `jelly doctor`: clients' configurations → what is wrong with each server →
+//! an exit code.
+
+mod ask;
+mod examine;
+mod find;
+
+use super::args::{ColorChoice, parse_duration};
+use super::interrupt;
+use super::rules::{RuleFiles, find_rules};
+use super::run::{complain, fault};
+use super::settings::World;
+use crate::doctor::Platform;
+use crate::exec::CheckupSettings;
+use crate::model::{
+    Checkup, CheckupCounts, CheckupState, DoctorReport, ExitCode, FindingLevel, SCHEMA_VERSION,
+};
+use crate::report::{DoctorOptions, doctor_md, doctor_text};
+use crate::text::redact::Redactor;
+use clap::{Args, ValueEnum};
+use examine::{Ward, admit};
+use find::Found;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::task::LocalSet;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Configurations are those of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed and
+Cline, and any file with `mcpServers`. A VS Code input is taken from the environment variable
+that is its id in capitals (`api-key`: API_KEY), else asked for on a terminal.
+
+Exit codes:
+  2  a configuration can't be read, or there is none
+  3  something is wrong with a server
+  0  otherwise; warnings alone change nothing, unless --strict is given")]
+pub struct DoctorArgs {
+    /// Configurations to look into [default: those in the clients' usual places]
+    #[arg(value_name = "CONFIG")]
+    pub configs: Vec<PathBuf>,
+
+    /// Starts nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Warnings are exit code 3 too
+    #[arg(long)]
+    pub strict: bool,
+
+    /// How the findings are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: DoctorFormat,
+
+    /// The system that the configurations are for; for another one nothing is started [default: this one]
+    #[arg(long, value_enum)]
+    pub platform: Option<Platform>,
+
+    /// How long a server may take to become ready
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
+    pub timeout: Duration,
+
+    /// Servers starting at the same time
+    #[arg(long, short, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
+
+    #[command(flatten)]
+    pub own_rules: RuleFiles,
+}
+
+/// How findings are printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum DoctorFormat {
+    /// A table and lines for people
+    #[default]
+    Human,
+    /// For programs
+    Json,
+    /// Markdown
+    Md,
+}
+
+/// Looks after the servers of the configurations.
+pub fn doctor(args: &DoctorArgs, color: ColorChoice, world: &World) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    match runtime {
+        Ok(runtime) => LocalSet::new().block_on(&runtime, look(args, color, world)),
+        Err(error) => fault(&format!("the runtime can't be started: {error}")),
+    }
+}
+
+async fn look(args: &DoctorArgs, color: ColorChoice, world: &World) -> ExitCode {
+    let mut interrupt = match interrupt::listen() {
+        Ok(interrupt) => interrupt,
+        Err(error) => return fault(&format!("signals can't be listened for: {error}")),
+    };
+    let rules = match find_rules(&args.own_rules.files, &world.cwd) {
+        Ok(rules) => rules,
+        Err(refusal) => {
+            complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
+            return ExitCode::InvalidInput;
+        }
+    };
+    let found = match find::find(&args.configs, world) {
+        Ok(found) => found,
+        Err(message) => {
+            complain(&message);
+            return ExitCode::InvalidInput;
+        }
+    };
+    for problem in found
+        .summaries
+        .iter()
+        .filter_map(|file| file.error.as_ref())
+    {
+        complain(&format!("error: {}: {}", problem.at, problem.what));
+        if let Some(help) = &problem.help {
+            complain(&format!("help: {help}"));
+        }
+    }
+    let redactor = Redactor::none();
+    let settings = CheckupSettings {
+        startup_timeout: args.timeout,
+        redactor: redactor.clone(),
+        starts: Arc::new(Semaphore::new(usize::from(args.jobs))),
+    };
+    let platform = args.platform.unwrap_or(Platform::current());
+    let work = async {
+        let answers = ask::answers(&found.configs, args.dry_run, world, &redactor).await;
+        let ward = Ward {
+            platform,
+            starts: !args.dry_run && platform == Platform::current(),
+            answers: &answers,
+            settings: &settings,
+            engine: &rules,
+            world,
+        };
+        admit(&ward, &found).await
+    };
+    let servers = tokio::select! {
+        servers = work => servers,
+        signal = interrupt.wait_for(Option::is_some) => {
+            let signal = signal.ok().and_then(|signal| *signal);
+            return signal.map_or(ExitCode::Internal, ExitCode::Interrupted);
+        }
+    };
+    let (report, code) = conclude(found, servers, args.strict);
+    print(args.format, &report, code, color, world)
+}
+
+fn conclude(found: Found, servers: Vec<Checkup>, strict: bool) -> (DoctorReport, ExitCode) {
+    let mut counts = CheckupCounts {
+        servers: servers.len(),
+        ..CheckupCounts::default()
+    };
+    for server in &servers {
+        match server.state {
+            CheckupState::Healthy => counts.healthy += 1,
+            CheckupState::Unwell => counts.unwell += 1,
+            CheckupState::Broken => counts.broken += 1,
+            CheckupState::Unchecked => counts.unchecked += 1,
+            CheckupState::Disabled => counts.disabled += 1,
+        }
+        // What is not used does no harm.
+        if server.state == CheckupState::Disabled {
+            continue;
+        }
+        for finding in &server.findings {
+            match finding.level {
+                FindingLevel::Error => counts.errors += 1,
+                FindingLevel::Warning => counts.warnings += 1,
+            }
+        }
+    }
+    let unread = found.summaries.iter().any(|file| file.error.is_some());
+    let wrong = counts.unwell + counts.broken + counts.errors > 0;
+    let code = if unread {
+        ExitCode::InvalidInput
+    } else if wrong || strict && counts.warnings > 0 {
+        ExitCode::NeedsUserHelp
+    } else {
+        ExitCode::Passed
+    };
+    let report = DoctorReport {
+        schema_version: SCHEMA_VERSION,
+        exit_code: code.code(),
+        files: found.summaries,
+        counts,
+        servers,
+    };
+    (report, code)
+}
+
+fn print(
+    format: DoctorFormat,
+    report: &DoctorReport,
+    code: ExitCode,
+    color: ColorChoice,
+    world: &World,
+) -> ExitCode {
+    let text = match format {
+        DoctorFormat::Human => doctor_text(
+            report,
+            DoctorOptions {
+                color: world.color(color, world.stdout_is_terminal),
+                width: world.width().unwrap_or(100),
+            },
+        ),
+        DoctorFormat::Md => doctor_md(report),
+        DoctorFormat::Json => match serde_json::to_string_pretty(report) {
+            Ok(text) => text + "\n",
+            Err(error) => return fault(&format!("the findings are no JSON: {error}")),
+        },
+    };
+    // A closed pipe is the reader's wish.
+    let _ = io::stdout().write_all(text.as_bytes());
+    code
+}

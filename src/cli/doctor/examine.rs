@@ -1,0 +1,363 @@
+//! Each server of the configurations: blanks filled, looked at, started, and
+//! diagnosed.
+
+use super::super::settings::World;
+use super::find::Found;
+use crate::doctor::{
+    Config, Entry, Platform, Reached, Spot, Surroundings, by_hand, closer_look, duplicate_names,
+    fill, lint, secrets_of,
+};
+use crate::exec::{CheckupSettings, Examined, examine, preflight};
+use crate::model::{Checkup, CheckupState, Failure, Finding, Outcome};
+use crate::process::CommandSpec;
+use crate::text::redact::{Redactor, looks_secret, show_argv};
+use crate::text::sanitize;
+use crate::triage::Engine;
+use crate::wire::{Endpoint, Reach};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use tokio::task::JoinSet;
+
+/// More lines of stderr than a reader looks at.
+const STDERR_LINES: usize = 20;
+
+/// What all servers share.
+pub struct Ward<'a> {
+    pub platform: Platform,
+    /// Whether servers are started at all.
+    pub starts: bool,
+    pub answers: &'a BTreeMap<String, String>,
+    pub settings: &'a CheckupSettings,
+    pub engine: &'a Engine,
+    pub world: &'a World,
+}
+
+/// A server before it is started.
+struct Patient<'a> {
+    config: &'a Config,
+    entry: &'a Entry,
+    findings: Vec<Finding>,
+    notes: Vec<String>,
+    /// Absent where the entry does not say it, or has blanks left.
+    reach: Option<Reach>,
+}
+
+/// Looks after all servers, side by side; in the order of the files.
+pub async fn admit(ward: &Ward<'_>, found: &Found) -> Vec<Checkup> {
+    let redactor = &ward.settings.redactor;
+    // Before anything can be shown.
+    for entry in found.configs.iter().flat_map(|config| &config.entries) {
+        redactor.learn(secrets_of(entry));
+    }
+    let mut patients = Vec::new();
+    let mut duplicates = duplicate_names(&found.configs).into_iter().peekable();
+    for (file, (config, folder)) in found.configs.iter().zip(&found.folders).enumerate() {
+        for (index, entry) in config.entries.iter().enumerate() {
+            let mut patient = ward.patient(config, entry, folder, found.home.as_deref());
+            if let Some((.., finding)) = duplicates.next_if(|(f, e, _)| (*f, *e) == (file, index)) {
+                patient.findings.push(finding);
+            }
+            patients.push(patient);
+        }
+    }
+    let mut work = JoinSet::new();
+    for (index, patient) in patients.iter().enumerate() {
+        if let (true, false, Some(reach)) =
+            (ward.starts, patient.entry.disabled, patient.reach.clone())
+        {
+            let (name, settings) = (patient.entry.name.clone(), ward.settings.clone());
+            work.spawn_local(async move { (index, examine(&name, &reach, &settings).await) });
+        }
+    }
+    let mut examined: BTreeMap<usize, Examined> = BTreeMap::new();
+    while let Some(joined) = work.join_next().await {
+        match joined {
+            Ok((index, result)) => {
+                examined.insert(index, result);
+            }
+            // A fault of ours, and to be told as such.
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => {}
+        }
+    }
+    patients
+        .into_iter()
+        .enumerate()
+        .map(|(index, patient)| ward.checkup(patient, examined.remove(&index)))
+        .collect()
+}
+
+impl Ward<'_> {
+    fn patient<'c>(
+        &self,
+        config: &'c Config,
+        entry: &'c Entry,
+        folder: &Path,
+        home: Option<&Path>,
+    ) -> Patient<'c> {
+        let around = Surroundings {
+            env: &self.world.env,
+            inputs: self.answers,
+            project: folder,
+            home,
+        };
+        let mut filler = Filler {
+            around,
+            redactor: &self.settings.redactor,
+            left: false,
+        };
+        let mut notes = entry.notes.clone();
+        let reach = entry
+            .reached
+            .as_ref()
+            .map(|reached| filler.reach(reached, folder, &mut notes));
+        Patient {
+            config,
+            entry,
+            findings: lint(config, entry, self.platform, &around),
+            notes,
+            reach: reach.filter(|_| !filler.left),
+        }
+    }
+
+    fn checkup(&self, patient: Patient<'_>, examined: Option<Examined>) -> Checkup {
+        let Patient {
+            config,
+            entry,
+            findings,
+            notes,
+            reach,
+        } = patient;
+        let redactor = &self.settings.redactor;
+        let clean = |text: &str| sanitize(&redactor.redact(text)).into_owned();
+        let mut checkup = Checkup {
+            name: clean(&entry.name),
+            client: config.client.name().to_owned(),
+            at: config.at(entry.place),
+            state: CheckupState::Unchecked,
+            argv: shown_argv(entry, reach.as_ref(), redactor),
+            url: None,
+            era: None,
+            protocol_version: None,
+            server_info: None,
+            tools: None,
+            resources: None,
+            prompts: None,
+            startup_ms: None,
+            stdout_noise: 0,
+            stdout_noise_sample: Vec::new(),
+            stderr_tail: String::new(),
+            message: None,
+            diagnosis: None,
+            by_hand: None,
+            findings: findings
+                .into_iter()
+                .map(|finding| Finding {
+                    what: clean(&finding.what),
+                    fix: clean(&finding.fix),
+                    ..finding
+                })
+                .collect(),
+            notes,
+        };
+        if entry.disabled {
+            checkup.state = CheckupState::Disabled;
+            return checkup;
+        }
+        let Some(reach) = reach else {
+            checkup.state = CheckupState::Broken;
+            checkup.message = Some(
+                if entry.reached.is_none() {
+                    "its entry can't be read as a server's"
+                } else {
+                    "it was not started: a blank in its entry has no value"
+                }
+                .to_owned(),
+            );
+            return checkup;
+        };
+        let examined = match examined {
+            Some(examined) => examined,
+            None if self.platform == Platform::current() => {
+                let failure = preflight(&entry.name, &reach, redactor);
+                Examined {
+                    failure: failure.map(Box::new),
+                    ..Examined::default()
+                }
+            }
+            None => Examined::default(),
+        };
+        self.fill_in(&mut checkup, examined, &reach);
+        checkup
+    }
+
+    fn fill_in(&self, checkup: &mut Checkup, examined: Examined, reach: &Reach) {
+        let redactor = &self.settings.redactor;
+        checkup.state = match (&examined.vitals, &examined.failure) {
+            (Some(_), None) => CheckupState::Healthy,
+            (Some(_), Some(_)) => CheckupState::Unwell,
+            (None, Some(_)) => CheckupState::Broken,
+            (None, None) => CheckupState::Unchecked,
+        };
+        if let Some(vitals) = examined.vitals {
+            checkup.protocol_version = Some(vitals.protocol_version.to_owned());
+            checkup.server_info = vitals.server_info;
+            checkup.tools = Some(vitals.tools);
+            checkup.resources = vitals.resources;
+            checkup.prompts = vitals.prompts;
+            checkup.startup_ms = u64::try_from(vitals.startup.as_millis()).ok();
+        }
+        checkup.era = examined.era;
+        checkup.stdout_noise = examined.stdout_noise;
+        checkup.stdout_noise_sample = examined
+            .stdout_noise_sample
+            .iter()
+            .map(|line| sanitize(line).into_owned())
+            .collect();
+        checkup.stderr_tail = last_lines(&sanitize(&examined.stderr_tail));
+        checkup.notes.extend(examined.notes);
+        if let Some(failure) = examined.failure {
+            checkup.url.clone_from(&failure.url);
+            checkup.message = failure.message.as_deref().map(|message| {
+                let message = sanitize(message);
+                match failure.spawn_error {
+                    Some(_) => format!("could not be started: {message}"),
+                    None => message.into_owned(),
+                }
+            });
+            let mut diagnosis = self.engine.diagnose(&failure);
+            let stderr = failure.stderr.as_deref().unwrap_or_default();
+            closer_look(&mut diagnosis, &sanitize(stderr), Path::exists);
+            checkup.diagnosis = Some(diagnosis);
+            checkup.by_hand = hand(&failure, reach, redactor);
+        }
+    }
+}
+
+/// How to see for oneself what a server says that never answers.
+fn hand(failure: &Failure, reach: &Reach, redactor: &Redactor) -> Option<String> {
+    match (failure.outcome, reach) {
+        (Some(Outcome::Timeout), Reach::Stdio(spec)) => {
+            Some(by_hand(&spec.argv, &spec.env, &spec.cwd, redactor))
+        }
+        (_, _) => None,
+    }
+}
+
+fn shown_argv(entry: &Entry, reach: Option<&Reach>, redactor: &Redactor) -> Vec<String> {
+    let argv: Vec<String> = match (reach.and_then(Reach::command), &entry.reached) {
+        (Some(spec), _) => spec.argv.clone(),
+        (None, Some(Reached::Command { command, args, .. })) => std::iter::once(command)
+            .chain(args)
+            .map(|spot| spot.text.clone())
+            .collect(),
+        (None, Some(Reached::Url { .. }) | None) => Vec::new(),
+    };
+    let redacted: Vec<String> = argv
+        .iter()
+        .map(|arg| sanitize(&redactor.redact(arg)).into_owned())
+        .collect();
+    show_argv(&redacted)
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(STDERR_LINES)..].join("\n")
+}
+
+/// Fills blanks, and remembers whether one was left.
+struct Filler<'a> {
+    around: Surroundings<'a>,
+    redactor: &'a Redactor,
+    left: bool,
+}
+
+impl Filler<'_> {
+    fn text(&mut self, spot: &Spot, secret: bool) -> String {
+        let filled = fill(&spot.text, &self.around);
+        self.left |= !filled.left.is_empty();
+        let taken = filled.taken.iter();
+        self.redactor.learn(
+            taken
+                .filter(|(name, _)| secret || looks_secret(name))
+                .cloned(),
+        );
+        filled.text
+    }
+
+    fn reach(&mut self, reached: &Reached, folder: &Path, notes: &mut Vec<String>) -> Reach {
+        match reached {
+            Reached::Command {
+                command,
+                args,
+                env,
+                cwd,
+                env_file,
+            } => {
+                let mut argv = vec![self.text(command, false)];
+                argv.extend(args.iter().map(|arg| self.text(arg, false)));
+                let cwd = match cwd {
+                    Some(cwd) => folder.join(self.text(cwd, false)),
+                    None => folder.to_owned(),
+                };
+                let mut pairs = match env_file {
+                    Some(file) => {
+                        let file = folder.join(self.text(file, false));
+                        self.env_file(&file, notes)
+                    }
+                    None => Vec::new(),
+                };
+                pairs.extend(
+                    env.iter()
+                        .map(|(name, spot)| (name.clone(), self.text(spot, looks_secret(name)))),
+                );
+                Reach::Stdio(CommandSpec {
+                    argv,
+                    cwd,
+                    env: pairs,
+                })
+            }
+            Reached::Url { url, headers } => Reach::Http(Endpoint {
+                url: self.text(url, false),
+                headers: headers
+                    .iter()
+                    .map(|(name, spot)| (name.clone(), self.text(spot, true)))
+                    .collect(),
+                command: None,
+                auth: None,
+            }),
+        }
+    }
+
+    fn env_file(&self, path: &Path, notes: &mut Vec<String>) -> Vec<(String, String)> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) => {
+                notes.push(format!(
+                    "its `envFile` {} can't be read: {error}",
+                    path.display()
+                ));
+                return Vec::new();
+            }
+        };
+        let pairs: Vec<(String, String)> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(|line| line.strip_prefix("export ").unwrap_or(line).split_once('='))
+            .map(|(name, value)| (name.trim().to_owned(), unquoted(value.trim()).to_owned()))
+            .filter(|(name, _)| !name.is_empty())
+            .collect();
+        self.redactor
+            .learn(pairs.iter().filter(|(name, _)| looks_secret(name)).cloned());
+        pairs
+    }
+}
+
+fn unquoted(text: &str) -> &str {
+    ['"', '\'']
+        .iter()
+        .find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote))
+        .unwrap_or(text)
+}

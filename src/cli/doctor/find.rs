@@ -1,0 +1,165 @@
+//! The configurations that are meant: those that are named, or those in the
+//! clients' usual places.
+
+use super::super::settings::World;
+use crate::doctor::{Base, Config, ConfigError, Platform, USUAL, read};
+use crate::model::{ConfigProblem, ConfigSummary};
+use crate::text::sanitize;
+use etcetera::BaseStrategy as _;
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What was found.
+pub struct Found {
+    /// Those that could be read.
+    pub configs: Vec<Config>,
+    /// The folder that each of them works in.
+    pub folders: Vec<PathBuf>,
+    /// All of them.
+    pub summaries: Vec<ConfigSummary>,
+    pub home: Option<PathBuf>,
+}
+
+/// Finds and reads them.
+///
+/// # Errors
+/// None was named, and there is none.
+pub fn find(named: &[PathBuf], world: &World) -> Result<Found, String> {
+    let mut found = Found {
+        configs: Vec::new(),
+        folders: Vec::new(),
+        summaries: Vec::new(),
+        home: etcetera::home_dir().ok(),
+    };
+    for path in named {
+        found.add(path, folder_of(path, world), world, true);
+    }
+    if !named.is_empty() {
+        return Ok(found);
+    }
+    let places = usual(world, found.home.as_deref());
+    let mut seen = HashSet::new();
+    for (shown, path) in &places {
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if path.is_file() && seen.insert(real) {
+            found.add(shown, world.cwd.clone(), world, false);
+        }
+    }
+    if found.summaries.is_empty() {
+        let looked: Vec<String> = places
+            .iter()
+            .map(|(shown, _)| format!("  {}", shown.display()))
+            .collect();
+        return Err(format!(
+            "error: no configuration was named, and no client has one; looked for\n{}\nhelp: \
+             jelly doctor CONFIG.json",
+            looked.join("\n")
+        ));
+    }
+    Ok(found)
+}
+
+/// Where configurations may lie on this system: as it is shown, and as it is.
+fn usual(world: &World, home: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
+    let xdg = etcetera::choose_base_strategy()
+        .ok()
+        .map(|s| s.config_dir());
+    let data = if cfg!(target_os = "macos") {
+        etcetera::base_strategy::choose_native_strategy()
+            .ok()
+            .map(|strategy| strategy.data_dir())
+    } else {
+        xdg.clone()
+    };
+    let here = Platform::current();
+    USUAL
+        .iter()
+        .filter(|usual| usual.platforms.contains(&here))
+        .filter_map(|usual| {
+            let base = match usual.base {
+                Base::Project => {
+                    let path = PathBuf::from(usual.path);
+                    return Some((path.clone(), world.cwd.join(path)));
+                }
+                Base::Home => home?.to_owned(),
+                Base::Xdg => xdg.clone()?,
+                Base::AppData => data.clone()?,
+            };
+            let path = base.join(usual.path);
+            Some((path.clone(), path))
+        })
+        .collect()
+}
+
+/// Where a client would start the servers of a file: the project that it lies
+/// in, as far as its place tells.
+fn folder_of(path: &Path, world: &World) -> PathBuf {
+    let path = world.cwd.join(path);
+    let parent = path.parent().unwrap_or(&world.cwd);
+    let is_clients = parent.file_name().is_some_and(|name| {
+        [".vscode", ".cursor", ".zed"]
+            .iter()
+            .any(|dot| name == *dot)
+    });
+    let folder = if is_clients { parent.parent() } else { None };
+    folder.unwrap_or(parent).to_owned()
+}
+
+impl Found {
+    fn add(&mut self, path: &Path, folder: PathBuf, world: &World, named: bool) {
+        let config = fs::read(world.cwd.join(path))
+            .map_err(|error| refused(path, format!("it can't be read: {error}")))
+            .and_then(|bytes| {
+                String::from_utf8(bytes)
+                    .map_err(|_| refused(path, "it is no UTF-8 text".to_owned()))
+            })
+            .and_then(|text| read(path, &text, &folder));
+        let shown = path.display().to_string();
+        match config {
+            Ok(config) if config.has_servers_key => {
+                self.summaries.push(ConfigSummary {
+                    path: shown,
+                    client: config.client.name().to_owned(),
+                    servers: config.entries.len(),
+                    error: None,
+                });
+                self.configs.push(config);
+                self.folders.push(folder);
+            }
+            // A client's own settings may have no servers.
+            Ok(_) if !named => {}
+            Ok(config) => {
+                let what = "it has no servers: neither `mcpServers`, nor `servers`, nor \
+                            `context_servers`";
+                self.fail(config.client.name(), refused(path, what.to_owned()));
+            }
+            Err(error) => {
+                let client = crate::doctor::client_of(path).name();
+                self.fail(client, error);
+            }
+        }
+    }
+
+    fn fail(&mut self, client: &str, error: ConfigError) {
+        self.summaries.push(ConfigSummary {
+            path: error.path.display().to_string(),
+            client: client.to_owned(),
+            servers: 0,
+            error: Some(ConfigProblem {
+                at: error.at(),
+                what: sanitize(&error.what).into_owned(),
+                help: error.help,
+            }),
+        });
+    }
+}
+
+fn refused(path: &Path, what: String) -> ConfigError {
+    ConfigError {
+        path: path.to_owned(),
+        place: None,
+        what,
+        help: None,
+    }
+}

@@ -1,0 +1,282 @@
+//! Commands that fetch the package that they start.
+
+/// The package of a command, as it is named there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Package<'a> {
+    /// `npx`, `uvx`, `docker`, …
+    pub launcher: &'a str,
+    pub spec: &'a str,
+    /// The place in the arguments.
+    pub index: usize,
+    pub pinned: bool,
+    /// How a pinned one is written.
+    pub example: &'static str,
+}
+
+struct Launcher {
+    command: &'static str,
+    /// Words that must follow, as in `pnpm dlx`.
+    then: &'static [&'static str],
+    /// Flags that name the package.
+    package_flags: &'static [&'static str],
+    /// Flags that take the next word.
+    value_flags: &'static [&'static str],
+    kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Npm,
+    Python,
+    Image,
+}
+
+const NPM_PACKAGE: &[&str] = &["-p", "--package"];
+const NPM_VALUES: &[&str] = &["--registry", "--cache", "--prefix", "-w", "--workspace"];
+const UV_VALUES: &[&str] = &[
+    "-p",
+    "--python",
+    "--with",
+    "--index-url",
+    "--extra-index-url",
+    "--index",
+    "--directory",
+    "--refresh-package",
+];
+const DOCKER_VALUES: &[&str] = &[
+    "-e",
+    "--env",
+    "--env-file",
+    "-v",
+    "--volume",
+    "--mount",
+    "--name",
+    "-p",
+    "--publish",
+    "--network",
+    "--net",
+    "-w",
+    "--workdir",
+    "-u",
+    "--user",
+    "--entrypoint",
+    "--platform",
+    "--pull",
+    "-l",
+    "--label",
+    "--add-host",
+    "-m",
+    "--memory",
+    "--cpus",
+    "--gpus",
+    "--tmpfs",
+    "--cap-drop",
+    "--cap-add",
+    "--security-opt",
+    "--runtime",
+    "-h",
+    "--hostname",
+];
+
+const LAUNCHERS: &[Launcher] = &[
+    npm("npx", &[]),
+    npm("bunx", &[]),
+    npm("pnpx", &[]),
+    npm("npm", &["exec"]),
+    npm("pnpm", &["dlx"]),
+    npm("yarn", &["dlx"]),
+    npm("bun", &["x"]),
+    python("uvx", &[], &["--from"]),
+    python("uv", &["tool", "run"], &["--from"]),
+    python("pipx", &["run"], &["--spec"]),
+    image("docker"),
+    image("podman"),
+];
+
+const fn npm(command: &'static str, then: &'static [&'static str]) -> Launcher {
+    Launcher {
+        command,
+        then,
+        package_flags: NPM_PACKAGE,
+        value_flags: NPM_VALUES,
+        kind: Kind::Npm,
+    }
+}
+
+const fn python(
+    command: &'static str,
+    then: &'static [&'static str],
+    package_flags: &'static [&'static str],
+) -> Launcher {
+    Launcher {
+        command,
+        then,
+        package_flags,
+        value_flags: UV_VALUES,
+        kind: Kind::Python,
+    }
+}
+
+const fn image(command: &'static str) -> Launcher {
+    Launcher {
+        command,
+        then: &["run"],
+        package_flags: &[],
+        value_flags: DOCKER_VALUES,
+        kind: Kind::Image,
+    }
+}
+
+/// The name of a command without its folder and Windows' endings.
+pub(super) fn name_of(command: &str) -> &str {
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    [".cmd", ".exe", ".bat", ".ps1"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(name)
+}
+
+/// The package that is fetched, if one is.
+pub(super) fn package<'a>(command: &'a str, args: &[&'a str]) -> Option<Package<'a>> {
+    let name = name_of(command);
+    // A shell of Windows before the command that is meant.
+    if matches!(name, "cmd")
+        && let [flag, inner, ..] = args
+        && flag.eq_ignore_ascii_case("/c")
+    {
+        let found = package(inner, &args[2..])?;
+        return Some(Package {
+            index: found.index + 2,
+            ..found
+        });
+    }
+    let launcher = LAUNCHERS.iter().find(|launcher| {
+        launcher.command == name
+            && args.len() >= launcher.then.len()
+            && launcher.then.iter().zip(args).all(|(a, b)| a == b)
+    })?;
+    let (index, spec) = spec(launcher, args)?;
+    // Of this machine, or of a repository: its version is elsewhere.
+    if spec.starts_with(['.', '/', '~']) || spec.contains("://") || spec.contains("${") {
+        return None;
+    }
+    let (pinned, example) = match launcher.kind {
+        Kind::Npm => (is_pinned_npm(spec), "name@1.2.3"),
+        Kind::Python => (is_pinned_python(spec), "name==1.2.3"),
+        Kind::Image => (is_pinned_image(spec), "image:1.2.3"),
+    };
+    Some(Package {
+        launcher: name,
+        spec,
+        index,
+        pinned,
+        example,
+    })
+}
+
+fn spec<'a>(launcher: &Launcher, args: &[&'a str]) -> Option<(usize, &'a str)> {
+    let mut words = args.iter().copied().enumerate().skip(launcher.then.len());
+    while let Some((index, word)) = words.next() {
+        if launcher.package_flags.contains(&word) {
+            return words.next();
+        }
+        let joined = launcher.package_flags.iter().find_map(|flag| {
+            word.strip_prefix(flag)
+                .and_then(|rest| rest.strip_prefix('='))
+        });
+        if let Some(spec) = joined {
+            return Some((index, spec));
+        }
+        if launcher.value_flags.contains(&word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return Some((index, word));
+        }
+    }
+    None
+}
+
+/// One version, and no range or tag.
+fn is_version(text: &str) -> bool {
+    let text = text.strip_prefix('v').unwrap_or(text);
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.matches('.').count() >= 1
+        && !text.contains(['x', '*', ' ', '|', '<', '>'])
+}
+
+fn is_pinned_npm(spec: &str) -> bool {
+    spec.char_indices()
+        .skip(1)
+        .find(|(_, c)| *c == '@')
+        .is_some_and(|(at, _)| is_version(&spec[at + 1..]))
+}
+
+fn is_pinned_python(spec: &str) -> bool {
+    let version = spec
+        .split_once("==")
+        .map(|(_, version)| version)
+        .or_else(|| spec.split_once('@').map(|(_, version)| version));
+    version.is_some_and(|version| is_version(version.trim_start_matches('=').trim()))
+}
+
+/// A digest, or a tag that is no moving one.
+fn is_pinned_image(spec: &str) -> bool {
+    let name = spec.rsplit('/').next().unwrap_or(spec);
+    spec.contains("@sha256:")
+        || name
+            .split_once(':')
+            .is_some_and(|(_, tag)| tag.contains(|c: char| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{name_of, package};
+
+    #[test]
+    fn packages_are_found_behind_the_launchers_flags() {
+        for (line, spec, pinned) in [
+            ("npx -y @a/b dir", "@a/b", false),
+            ("npx -y @a/b@1.2.3", "@a/b@1.2.3", true),
+            ("npx -y b@latest", "b@latest", false),
+            ("npx b@^1.2", "b@^1.2", false),
+            ("npx --package=b@1.0 cmd", "b@1.0", true),
+            ("npx -p b cmd", "b", false),
+            ("pnpm dlx b", "b", false),
+            ("cmd /c npx -y b", "b", false),
+            (r"C:\node\npx.cmd -y b", "b", false),
+            ("uvx b", "b", false),
+            ("uvx b==1.2", "b==1.2", true),
+            ("uvx b@1.2.0", "b@1.2.0", true),
+            ("uvx --python 3.12 --from b[x]==2.0 cmd", "b[x]==2.0", true),
+            ("uv tool run b", "b", false),
+            ("pipx run b", "b", false),
+            ("docker run -i --rm -e KEY mcp/b", "mcp/b", false),
+            ("docker run -i mcp/b:latest", "mcp/b:latest", false),
+            ("docker run -i mcp/b:1.0", "mcp/b:1.0", true),
+            ("docker run h:5000/b@sha256:ab", "h:5000/b@sha256:ab", true),
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            let found = package(words[0], &words[1..]).unwrap();
+            assert_eq!((found.spec, found.pinned), (spec, pinned), "{line}");
+            assert_eq!(
+                words[found.index + 1].trim_start_matches("--package="),
+                spec
+            );
+        }
+    }
+
+    #[test]
+    fn what_fetches_nothing_has_no_package() {
+        for line in [
+            "node x.js",
+            "npx ./local",
+            "npx",
+            "uv run x.py",
+            "npm start",
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(package(words[0], &words[1..]), None, "{line}");
+        }
+        assert_eq!(name_of("/usr/bin/npx"), "npx");
+    }
+}

@@ -1,0 +1,26 @@
+//! Configurations of MCP clients → servers with places, and what is wrong with
+//! them at sight.
+//!
+//! The main types are [`Config`] and its [`Entry`]s, read by [`read()`], and
+//! [`lint()`], which makes findings of them. Pure: others find the files
+//! ([`USUAL`] says where they lie), start the servers and ask triage what
+//! their failures mean.
+
+mod blanks;
+mod by_hand;
+mod closer;
+mod entry;
+mod launcher;
+mod lint;
+mod places;
+mod read;
+mod secrets;
+
+pub use blanks::{Filled, Surroundings, fill};
+pub use by_hand::by_hand;
+pub use closer::closer_look;
+pub use entry::{Config, Entry, Input, Place, Reached, Spot};
+pub use lint::{duplicate_names, lint, variable_of};
+pub use places::{Base, Client, Platform, USUAL, UsualPlace, client_of};
+pub use read::{ConfigError, read};
+pub use secrets::secrets_of;

@@ -1,0 +1,386 @@
+//! What `jelly doctor` found out, for people: a table, then what is wrong with
+//! each server and how to mend it.
+
+use super::quote::{cell, code_cell, harmless, table as md_table};
+use super::words::shell_line;
+use crate::model::{Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel};
+use crate::text::{human_duration, one_line, plural, sanitize};
+use anstyle::{AnsiColor, Style};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// How much of one text a line shows.
+const SHOWN: usize = 300;
+/// Notes of one server.
+const NOTES: usize = 5;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const RED: Style = AnsiColor::Red.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+const GREEN: Style = AnsiColor::Green.on_default();
+
+/// How it may look.
+#[derive(Debug, Clone, Copy)]
+pub struct DoctorOptions {
+    pub color: bool,
+    /// Columns.
+    pub width: u16,
+}
+
+const HEADER: [&str; 9] = [
+    "SERVER",
+    "STATE",
+    "CAUSE",
+    "PROTOCOL",
+    "TOOLS",
+    "RESOURCES",
+    "PROMPTS",
+    "START",
+    "CLIENT",
+];
+
+/// Those of [`HEADER`] that are numbers.
+const NUMBERS: std::ops::Range<usize> = 4..8;
+
+/// For a terminal.
+#[must_use]
+pub fn doctor_text(report: &DoctorReport, options: DoctorOptions) -> String {
+    let paint = Paint(options);
+    let mut text = String::new();
+    for file in &report.files {
+        let servers = match &file.error {
+            Some(_) => paint.tone(RED, "can't be read"),
+            None => plural(file.servers, "server"),
+        };
+        let _ = writeln!(
+            text,
+            "{} ({}): {servers}",
+            line(&file.path),
+            line(&file.client)
+        );
+    }
+    if !report.servers.is_empty() {
+        // Whose they are is said above, where all are of one client.
+        let columns = if report
+            .files
+            .iter()
+            .any(|f| f.client != report.files[0].client)
+        {
+            HEADER.len()
+        } else {
+            HEADER.len() - 1
+        };
+        let mut table = Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(options.width)
+            .set_header(&HEADER[..columns]);
+        for server in &report.servers {
+            let row = row(server);
+            table.add_row(row[..columns].iter().enumerate().map(|(column, text)| {
+                let cell = Cell::new(text);
+                if NUMBERS.contains(&column) {
+                    cell.set_alignment(CellAlignment::Right)
+                } else {
+                    cell
+                }
+            }));
+        }
+        text.push('\n');
+        for line in table.lines() {
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+    for server in report.servers.iter().filter(|server| tells(server)) {
+        text.push('\n');
+        paint.server(server, &mut text);
+    }
+    let _ = write!(text, "\n{}\n", paint.tone(BOLD, &summary(report)));
+    text
+}
+
+fn row(server: &Checkup) -> [String; 9] {
+    let number = |n: Option<usize>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
+    let ready = server.tools.is_some();
+    let protocol = match (&server.protocol_version, &server.era) {
+        (Some(version), Some(era)) => format!("{version} ({era})"),
+        (Some(version), None) => version.clone(),
+        (None, _) => String::new(),
+    };
+    [
+        one_line(&server.name, 40),
+        state(server.state).to_owned(),
+        cause(server),
+        protocol,
+        number(server.tools).repeat(usize::from(ready)),
+        number(server.resources).repeat(usize::from(ready)),
+        number(server.prompts).repeat(usize::from(ready)),
+        server
+            .startup_ms
+            .map(|ms| human_duration(Duration::from_millis(ms)))
+            .unwrap_or_default(),
+        server.client.clone(),
+    ]
+}
+
+/// What is wrong with it, in a word.
+fn cause(server: &Checkup) -> String {
+    let error = server
+        .findings
+        .iter()
+        .find(|finding| finding.level == FindingLevel::Error);
+    match (&server.diagnosis, error) {
+        (Some(diagnosis), _) => diagnosis.root_cause.clone(),
+        (None, Some(finding)) => lint_id(finding),
+        (None, None) => String::new(),
+    }
+}
+
+fn state(state: CheckupState) -> &'static str {
+    match state {
+        CheckupState::Healthy => "healthy",
+        CheckupState::Unwell => "unwell",
+        CheckupState::Broken => "broken",
+        CheckupState::Unchecked => "not started",
+        CheckupState::Disabled => "disabled",
+    }
+}
+
+fn style(state: CheckupState) -> Style {
+    match state {
+        CheckupState::Healthy => GREEN,
+        CheckupState::Unwell => YELLOW,
+        CheckupState::Broken => RED,
+        CheckupState::Unchecked | CheckupState::Disabled => DIM,
+    }
+}
+
+/// Whether there is anything to say of it beside its row.
+fn tells(server: &Checkup) -> bool {
+    server.state != CheckupState::Disabled
+        && (server.diagnosis.is_some()
+            || server.message.is_some()
+            || !server.findings.is_empty()
+            || !server.notes.is_empty())
+}
+
+fn summary(report: &DoctorReport) -> String {
+    let counts = report.counts;
+    let states = [
+        (counts.healthy, "healthy"),
+        (counts.unwell, "unwell"),
+        (counts.broken, "broken"),
+        (counts.unchecked, "not started"),
+        (counts.disabled, "disabled"),
+    ];
+    let mut parts: Vec<String> = states
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, state)| format!("{count} {state}"))
+        .collect();
+    parts.extend((counts.errors > 0).then(|| plural(counts.errors, "error")));
+    parts.extend((counts.warnings > 0).then(|| plural(counts.warnings, "warning")));
+    let servers = plural(counts.servers, "server");
+    if parts.is_empty() {
+        servers
+    } else {
+        format!("{servers}: {}", parts.join(", "))
+    }
+}
+
+fn line(text: &str) -> String {
+    one_line(text, SHOWN)
+}
+
+/// As it stands in JSON.
+fn lint_id(finding: &Finding) -> String {
+    serde_json::to_value(finding.lint)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
+/// What diagnosis and message say of the cause, the telling line first.
+fn story(server: &Checkup, diagnosis: &Diagnosis) -> (Option<String>, Vec<String>) {
+    let evidence = diagnosis
+        .evidence
+        .as_ref()
+        .map(|evidence| line(&evidence.text))
+        .filter(|text| !text.is_empty() && !diagnosis.advice.what.contains(text.as_str()));
+    let mut lines = Vec::new();
+    lines.extend(
+        server
+            .message
+            .as_deref()
+            .map(|message| format!("It {}.", line(message).trim_end_matches('.'))),
+    );
+    lines.push(line(&diagnosis.advice.what));
+    lines.push(line(&diagnosis.advice.why));
+    lines.retain(|line| !line.is_empty());
+    (evidence, lines)
+}
+
+struct Paint(DoctorOptions);
+
+impl Paint {
+    fn tone(&self, style: Style, text: &str) -> String {
+        if self.0.color {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn wrapped(&self, first: &str, indent: &str, text: &str, out: &mut String) {
+        let options = textwrap::Options::new(usize::from(self.0.width).max(40))
+            .initial_indent(first)
+            .subsequent_indent(indent)
+            .break_words(false)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
+        for wrapped in textwrap::wrap(text, options) {
+            out.push_str(wrapped.trim_end());
+            out.push('\n');
+        }
+    }
+
+    fn server(&self, server: &Checkup, out: &mut String) {
+        let name = self.tone(BOLD, &one_line(&server.name, 80));
+        let how = self.tone(style(server.state), state(server.state));
+        let at = self.tone(DIM, &line(&server.at));
+        let _ = writeln!(out, "{name}: {how}  {at}");
+        if let Some(diagnosis) = &server.diagnosis {
+            let (evidence, lines) = story(server, diagnosis);
+            if let Some(evidence) = evidence {
+                self.wrapped("  > ", "    ", &evidence, out);
+            }
+            for text in lines {
+                self.wrapped("  ", "  ", &text, out);
+            }
+            for fix in &diagnosis.advice.fix {
+                self.fix(fix, out);
+            }
+        } else if let Some(message) = &server.message {
+            self.wrapped("  ", "  ", &format!("{}.", capital(message)), out);
+        }
+        if let Some(by_hand) = &server.by_hand {
+            self.wrapped(
+                "  - ",
+                "    ",
+                "See for yourself what it says; press Ctrl-C to end it:",
+                out,
+            );
+            // Copied as a whole, so neither wrapped nor cut.
+            let _ = writeln!(out, "    $ {}", harmless(by_hand));
+        }
+        for finding in &server.findings {
+            let (level, style) = match finding.level {
+                FindingLevel::Error => ("error", RED),
+                FindingLevel::Warning => ("warning", YELLOW),
+            };
+            let id = self.tone(style, &format!("{level}[{}]", lint_id(finding)));
+            let _ = writeln!(out, "  {id} {}", self.tone(DIM, &line(&finding.at)));
+            self.wrapped("    ", "    ", &line(&finding.what), out);
+            self.wrapped("    ", "    ", &line(&finding.fix), out);
+        }
+        for note in server.notes.iter().take(NOTES) {
+            self.wrapped("  note: ", "    ", &line(note), out);
+        }
+    }
+
+    fn fix(&self, fix: &str, out: &mut String) {
+        match fix.strip_prefix("$ ") {
+            Some(_) => {
+                let _ = writeln!(out, "    {}", sanitize(fix).replace('\n', " "));
+            }
+            None => self.wrapped("  - ", "    ", &line(fix), out),
+        }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
+}
+
+/// The same as Markdown.
+#[must_use]
+pub fn doctor_md(report: &DoctorReport) -> String {
+    let mut page = format!("# jelly doctor\n\n{}\n", summary(report));
+    page.push('\n');
+    for file in &report.files {
+        let servers = match &file.error {
+            Some(error) => format!("{}: {}", harmless(&error.at), harmless(&error.what)),
+            None => plural(file.servers, "server"),
+        };
+        let _ = writeln!(
+            page,
+            "- {}, {}: {servers}",
+            file.client,
+            code_cell(&file.path)
+        );
+    }
+    if !report.servers.is_empty() {
+        let rows: Vec<Vec<String>> = report
+            .servers
+            .iter()
+            .map(|server| row(server).iter().map(|text| cell(text)).collect())
+            .collect();
+        let header = HEADER.map(|name| name.to_lowercase());
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        page.push('\n');
+        page.push_str(&md_table(&header, &rows, &NUMBERS.collect::<Vec<_>>()));
+    }
+    for server in report.servers.iter().filter(|server| tells(server)) {
+        let _ = write!(
+            page,
+            "\n## {}: {}\n\n{}\n",
+            harmless(&line(&server.name)),
+            state(server.state),
+            code_cell(&server.at)
+        );
+        if !server.argv.is_empty() {
+            let _ = write!(page, "\n{}\n", code_cell(&shell_line(&server.argv)));
+        }
+        if let Some(diagnosis) = &server.diagnosis {
+            let (evidence, lines) = story(server, diagnosis);
+            if let Some(evidence) = evidence {
+                let _ = write!(page, "\n> {}\n", code_cell(&evidence));
+            }
+            let _ = write!(page, "\n{}\n\n", harmless(&lines.join(" ")));
+            for fix in &diagnosis.advice.fix {
+                let fix = match fix.strip_prefix("$ ") {
+                    Some(command) => code_cell(command),
+                    None => harmless(fix).into_owned(),
+                };
+                let _ = writeln!(page, "- {fix}");
+            }
+        } else if let Some(message) = &server.message {
+            let _ = write!(page, "\n{}.\n", harmless(&capital(message)));
+        }
+        if let Some(by_hand) = &server.by_hand {
+            let _ = writeln!(page, "- see what it says: {}", code_cell(by_hand));
+        }
+        if !server.findings.is_empty() {
+            page.push('\n');
+        }
+        for finding in &server.findings {
+            let level = match finding.level {
+                FindingLevel::Error => "error",
+                FindingLevel::Warning => "warning",
+            };
+            let _ = writeln!(
+                page,
+                "- {level} `{}` at {}: {} {}",
+                lint_id(finding),
+                code_cell(&finding.at),
+                harmless(&finding.what),
+                harmless(&finding.fix)
+            );
+        }
+    }
+    page
+}

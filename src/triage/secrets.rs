@@ -1,0 +1,143 @@
+//! The marks that stand for secrets, which are jelly's words and nobody's
+//! evidence: `bad "[secret TOKEN]"` says nothing of a token.
+
+use crate::model::Failure;
+use memchr::memmem;
+use std::borrow::Cow;
+
+/// How [`Redactor`](crate::text::redact::Redactor) begins its marks.
+const MARK: &str = "[secret ";
+/// What stands for them where rules look.
+const NEUTRAL: &str = "[redacted]";
+/// Bytes of a mark's name; what is longer is none.
+const NAME: usize = 200;
+
+/// The failure without marks.
+pub(super) fn unmarked(failure: &Failure) -> Cow<'_, Failure> {
+    let holds = |text: &str| memmem::find(text.as_bytes(), MARK.as_bytes()).is_some();
+    let mut failure = Cow::Borrowed(failure);
+    // Hardly any has one, so that hardly any is copied.
+    if texts(&failure).into_iter().flatten().any(holds) {
+        for text in texts_of(failure.to_mut()) {
+            if holds(text) {
+                *text = without(text);
+            }
+        }
+    }
+    failure
+}
+
+fn texts(failure: &Failure) -> [Option<&str>; 9] {
+    [
+        failure.message.as_deref(),
+        failure.text.as_deref(),
+        failure.stderr.as_deref(),
+        failure.stdout.as_deref(),
+        failure.system_out.as_deref(),
+        failure.system_err.as_deref(),
+        failure.protocol_breach.as_deref(),
+        failure
+            .rpc_error
+            .as_ref()
+            .map(|error| error.message.as_str()),
+        failure
+            .tool_result
+            .as_ref()
+            .map(|result| result.text.as_str()),
+    ]
+}
+
+/// The same, to be changed.
+fn texts_of(failure: &mut Failure) -> impl Iterator<Item = &mut String> {
+    let answers = [
+        failure.rpc_error.as_mut().map(|error| &mut error.message),
+        failure.tool_result.as_mut().map(|result| &mut result.text),
+    ];
+    [
+        failure.message.as_mut(),
+        failure.text.as_mut(),
+        failure.stderr.as_mut(),
+        failure.stdout.as_mut(),
+        failure.system_out.as_mut(),
+        failure.system_err.as_mut(),
+        failure.protocol_breach.as_mut(),
+    ]
+    .into_iter()
+    .chain(answers)
+    .flatten()
+}
+
+fn without(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, marked)) = rest.split_once(MARK) {
+        out.push_str(before);
+        let end = marked.bytes().take(NAME).position(|byte| byte == b']');
+        match end {
+            Some(end) => {
+                out.push_str(NEUTRAL);
+                rest = &marked[end + 1..];
+            }
+            None => {
+                out.push_str(MARK);
+                rest = marked;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{texts, texts_of, unmarked, without};
+    use crate::model::{Failure, ToolResult};
+    use crate::triage::Engine;
+    use serde_json::json;
+    use std::borrow::Cow;
+
+    #[test]
+    fn marks_go_and_the_rest_stays() {
+        assert_eq!(without("bad \"[secret KEY]\"."), "bad \"[redacted]\".");
+        assert_eq!(without("[secret a][secret b]x"), "[redacted][redacted]x");
+        let open = format!("[secret {}", "é".repeat(300));
+        assert_eq!(without(&open), open);
+    }
+
+    #[test]
+    fn both_lists_name_the_same_texts() {
+        let mut failure = Failure {
+            rpc_error: serde_json::from_value(json!({"message": ""})).ok(),
+            tool_result: Some(ToolResult::default()),
+            ..Failure::default()
+        };
+        for text in [
+            &mut failure.message,
+            &mut failure.text,
+            &mut failure.stderr,
+            &mut failure.stdout,
+            &mut failure.system_out,
+            &mut failure.system_err,
+            &mut failure.protocol_breach,
+        ] {
+            *text = Some(String::new());
+        }
+        assert_eq!(texts(&failure).iter().flatten().count(), 9);
+        assert_eq!(texts_of(&mut failure).count(), 9);
+    }
+
+    #[test]
+    fn a_mark_is_no_evidence() {
+        let of = |message: &str| Failure {
+            message: Some(message.to_owned()),
+            ..Failure::default()
+        };
+        let plain = of("bad \"orange\"");
+        assert!(matches!(unmarked(&plain), Cow::Borrowed(_)));
+        let marked = Engine::builtin().diagnose(&of("bad \"[secret ROOM]\""));
+        let plain = Engine::builtin().diagnose(&plain);
+        assert_eq!(marked.rule, plain.rule);
+        let password = Engine::builtin().diagnose(&of("wrong password: [secret ROOM]"));
+        assert_ne!(password.rule, plain.rule, "its own words still count");
+    }
+}
