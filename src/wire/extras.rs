@@ -7,7 +7,8 @@ use super::connection::{InFlight, deadline_after};
 use super::exchange::{Answer, Outgoing};
 use super::listing::ListKind;
 use super::notices::Heard;
-use super::peer::{LISTEN, Peer};
+use super::peer::{LISTEN, LateAnswer, Peer};
+use super::raw::RawAsks;
 use super::reply::{Reply, ReplyOutcome};
 use super::session::Session;
 use crate::model::Era;
@@ -20,6 +21,11 @@ use tokio::time::{Instant, timeout_at};
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 /// Where it says of which.
 const SUBSCRIPTION_ID: &str = "/_meta/io.modelcontextprotocol~1subscriptionId";
+
+/// A result that comes so soon after the cancellation may have been on its way
+/// before the server could know of that (2025-11-25, "Cancellation", "Timing
+/// Considerations").
+pub const CROSSING: Duration = Duration::from_millis(100);
 
 /// A subscription of the modern era. Dropping it ends it, and tells the server
 /// so.
@@ -46,6 +52,8 @@ impl Listening {
 pub enum CancelEnd {
     /// It came to its end before that.
     TooLate,
+    /// Its result came so soon afterwards that the two may have crossed.
+    Crossed,
     /// The server answered it all the same.
     Answered,
     /// Nothing came of it.
@@ -193,23 +201,25 @@ impl Session {
     }
 
     async fn watch_quiet(&self, quiet_for: Duration, stirs: &mut Stirs) -> CancelEnd {
-        let deadline = deadline_after(Instant::now(), quiet_for);
+        let started = Instant::now();
+        let deadline = deadline_after(started, quiet_for);
         let is_over = |peer: &Peer| peer.is_answered_late() || peer.has_ended();
         while !self.connection().look(is_over) && stirs.next(deadline).await {}
-        if self.connection().with_peer(Peer::watched) {
-            CancelEnd::Answered
-        } else {
-            CancelEnd::Quiet
+        match self.connection().with_peer(Peer::watched) {
+            Some(LateAnswer::Result) if started.elapsed() <= CROSSING => CancelEnd::Crossed,
+            Some(LateAnswer::Result | LateAnswer::Error) => CancelEnd::Answered,
+            None => CancelEnd::Quiet,
         }
     }
 
     // ── raw bytes ────────────────────────────────────────────────────────
 
-    /// Sends bytes as they are, and waits for the answer that has their id, or
-    /// for the next error without one. Null is the answer to a notification
-    /// that the server takes, for which it has no other.
+    /// Sends bytes as they are, and waits for the first answer that has an id of
+    /// theirs, or for the next error without one. Null is the answer to
+    /// notifications and responses that the server takes, for which it has no
+    /// other.
     pub async fn send_raw(&self, bytes: &[u8], limit: Duration) -> Reply {
-        let told = is_notification(bytes);
+        let told = RawAsks::of(bytes).silent;
         self.timed(
             async |deadline| {
                 let request = self.connection().send_raw(bytes);
@@ -249,14 +259,6 @@ impl Session {
             }
         })
     }
-}
-
-/// Whether bytes are a message that nobody answers.
-fn is_notification(bytes: &[u8]) -> bool {
-    let message: Option<Value> = serde_json::from_slice(bytes).ok();
-    message.is_some_and(|message| {
-        message.get("method").is_some_and(Value::is_string) && message.get("id").is_none()
-    })
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::era::{Version, dress};
 use super::exchange::{Answer, End, Life, Outgoing};
 use super::notices::{Heard, Notices};
 use super::observed::Observed;
+use super::raw::RawAsks;
 use super::transcript::{Direction, Recorder};
 use crate::model::Era;
 use crate::text::redact::Redactor;
@@ -28,7 +29,7 @@ const OUTBOX_BYTES: usize = 16 * 1024 * 1024;
 pub(super) const LISTEN: &str = "subscriptions/listen";
 
 /// Ids of raw bytes that are remembered after they were given up.
-const RAW_IDS: usize = 100;
+const RAW_IDS: usize = 1000;
 
 /// What LSP's framing is called in a breach.
 const CONTENT_LENGTH: &str =
@@ -45,9 +46,9 @@ struct Pending {
     noise_before: u64,
     /// The request's last byte in the stream of all bytes sent.
     sent_at: u64,
-    /// Of bytes that were sent as they are, the id that they give, if they
-    /// give one. The number above was never sent then.
-    raw: Option<Option<Value>>,
+    /// Of bytes that were sent as they are, what may come of them. The number
+    /// above was never sent then.
+    raw: Option<RawAsks>,
 }
 
 impl Pending {
@@ -56,6 +57,15 @@ impl Pending {
     fn is_lasting(&self) -> bool {
         self.method == LISTEN
     }
+}
+
+/// What answered a request that had been cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LateAnswer {
+    /// It may have been under way already.
+    Result,
+    /// An error, as of who answers that it was cancelled.
+    Error,
 }
 
 /// A request, or a notification where there is no id, as it is written.
@@ -102,11 +112,14 @@ pub struct Peer {
     /// Changes with each notification, with each late answer that is watched
     /// for, with the end of a subscription, and with the end of all.
     stirred: watch::Sender<u64>,
-    /// A request that was cancelled, and whether it was answered all the same.
-    watched: Option<(u64, bool)>,
+    /// A request that was cancelled, and what answered it all the same.
+    watched: Option<(u64, Option<LateAnswer>)>,
     /// Bodies of their own, over HTTP, with the numbers of their requests.
     raw_outbox: Vec<(u64, Vec<u8>)>,
     raw_given_up: Vec<Value>,
+    /// So many errors that name no request may still come of raw bytes whose
+    /// step has its answer.
+    raw_errors_due: usize,
     /// Of what the server sends, where it is to be checked.
     checker: Option<Box<Checker>>,
     /// A `Content-Length` line came, and no blank line after it yet.
@@ -142,6 +155,7 @@ impl Peer {
             watched: None,
             raw_outbox: Vec::new(),
             raw_given_up: Vec::new(),
+            raw_errors_due: 0,
             checker: None,
             in_header: false,
             has_streams: false,
@@ -228,8 +242,8 @@ impl Peer {
     }
 
     /// Queues bytes as they are; the number by which their answer is known
-    /// here, and where it will come: that with their own id, or the next error
-    /// without one.
+    /// here, and where it will come: the first with an id of their own, or the
+    /// next error without one.
     pub fn open_raw(&mut self, bytes: &[u8]) -> (u64, oneshot::Receiver<Answer>) {
         let (reply, receiver) = oneshot::channel();
         let id = self.fresh_id();
@@ -238,9 +252,8 @@ impl Peer {
             let _ = reply.send(end.answer());
             return (id, receiver);
         }
-        let message: Option<Value> = serde_json::from_slice(bytes).ok();
-        let own_id = message.and_then(|mut m| m.as_object_mut()?.swap_remove("id"));
-        self.check(|checker| checker.asked_raw(own_id.as_ref()));
+        let asks = RawAsks::of(bytes);
+        self.check(|checker| checker.asked_raw(&asks.ids, asks.nameless));
         if let Some(recorder) = &self.recorder {
             recorder.record(&self.server, Direction::Sent, bytes, &self.redactor);
         }
@@ -260,7 +273,7 @@ impl Peer {
             messages_before: self.observed.messages,
             noise_before: self.observed.noise,
             sent_at: self.queued,
-            raw: Some(own_id),
+            raw: Some(asks),
         });
         (id, receiver)
     }
@@ -301,7 +314,8 @@ impl Peer {
     fn fresh_id(&mut self) -> u64 {
         let taken = |peer: &Self| {
             let id = Value::from(peer.next_id);
-            let waiting = peer.pending.iter().filter_map(|p| p.raw.as_ref()?.as_ref());
+            let waiting = peer.pending.iter().filter_map(|p| p.raw.as_ref());
+            let waiting = waiting.flat_map(|asks| &asks.ids);
             peer.raw_given_up
                 .iter()
                 .chain(waiting)
@@ -323,32 +337,37 @@ impl Peer {
         let index = self.pending.iter().position(|p| p.id == id)?;
         self.given_up.insert(id);
         self.check(|checker| checker.gave_up(id));
-        let pending = self.pending.swap_remove(index);
-        if let Some(Some(own_id)) = &pending.raw
-            && self.raw_given_up.len() < RAW_IDS
-        {
-            self.raw_given_up.push(own_id.clone());
-        }
+        let mut pending = self.pending.swap_remove(index);
+        self.expect_no_more(&mut pending);
         Some(pending)
+    }
+
+    /// Nobody waits any longer for what may still come of raw bytes.
+    fn expect_no_more(&mut self, pending: &mut Pending) {
+        if let Some(asks) = pending.raw.take() {
+            let room = RAW_IDS.saturating_sub(self.raw_given_up.len());
+            self.raw_given_up.extend(asks.ids.into_iter().take(room));
+            self.raw_errors_due = self.raw_errors_due.saturating_add(asks.nameless);
+            pending.raw = Some(RawAsks::default());
+        }
     }
 
     /// From here on an answer to this request, which is given up, is noted. Not
     /// so where giving it up closes its stream, which nothing can come by then.
     pub fn watch(&mut self, id: u64) {
         let closed = self.has_streams && self.version.is_some_and(|v| v.era == Era::Modern);
-        self.watched = (!closed).then_some((id, false));
+        self.watched = (!closed).then_some((id, None));
     }
 
-    /// Whether the request that was watched has been answered; it is watched
-    /// no longer.
-    pub fn watched(&mut self) -> bool {
-        self.watched.take().is_some_and(|(_, answered)| answered)
+    /// What answered the request that was watched; it is watched no longer.
+    pub fn watched(&mut self) -> Option<LateAnswer> {
+        self.watched.take().and_then(|(_, answer)| answer)
     }
 
     /// Whether the request that is watched has been answered so far.
     #[must_use]
     pub fn is_answered_late(&self) -> bool {
-        self.watched.is_some_and(|(_, answered)| answered)
+        self.watched.is_some_and(|(_, answer)| answer.is_some())
     }
 
     // ── what is heard ────────────────────────────────────────────────────
@@ -489,7 +508,8 @@ impl Peer {
     }
 
     fn settle_pending(&mut self, index: usize, answer: Answer) {
-        let pending = self.pending.swap_remove(index);
+        let mut pending = self.pending.swap_remove(index);
+        self.expect_no_more(&mut pending);
         if pending.is_lasting() {
             self.stir();
         }

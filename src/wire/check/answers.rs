@@ -110,7 +110,7 @@ impl Checker {
         let pointer = format!("{prefix}/id");
         let id = message.get("id").unwrap_or(&Value::Null);
         let own = whole(id).is_some_and(|number| self.open.contains_key(&number));
-        if !own && self.raw_ids.remove(&id.to_string()) {
+        if !own && self.is_of_raw(id) {
             return None;
         }
         if id.is_null() {

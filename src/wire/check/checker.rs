@@ -48,8 +48,8 @@ pub struct Checker {
     /// Those of the client, where it declares them once.
     pub(super) offered: Value,
     pub(super) initialized: bool,
-    /// Ids of raw bytes, as JSON, and null.
-    pub(super) raw_ids: HashSet<String>,
+    /// Ids of raw bytes, as JSON, and how often each may be answered.
+    pub(super) raw_ids: HashMap<String, usize>,
     /// jelly has sent `initialize`.
     opened: bool,
     /// Ids of the server's own requests, hashed: an id may be of any size.
@@ -124,7 +124,7 @@ impl Checker {
             declared: Value::Null,
             offered: Value::Null,
             initialized: false,
-            raw_ids: HashSet::new(),
+            raw_ids: HashMap::new(),
             opened: false,
             own_ids: HashSet::new(),
             subscriptions: HashMap::new(),
@@ -185,13 +185,27 @@ impl Checker {
         self.last_id = self.last_id.max(id);
     }
 
-    /// jelly sends bytes that a plan gives. What is answered is not judged: the
-    /// plan does that.
-    pub fn asked_raw(&mut self, id: Option<&Value>) {
-        if self.raw_ids.len() < REMEMBERED {
-            self.raw_ids.insert(id.unwrap_or(&Value::Null).to_string());
-            self.raw_ids.insert(Value::Null.to_string());
+    /// jelly sends bytes that a plan gives, with these ids of requests in them;
+    /// so many errors may come that name none of them. What is answered is not
+    /// judged: the plan does that.
+    pub fn asked_raw(&mut self, ids: &[Value], nameless: usize) {
+        for id in ids {
+            if self.raw_ids.len() < REMEMBERED {
+                *self.raw_ids.entry(id.to_string()).or_default() += 1;
+            }
         }
+        // What is a good request for us may be none for the server.
+        *self.raw_ids.entry(Value::Null.to_string()).or_default() += nameless.max(1);
+    }
+
+    /// Whether an answer with this id may come of raw bytes; one less may then.
+    pub(super) fn is_of_raw(&mut self, id: &Value) -> bool {
+        let due = self.raw_ids.get_mut(&id.to_string());
+        due.is_some_and(|due| {
+            let was = *due;
+            *due = was.saturating_sub(1);
+            was > 0
+        })
     }
 
     /// jelly sends a notification.

@@ -7,7 +7,7 @@ use super::super::exchange::{Answer, End};
 use super::super::frame::Frame;
 use super::super::message::{Body, Line, Message, Payload, read_line, whole};
 use super::super::transcript::Direction;
-use super::{CONTENT_LENGTH, OUTBOX_BYTES, Peer, Pending};
+use super::{CONTENT_LENGTH, LateAnswer, OUTBOX_BYTES, Peer, Pending};
 use crate::model::Era;
 use crate::text::truncate;
 use serde_json::Value;
@@ -145,6 +145,12 @@ impl Peer {
 
     fn take_response(&mut self, id: &Value, payload: Payload) {
         if let Some(index) = self.raw_for(id, &payload) {
+            if let Some(asks) = &mut self.pending[index].raw {
+                match asks.ids.iter().position(|own| own == id) {
+                    Some(answered) => drop(asks.ids.swap_remove(answered)),
+                    None => asks.nameless = asks.nameless.saturating_sub(1),
+                }
+            }
             return self.deliver(index, payload);
         }
         let asked = whole(id).is_some_and(|number| self.asked(number).is_some());
@@ -154,6 +160,10 @@ impl Peer {
             return;
         }
         if id.is_null() {
+            if let (Payload::Error(_), 1..) = (&payload, self.raw_errors_due) {
+                self.raw_errors_due -= 1;
+                return;
+            }
             return self.take_nameless(payload);
         }
         if let Some(number) = whole(id) {
@@ -161,10 +171,13 @@ impl Peer {
                 return self.deliver(index, payload);
             }
             if self.given_up.remove(&number) {
-                if let Some((watched, answered)) = &mut self.watched
+                if let Some((watched, answer)) = &mut self.watched
                     && *watched == number
                 {
-                    *answered = true;
+                    *answer = Some(match payload {
+                        Payload::Result(_) => LateAnswer::Result,
+                        Payload::Error(_) | Payload::Nothing => LateAnswer::Error,
+                    });
                     self.stir();
                 }
                 return;
@@ -290,5 +303,5 @@ fn is_raw_with(pending: &Pending, id: &Value) -> bool {
     pending
         .raw
         .as_ref()
-        .is_some_and(|own| own.as_ref() == Some(id))
+        .is_some_and(|asks| asks.ids.contains(id))
 }
