@@ -18,6 +18,20 @@ use std::time::Duration;
 /// What servers ask of their clients, up to 2026-07-28.
 const ASKED: [&str; 3] = ["roots/list", "sampling/createMessage", "elicitation/create"];
 
+/// What servers tell, of 2024-11-05 to 2026-07-28, after `notifications/`.
+const NOTIFIED: [&str; 10] = [
+    "cancelled",
+    "progress",
+    "message",
+    "resources/updated",
+    "resources/list_changed",
+    "tools/list_changed",
+    "prompts/list_changed",
+    "elicitation/complete",
+    "subscriptions/acknowledged",
+    "tasks/status",
+];
+
 /// How long a cancelled request must stay without an answer.
 const QUIET_FOR: Duration = Duration::from_millis(500);
 
@@ -283,6 +297,19 @@ impl<'t> Reader<'t> {
             )
             .hint(format!("did you mean `notifications/{method}`?"));
         }
+        let (area, rest) = method.split_once('/').unwrap_or(("", method));
+        let close = close_names(rest, NOTIFIED);
+        if area == "notifications"
+            && !NOTIFIED.contains(&rest)
+            && let Some(close) = close.first()
+        {
+            self.problem(
+                named.span,
+                path.key("method"),
+                format!("no notification is called `{method}`"),
+            )
+            .hint(format!("did you mean `notifications/{close}`?"));
+        }
         let within =
             get(entries, "within").and_then(|value| self.duration(value, path.key("within")));
         let json = match get(entries, "json") {
@@ -325,7 +352,14 @@ impl<'t> Reader<'t> {
         needs: &mut Needs,
     ) -> Vec<Predicate> {
         if let Data::Map(_) = &node.data {
-            return self.predicates(node, path, Target::Count, needs);
+            let predicates = self.predicates(node, path, Target::Count, needs);
+            if let [only] = predicates.as_slice()
+                && is_true_of_any_count(only)
+            {
+                self.problem(node.span, path, "any number is that, so nothing is tested")
+                    .hint("at least one is `count: { ge: 1 }`; none at all is `absent: true`");
+            }
+            return predicates;
         }
         match self.count(node, path, 1) {
             Some(count) => vec![Predicate {
@@ -448,6 +482,11 @@ impl<'t> Reader<'t> {
             return None;
         };
         needs.insert(*position, id.to_owned());
+        if !self.names.unsubscribed.insert(id.to_owned()) {
+            let message = format!("a step before this one unsubscribes `{id}` already");
+            self.problem(node.span, path, message)
+                .hint("a subscription ends once; name one that is open, or take the step out");
+        }
         Some(Request::Unsubscribe(id.to_owned()))
     }
 
@@ -477,7 +516,12 @@ impl<'t> Reader<'t> {
     }
 
     /// `cancel_after` and `quiet_for`.
-    pub(super) fn cancel(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Option<Cancel> {
+    pub(super) fn cancel(
+        &mut self,
+        entries: &[Entry<'t>],
+        timeout: Option<Duration>,
+        path: Path<'_>,
+    ) -> Option<Cancel> {
         let quiet = entry(entries, "quiet_for");
         let Some(after) = get(entries, "cancel_after") else {
             if let Some(quiet) = quiet {
@@ -491,8 +535,18 @@ impl<'t> Reader<'t> {
             return None;
         };
         let quiet_for = quiet.and_then(|q| self.duration(&q.value, path.key("quiet_for")));
+        let (node, to) = (after, path.key("cancel_after"));
+        let after = self.duration(node, to)?;
+        if timeout.is_some_and(|timeout| timeout <= after) {
+            self.problem(
+                node.span,
+                to,
+                "the step's `timeout` is over before `cancel_after`",
+            )
+            .hint("cancel earlier, or give the step more time");
+        }
         Some(Cancel {
-            after: self.duration(after, path.key("cancel_after"))?,
+            after,
             quiet_for: quiet_for.unwrap_or(QUIET_FOR),
         })
     }
@@ -564,6 +618,17 @@ impl<'t> Reader<'t> {
                     .hint("it passes when no answer comes");
             }
         }
+    }
+}
+
+/// Whether no number of notifications can break it.
+fn is_true_of_any_count(predicate: &Predicate) -> bool {
+    let least = predicate.operand.as_f64();
+    match predicate.operator {
+        Operator::Ge => least.is_some_and(|least| least <= 0.0),
+        Operator::Gt => least.is_some_and(|least| least < 0.0),
+        Operator::Exists => predicate.operand == Value::Bool(true),
+        _ => false,
     }
 }
 
