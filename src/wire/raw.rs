@@ -85,11 +85,9 @@ impl RawAsks {
 fn elements(value: &Value) -> &[Value] {
     match value {
         Value::Array(items) => items,
-        Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_)
-        | Value::Object(_) => std::slice::from_ref(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            std::slice::from_ref(value)
+        }
     }
 }
 
