@@ -5,12 +5,14 @@ use super::plan_run::secrets;
 use super::results::read_results;
 use super::run::complain;
 use super::settings::World;
-use crate::model::{ActionKind, ExitCode, RepairReport, RunReport, Verdict};
+use super::write_back::{CONFLICT_HELP, conflict};
+use crate::model::{ExitCode, RepairReport, RunReport, Verdict};
 use crate::plan::{self, PlanEdit, PlanSource, diff, load};
 use crate::text::plural;
 use crate::text::redact::Redactor;
 use crate::text::sanitize;
 use clap::Args;
+use indexmap::IndexMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -49,8 +51,23 @@ pub fn apply(args: &ApplyArgs, world: &World) -> ExitCode {
         }
     };
     let mut code = ExitCode::Passed;
+    // The combinations of a matrix are runs of one file, and what is written
+    // for one of them holds for all.
+    let mut by_file: IndexMap<PathBuf, Vec<&RunReport>> = IndexMap::new();
     for report in &reports {
-        if let Err(error) = apply_one(report, args.dry_run, world, &mut io::stdout()) {
+        let path = PathBuf::from(&report.plan.path);
+        let file = path.canonicalize().unwrap_or(path);
+        by_file.entry(file).or_default().push(report);
+    }
+    for runs in by_file.values() {
+        let refused = match not_alike(runs) {
+            Some(refusal) => vec![refusal],
+            None => runs
+                .iter()
+                .filter_map(|run| apply_one(run, args.dry_run, world, &mut io::stdout()).err())
+                .collect(),
+        };
+        for error in refused {
             complain(&format!("error: {}", sanitize(&error.what)));
             complain(&format!("help: {}", error.next));
             code = ExitCode::strongest([code, error.code]);
@@ -75,6 +92,33 @@ impl Refusal {
             next: next.into(),
         }
     }
+}
+
+/// Runs of one file that ended with different texts of it: what one of them
+/// needed, another has not passed with.
+fn not_alike(runs: &[&RunReport]) -> Option<Refusal> {
+    let ends: Vec<(&RunReport, &String)> = runs
+        .iter()
+        .filter_map(|run| {
+            let plan = &run.plan;
+            Some((
+                *run,
+                plan.repaired_sha256.as_ref().or(plan.sha256.as_ref())?,
+            ))
+        })
+        .collect();
+    let (first, text) = ends.first()?;
+    if ends.iter().all(|(_, other)| other == text) {
+        return None;
+    }
+    let told: Vec<(&str, Vec<&RepairReport>)> = ends
+        .iter()
+        .map(|(run, _)| (run.plan.name.as_str(), run.lasting_repairs()))
+        .collect();
+    Some(Refusal::invalid(
+        format!("{}: {}", first.plan.path, conflict(&told)),
+        CONFLICT_HELP,
+    ))
 }
 
 fn apply_one(
@@ -119,7 +163,7 @@ fn apply_one(
         let what = format!("{shown}: it is not the plan of that run any more");
         return Err(Refusal::invalid(what, again));
     }
-    let repairs = lasting(report);
+    let repairs = report.lasting_repairs();
     let after = edited(&before, &repairs)
         .filter(|after| after.sha256() == *wanted)
         .ok_or_else(|| {
@@ -153,19 +197,6 @@ fn apply_one(
         sanitize(shown),
         plural(edits.count(), "repair")
     ))
-}
-
-/// The repairs in the order in which they were made, but for those that a
-/// later `fix_tests` dropped: after it, the file was the truth.
-fn lasting(report: &RunReport) -> Vec<&RepairReport> {
-    let fixed = report.iterations.iter().rposition(|iteration| {
-        let action = &iteration.action;
-        let hook = action.hook.as_ref();
-        action.kind == ActionKind::FixTests && hook.is_some_and(|hook| hook.error.is_none())
-    });
-    let first = fixed.map_or(0, |at| at + 1);
-    let lasting = report.iterations.iter().skip(first);
-    lasting.flat_map(|i| &i.action.repairs).collect()
 }
 
 /// The plan with all edits; none if one can't be made.

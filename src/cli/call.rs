@@ -9,6 +9,7 @@ use super::past::Memory;
 use super::rules::Rules;
 use super::run::{complain, fault};
 use super::settings::World;
+use super::write_back::WriteBack;
 use crate::exec::{NoSuchFilter, Selection};
 use crate::model::{ExitCode, MatrixReport, RunReport, Signal, StepAnswers};
 use crate::plan::{Plan, PlanSource};
@@ -54,6 +55,8 @@ pub struct PlanEnd {
     pub transcript: Vec<u8>,
     /// Of one combination of a matrix: which, and what its steps were answered.
     pub matrix: Option<(InMatrix, StepAnswers)>,
+    /// What is still to be written when the other combinations have run.
+    pub write_back: Option<WriteBack>,
 }
 
 impl Call {
@@ -123,6 +126,7 @@ impl Call {
             code: ExitCode::InvalidInput,
             transcript: Vec::new(),
             matrix: None,
+            write_back: None,
         }
     }
 

@@ -25,6 +25,7 @@ mod run;
 mod settings;
 mod snapshot;
 mod triage;
+mod write_back;
 
 use crate::model::ExitCode;
 use crate::process::{self, Role, WorkerEnd};

@@ -9,10 +9,11 @@ use super::matrix::{InMatrix, Job};
 use super::out::Out;
 use super::record;
 use super::settings::{budgets, hooks, project_dir};
+use super::write_back::WriteBack;
 use crate::exec::{ExecSettings, Selection};
 use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
 use crate::model::{Event, EventSink, ExitCode, RunReport, StepAnswers, Verdict};
-use crate::plan::{Plan, PlanSource, Server};
+use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::{Redactor, looks_secret};
 use crate::wire::Recorder;
@@ -194,9 +195,16 @@ impl<'a> PlanRun<'a> {
         }
         let mut report = outcome.report;
         let mut code = outcome.ending.exit_code;
-        if self.call.args.write_repairs && report.verdict == Verdict::PassedAfterRepair {
-            let repaired = &outcome.final_plan.source;
-            code = self.write_back(&outcome.original, repaired, &mut report, code);
+        let mut write_back = self.call.args.write_repairs.then(|| WriteBack {
+            original: outcome.original,
+            repaired: outcome.final_plan.source.clone(),
+            report_dir: self.report_dir.clone(),
+            redactor: self.redactor.clone(),
+        });
+        if in_matrix.is_none()
+            && let Some(own) = write_back.take()
+        {
+            code = self.write_back(&own, &mut report, code);
         }
         self.queue.show();
         let told = if self.call.several {
@@ -217,6 +225,7 @@ impl<'a> PlanRun<'a> {
             code,
             transcript: self.transcript.take(),
             matrix: in_matrix.map(|place| (place, executor.answers)),
+            write_back,
         }
     }
 
@@ -315,31 +324,18 @@ impl<'a> PlanRun<'a> {
     /// file that can't take them leaves what was asked for undone.
     fn write_back(
         &self,
-        original: &PlanSource,
-        repaired: &PlanSource,
+        write_back: &WriteBack,
         report: &mut RunReport,
-        code: ExitCode,
+        mut code: ExitCode,
     ) -> ExitCode {
-        if repaired.text == original.text {
+        if report.verdict != Verdict::PassedAfterRepair || !write_back.changes() {
             return code;
         }
-        let code = match repaired.replace(original) {
-            Ok(()) => {
-                report.repairs_written = true;
-                code
-            }
-            Err(error) => {
-                let warning = format!("the repairs were not written: {error}");
-                self.warn(warning.clone());
-                report.warnings.push(warning);
-                report.verdict = Verdict::NeedsUserHelp;
-                report.needs_user_help = true;
-                report.exit_code = ExitCode::NeedsUserHelp.code();
-                ExitCode::NeedsUserHelp
-            }
-        };
-        let text = self.redactor.redact(&repaired.text);
-        match self.write(report, Some(text.as_ref())) {
+        if let Err(why) = write_back.write(report) {
+            self.warn(WriteBack::refused(report, &why));
+            code = ExitCode::NeedsUserHelp;
+        }
+        match write_back.report(report) {
             Ok(()) => code,
             Err(error) => {
                 self.warn(error);

@@ -127,10 +127,15 @@ async fn run_plans(call: &Rc<Call>, jobs: Vec<Job>) -> Result<ExitCode, tokio::t
         let turns: Vec<(usize, Job)> = jobs.drain(..same).collect();
         let call = call.clone();
         work.spawn_local(async move {
-            let mut ended = Vec::with_capacity(turns.len());
+            let mut ended: Vec<(usize, Option<PlanEnd>)> = Vec::with_capacity(turns.len());
             for (index, job) in turns {
                 ended.push((index, call.run_plan(&job).await));
             }
+            let mut ends: Vec<_> = ended
+                .iter_mut()
+                .filter_map(|(_, end)| end.as_mut())
+                .collect();
+            call.write_together(&mut ends);
             ended
         });
     }

@@ -38,6 +38,19 @@ pub struct MatrixVariant {
     pub report_dir: Option<String>,
     /// Those that were started.
     pub servers: Vec<MatrixServer>,
+    /// Those that its last plan holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<MatrixRepair>,
+}
+
+/// A repair that one combination came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatrixRepair {
+    /// As in `tool_name`.
+    pub id: String,
+    /// Server or step, as in `servers.files` or `steps.write`.
+    pub target: String,
+    pub explanation: String,
 }
 
 /// A server as one combination found it.
@@ -82,11 +95,14 @@ pub enum DifferenceKind {
     State,
     RootCause,
     Answer,
+    /// The variants' plans are not the same any more.
+    Repair,
 }
 
 /// A step that came to something else than in the first variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
+    /// Of a repair: the step, or the server as in `servers.files`.
     pub step: String,
     pub kind: DifferenceKind,
     /// Names of variants: the first one, and the other.

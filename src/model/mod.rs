@@ -38,8 +38,8 @@ pub use failure::{
 };
 pub use failures::{FailureView, Failures, KnownAdvice};
 pub use matrix::{
-    Difference, DifferenceKind, MatrixCell, MatrixReport, MatrixServer, MatrixStep, MatrixVariant,
-    StepAnswers,
+    Difference, DifferenceKind, MatrixCell, MatrixRepair, MatrixReport, MatrixServer, MatrixStep,
+    MatrixVariant, StepAnswers,
 };
 pub use record::{
     Because, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState, ToolInfo,

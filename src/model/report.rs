@@ -237,6 +237,22 @@ pub struct RunReport {
     pub warnings: Vec<String>,
 }
 
+impl RunReport {
+    /// The repairs in the order in which they were made, but for those that a
+    /// later `fix_tests` dropped: after it, the file was the truth.
+    #[must_use]
+    pub fn lasting_repairs(&self) -> Vec<&RepairReport> {
+        let fixed = self.iterations.iter().rposition(|iteration| {
+            let action = &iteration.action;
+            let hook = action.hook.as_ref();
+            action.kind == ActionKind::FixTests && hook.is_some_and(|hook| hook.error.is_none())
+        });
+        let first = fixed.map_or(0, |at| at + 1);
+        let lasting = self.iterations.iter().skip(first);
+        lasting.flat_map(|i| &i.action.repairs).collect()
+    }
+}
+
 impl StepReport {
     /// How a step is named where its section matters, as in `steps.write`.
     #[must_use]

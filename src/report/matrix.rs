@@ -6,11 +6,11 @@
 use super::quote::{cell, code_cell, fence, prose, table};
 use super::words;
 use crate::model::{
-    Difference, DifferenceKind, MatrixCell, MatrixReport, MatrixServer, MatrixStep, MatrixVariant,
-    RunReport, ServerState, StepAnswers, StepReport, StepState,
+    Difference, DifferenceKind, EditReport, MatrixCell, MatrixRepair, MatrixReport, MatrixServer,
+    MatrixStep, MatrixVariant, RunReport, ServerState, StepAnswers, StepReport, StepState,
 };
 use crate::text::{human_duration, plural};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use regex::Regex;
 use serde_json::Value;
 use similar::TextDiff;
@@ -73,6 +73,14 @@ pub fn compare(plan: &str, axes: IndexMap<String, Vec<String>>, runs: &[Ran<'_>]
         }
         step.differs = differences.len() > before;
     }
+    for other in runs.iter().skip(1) {
+        for difference in repaired_differently(&runs[0], other) {
+            if let Some(step) = steps.get_mut(difference.step.as_str()) {
+                step.differs = true;
+            }
+            differences.push(difference);
+        }
+    }
     MatrixReport {
         plan: plan.to_owned(),
         path: runs
@@ -83,6 +91,46 @@ pub fn compare(plan: &str, axes: IndexMap<String, Vec<String>>, runs: &[Ran<'_>]
         steps: steps.into_values().collect(),
         differences,
     }
+}
+
+/// By target, the repairs that a run's last plan holds.
+fn mends(report: &RunReport) -> IndexMap<&str, Vec<(&str, &[EditReport])>> {
+    let mut mends: IndexMap<&str, Vec<(&str, &[EditReport])>> = IndexMap::new();
+    for repair in report.lasting_repairs() {
+        let of_target = mends.entry(&repair.target).or_default();
+        of_target.push((&repair.id, &repair.edits));
+    }
+    mends
+}
+
+/// Two runs whose plans are not the same any more have not tested the same.
+fn repaired_differently(one: &Ran<'_>, other: &Ran<'_>) -> Vec<Difference> {
+    let (first, second) = (mends(one.report), mends(other.report));
+    let targets: IndexSet<&str> = first.keys().chain(second.keys()).copied().collect();
+    let told = |run: &Ran<'_>, target: &str| {
+        let repairs = run.report.lasting_repairs();
+        let own: Vec<&str> = repairs
+            .into_iter()
+            .filter(|repair| repair.target == target)
+            .map(|repair| repair.explanation.as_str())
+            .collect();
+        if own.is_empty() {
+            "not repaired".to_owned()
+        } else {
+            format!("repaired ({})", own.join("; "))
+        }
+    };
+    targets
+        .into_iter()
+        .filter(|target| first.get(target) != second.get(target))
+        .map(|target| Difference {
+            step: target.strip_prefix("steps.").unwrap_or(target).to_owned(),
+            kind: DifferenceKind::Repair,
+            between: [one.name.to_owned(), other.name.to_owned()],
+            text: format!("{}, and {}", told(one, target), told(other, target)),
+            diff: None,
+        })
+        .collect()
 }
 
 fn variant_of(run: &Ran<'_>) -> MatrixVariant {
@@ -105,6 +153,16 @@ fn variant_of(run: &Ran<'_>) -> MatrixVariant {
                 state: server.state,
                 era: server.era.clone(),
                 protocol_version: server.protocol_version.clone(),
+            })
+            .collect(),
+        repairs: run
+            .report
+            .lasting_repairs()
+            .into_iter()
+            .map(|repair| MatrixRepair {
+                id: repair.id.clone(),
+                target: repair.target.clone(),
+                explanation: repair.explanation.clone(),
             })
             .collect(),
     }
@@ -259,6 +317,13 @@ pub fn matrix_md(matrices: &[MatrixReport]) -> String {
         out.push_str(&variants_table(matrix));
         out.push('\n');
         out.push_str(&steps_table(matrix));
+        let notes = notes(matrix);
+        if !notes.is_empty() {
+            out.push('\n');
+        }
+        for note in notes {
+            out.push_str(&format!("- {}\n", prose(&note)));
+        }
         if !matrix.differences.is_empty() {
             out.push_str("\n## What differs\n");
         }
@@ -295,6 +360,9 @@ pub(super) fn in_short(matrix: &MatrixReport) -> String {
     let steps = plural(matrix.steps.len() as u64, "step");
     let differing = matrix.steps.iter().filter(|step| step.differs).count() as u64;
     match differing {
+        0 if !matrix.differences.is_empty() => {
+            format!("{steps} in {variants}; no step differs, but the repairs do.")
+        }
         0 => format!("{steps} in {variants}, and no difference."),
         1 => format!("{steps} in {variants}, of which 1 differs."),
         many => format!("{steps} in {variants}, of which {many} differ."),
@@ -367,6 +435,33 @@ pub(super) fn rows(matrix: &MatrixReport) -> Vec<(Vec<String>, bool)> {
         (row, step.differs)
     });
     std::iter::once((head, false)).chain(steps).collect()
+}
+
+/// What the table does not say: which variants are not what they are called,
+/// since a server says its revision itself, and which had to be repaired.
+pub(super) fn notes(matrix: &MatrixReport) -> Vec<String> {
+    let mut notes = Vec::new();
+    for variant in &matrix.variants {
+        let asked = variant.values.get("protocol");
+        for server in &variant.servers {
+            let (Some(asked), Some(ran)) = (asked, &server.protocol_version) else {
+                continue;
+            };
+            if ran != asked && server.state != ServerState::Failed {
+                notes.push(format!(
+                    "{}: the server {} ran {ran}, which its entry says itself",
+                    variant.name, server.name
+                ));
+            }
+        }
+        for repair in &variant.repairs {
+            notes.push(format!(
+                "{}: repaired by {} on {}: {}",
+                variant.name, repair.id, repair.target, repair.explanation
+            ));
+        }
+    }
+    notes
 }
 
 /// The differences that are shown, and what stands for the rest.

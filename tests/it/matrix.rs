@@ -179,6 +179,119 @@ steps: [{{ id: work, server: it, tool: wrk, expect: {{ text: {{ equals: v1 }} }}
     }
 }
 
+/// A server with one tool, called `name`.
+fn offers(name: &str) -> String {
+    format!("{{ command: jelly, args: [mock, --tool, '{name}=hi'] }}")
+}
+
+/// A matrix of two servers whose tools have these names, and a slip that is
+/// repaired to either.
+fn slipped(old: &str, new: &str) -> (Project, String) {
+    let plan = format!(
+        "
+version: 1
+matrix: {{ servers: {{ it: [old, new] }} }}
+servers:
+  old: {}
+  new: {}
+steps: [{{ id: work, server: it, tool: greetx }}]
+",
+        offers(old),
+        offers(new)
+    );
+    (Project::with(&plan), plan)
+}
+
+#[test]
+fn combinations_that_were_repaired_differently_differ_and_write_nothing() {
+    let (project, plan) = slipped("greeta", "greetb");
+    let (code, all) = run(&project, &["--accept-repairs"]);
+    assert_eq!(code, Some(0), "{all:#}");
+    let matrix = &all["matrix"][0];
+    let difference = &matrix["differences"][0];
+    assert_eq!(difference["kind"], "repair", "{matrix:#}");
+    assert_eq!(difference["step"], "work");
+    assert_eq!(matrix["variants"][1]["repairs"][0]["target"], "steps.work");
+    let table = project.read("reports/latest/matrix.md");
+    assert!(table.contains("- new: repaired by "), "{table}");
+    assert!(
+        table.contains("1 step in 2 variants, of which 1 differs."),
+        "{table}"
+    );
+
+    let applied = project.jelly(&["apply"]).output();
+    assert_eq!(applied.code, Some(2), "{}", applied.stdout);
+    assert!(
+        applied
+            .stderr
+            .contains("did not come to the same plan, so nothing is written"),
+        "{}",
+        applied.stderr
+    );
+    assert_eq!(project.read("plan.yaml"), plan);
+
+    let (code, all) = run(&project, &["--accept-repairs", "--write-repairs"]);
+    assert_eq!(code, Some(3), "{all:#}");
+    for place in 0..2 {
+        let told = all["plans"][place]["warnings"].to_string();
+        assert!(told.contains("did not come to the same plan"), "{told}");
+    }
+    assert_eq!(project.read("plan.yaml"), plan);
+}
+
+#[test]
+fn a_combination_that_needed_no_repair_keeps_the_others_from_writing_theirs() {
+    let (project, plan) = slipped("greetx", "greety");
+    let (code, all) = run(&project, &["--accept-repairs", "--write-repairs"]);
+    assert_eq!(code, Some(3), "{all:#}");
+    assert_eq!(all["plans"][0]["verdict"], "passed");
+    assert_eq!(all["matrix"][0]["differences"][0]["kind"], "repair");
+    assert_eq!(project.read("plan.yaml"), plan);
+}
+
+#[test]
+fn repairs_that_are_the_same_in_all_combinations_are_written_once() {
+    let (project, plan) = slipped("greeta", "greeta");
+    let (code, all) = run(&project, &["--accept-repairs"]);
+    assert_eq!(code, Some(0), "{all:#}");
+    assert_eq!(all["matrix"][0]["differences"], json!([]));
+    let applied = project.jelly(&["apply"]).output();
+    assert_eq!(applied.code, Some(0), "{}", applied.stderr);
+    assert_eq!(applied.stdout.matches("wrote plan.yaml").count(), 1);
+    assert!(applied.stdout.contains("it holds the repairs"));
+    let mended = plan.replace("greetx", "greeta");
+    assert_eq!(project.read("plan.yaml"), mended);
+
+    project.write("plan.yaml", &plan);
+    let (code, all) = run(&project, &["--accept-repairs", "--write-repairs"]);
+    assert_eq!(code, Some(0), "{all:#}");
+    assert_eq!(all["plans"][1]["repairs_written"], true);
+    assert_eq!(project.read("plan.yaml"), mended);
+}
+
+#[test]
+fn a_server_with_a_pin_is_named_in_the_columns_that_it_does_not_stand_for() {
+    let project = Project::with(&format!(
+        "
+version: 1
+matrix: {{ protocol: [2024-11-05, 2025-06-18], servers: {{ it: [free, own] }} }}
+servers:
+  free: {}
+  own: {}
+steps: [{{ id: work, server: it, tool: work }}]
+",
+        says("v1", ""),
+        says("v1", "").replacen('{', "{ protocol: 2025-03-26, ", 1)
+    ));
+    let ended = project.jelly(&["run", "plan.yaml"]).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let told = "2024-11-05, own: the server own ran 2025-03-26, which its entry says itself";
+    assert!(ended.stdout.contains(told), "{}", ended.stdout);
+    let table = project.read("reports/latest/matrix.md");
+    assert!(table.contains("the server own ran 2025-03-26"), "{table}");
+    assert!(!table.contains("the server free ran"), "{table}");
+}
+
 #[test]
 fn a_matrix_that_cannot_be_meant_is_refused_at_its_line() {
     let project = Project::with(
@@ -207,6 +320,37 @@ steps: [{ tool: t, server: it }]
     ] {
         assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
     }
+}
+
+#[test]
+fn an_axis_that_reaches_nothing_is_refused_at_its_line() {
+    let project = Project::with(
+        "version: 1
+matrix: { protocol: [2024-11-05, 2025-06-18], servers: { it: [old, new] } }
+servers:
+  old: { command: x, protocol: 2025-11-25 }
+  new: { command: y }
+steps: [{ tool: t, server: old }]
+",
+    );
+    let ended = project.jelly(&["check", "plan.yaml"]).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    for said in [
+        "plan.yaml:2:11",
+        "so none is held to these revisions",
+        "plan.yaml:2:58",
+        "no step runs against `it`, so nothing takes turns",
+        "write `server: it` at the steps that should",
+    ] {
+        assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
+    }
+    let ended = project.jelly(&["run", "plan.yaml"]).output();
+    assert_eq!(
+        ended.code,
+        Some(2),
+        "and so it is not run: {}",
+        ended.stdout
+    );
 }
 
 #[test]

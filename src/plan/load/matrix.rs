@@ -1,10 +1,12 @@
 //! `matrix`.
 
 use super::reader::{Path, Reader, Shape, get};
+use super::step::Raw;
 use crate::model::REVISIONS;
 use crate::plan::matrix::{MAX_VARIANTS, Matrix};
-use crate::plan::syntax::Node;
+use crate::plan::syntax::{Data, Node};
 use crate::text::close_names;
+use std::collections::BTreeSet;
 
 const SHAPE: Shape = Shape {
     what: "`matrix`",
@@ -61,6 +63,70 @@ impl<'t> Reader<'t> {
             return None;
         }
         Some(matrix)
+    }
+
+    /// Refuses an axis that no run would feel: combinations that are all the
+    /// same compare nothing, and would be green.
+    pub(super) fn axes_that_reach_nothing(
+        &mut self,
+        matrix: (&Node<'t>, &Matrix),
+        servers: Option<&Node<'t>>,
+        steps: &[Raw<'_, 't>],
+        path: Path<'_>,
+    ) {
+        let (node, matrix) = matrix;
+        let mut named: BTreeSet<&str> = steps
+            .iter()
+            .filter_map(|step| step.node.entry("server")?.value.as_str())
+            .collect();
+        let implied = match self.names.likely_servers.as_slice() {
+            [only] => Some(only.clone()),
+            _ => None,
+        };
+        if steps.iter().any(|step| step.node.entry("server").is_none()) {
+            named.extend(implied.as_deref());
+        }
+        if named.is_empty() {
+            // What is wrong then is said of the steps.
+            return;
+        }
+        let turns = node.entry("servers").map(|entry| &entry.value.data);
+        if let Some(Data::Map(turns)) = turns {
+            for entry in turns.iter().filter(|e| !named.contains(e.key.as_ref())) {
+                let list = path.key("servers");
+                let path = list.key(&entry.key);
+                let name = entry.key.as_ref();
+                let message = format!("no step runs against `{name}`, so nothing takes turns");
+                self.problem(entry.key_span, path, message)
+                    .hint(format!("write `server: {name}` at the steps that should"));
+            }
+        }
+        let (Some(axis), Some(Data::Map(servers))) =
+            (node.entry("protocol"), servers.map(|node| &node.data))
+        else {
+            return;
+        };
+        let reached: BTreeSet<&str> = named
+            .into_iter()
+            .flat_map(|name| match matrix.servers.get(name) {
+                Some(turns) => turns.iter().map(String::as_str).collect(),
+                None => vec![name],
+            })
+            .collect();
+        let mut reached = servers
+            .iter()
+            .filter(|server| reached.contains(server.key.as_ref()))
+            .peekable();
+        let pins =
+            |server: &Node<'t>| server.entry("protocol").is_some() || server.entry("era").is_some();
+        if reached.peek().is_some() && reached.all(|server| pins(&server.value)) {
+            let message = "every server that steps run against says `protocol` or `era` itself, \
+                           so none is held to these revisions";
+            self.problem(axis.key_span, path.key("protocol"), message)
+                .hint(
+                    "leave it out at the server that the matrix is about, or leave out this axis",
+                );
+        }
     }
 
     /// The values of an axis: at least two, and each once.

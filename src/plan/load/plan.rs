@@ -193,6 +193,9 @@ impl<'t> Reader<'t> {
             self.names.under_other_names(&matrix.servers);
         }
         let raw = self.raw_steps(entries, path);
+        if let (Some(node), Some(matrix)) = (get(entries, "matrix"), &parts.matrix) {
+            self.axes_that_reach_nothing((node, matrix), servers, &raw, path.key("matrix"));
+        }
         let ids = ids(&raw);
         for (raw, id) in raw.iter().zip(&ids) {
             for entry in captured(*raw) {

@@ -113,6 +113,9 @@ fn side_by_side(paint: &Paint, found: &MatrixReport) -> String {
         out.push_str(&line);
         out.push('\n');
     }
+    for note in matrix::notes(found) {
+        out.push_str(&paint.hanging("    ", Tone::Faint, &name(&note), 6));
+    }
     let (shown, more) = matrix::shown(found);
     for difference in shown {
         let [one, other] = &difference.between;
