@@ -223,10 +223,9 @@ impl Ended<'_> {
 
     /// Nothing is wrong with the server, as far as can be told.
     fn misplanned(&self, message: String) -> Failure {
-        let at = self.scene.board.plan.source.at(self.step.at);
         Failure {
             request: Some(self.ready.facts()),
-            ..at_step(self.step, Phase::Config, format!("{message} ({at})"))
+            ..at_step(self.step, Phase::Config, message)
         }
     }
 

@@ -175,7 +175,13 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     });
     Ran {
         notes: unjudged.into_iter().chain(refused).collect(),
-        stderr: if since.trim().is_empty() && end.failure.is_some() {
+        stderr: if end
+            .failure
+            .as_ref()
+            .is_some_and(|f| f.phase == Some(Phase::Config))
+        {
+            String::new()
+        } else if since.trim().is_empty() && end.failure.is_some() {
             session.stderr().tail()
         } else {
             since

@@ -109,6 +109,11 @@ fn an_answer_that_nobody_asked_for_fails_the_step() {
         "expected the server to ask for `sampling/createMessage` so often, and it asked for \
          `sampling/createMessage` (and 1 mismatch more)"
     );
+    let evidence = failure["diagnosis"]["evidence"]["text"].as_str().unwrap();
+    assert!(
+        evidence.starts_with("expected the server to ask"),
+        "{evidence}"
+    );
 }
 
 #[test]
