@@ -10,7 +10,7 @@ use super::out::Out;
 use super::record;
 use super::settings::{budgets, hooks, project_dir};
 use super::write_back::WriteBack;
-use crate::exec::{ExecSettings, Selection};
+use crate::exec::{ExecSettings, Selection, snapshot_digest, snapshot_path};
 use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
 use crate::model::{Event, EventSink, ExitCode, RunReport, StepAnswers, Verdict};
 use crate::plan::{Plan, Server};
@@ -260,9 +260,12 @@ impl<'a> PlanRun<'a> {
             },
             propose_snapshot: {
                 let report_dir = self.report_dir.clone();
+                let path = plan.source.path.clone();
                 Rc::new(move |name, text| {
+                    let stored = snapshot_digest(&snapshot_path(&path, name))
+                        .map_err(|error| format!("read what is stored: {error}"))?;
                     report_dir
-                        .propose_snapshot(name, text)
+                        .propose_snapshot(name, text, stored.as_deref())
                         .map_err(|error| chain(&error))
                 })
             },

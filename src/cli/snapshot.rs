@@ -39,6 +39,10 @@ struct Which {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
+    /// Only those of this plan: its path, or its file's name without the extension
+    #[arg(long, value_name = "PLAN")]
+    plan: Option<PathBuf>,
+
     /// The folder of a run [default: that of the last run]
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
@@ -60,7 +64,7 @@ pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitC
     let (Verb::Review(which) | Verb::Accept(which) | Verb::Reject(which)) = &args.verb;
     let folder = which.report.clone();
     let folder = folder.unwrap_or_else(|| which.reports.latest());
-    let found = find(&folder, &which.names);
+    let found = find(&folder, &which.names, which.plan.as_deref());
     let (pending, refusals) = match found {
         Ok(found) => found,
         Err(why) => {
@@ -106,12 +110,17 @@ fn settle(
     choose: impl Fn(&Pending) -> Result<Choice, String>,
 ) -> Result<(), String> {
     let (mut accepted, mut rejected, mut left) = (0_usize, 0_usize, 0_usize);
-    let mut quit = false;
+    let (mut quit, mut refused) = (false, 0_usize);
     for one in pending {
         let choice = if quit { Choice::Skip } else { choose(one)? };
         match choice {
             Choice::Accept => {
-                one.accept()?;
+                if let Err(why) = one.accept() {
+                    complain(&format!("error: {}", sanitize(&why)));
+                    refused += 1;
+                    left += 1;
+                    continue;
+                }
                 accepted += 1;
                 say(&format!("stored {}", one.stored_at.display()))?;
             }
@@ -130,19 +139,26 @@ fn settle(
         "no snapshot waits for a review".to_owned()
     } else {
         format!("{accepted} accepted, {rejected} rejected, {left} left")
-    })
+    })?;
+    match refused {
+        0 => Ok(()),
+        _ => Err(format!("{} not stored", plural(refused, "snapshot"))),
+    }
 }
 
 fn show_all(pending: &[Pending], paint: Paint) -> Result<(), String> {
     for one in pending {
         say(&shown(one, paint))?;
     }
+    // A name may stand in more than one plan.
+    let several = pending.windows(2).any(|pair| pair[0].plan != pair[1].plan);
+    let which = if several { "NAME --plan PLAN" } else { "NAME" };
     say(&if pending.is_empty() {
         "no snapshot waits for a review".to_owned()
     } else {
         format!(
-            "{} for a review: `jelly snapshot accept NAME` stores what the answer says, `jelly \
-             snapshot reject NAME` throws it away",
+            "{} for a review: `jelly snapshot accept {which}` stores what the answer says, \
+             `jelly snapshot reject {which}` throws it away",
             match pending.len() {
                 1 => "1 snapshot waits".to_owned(),
                 n => format!("{} wait", plural(n, "snapshot")),

@@ -383,11 +383,13 @@ impl Ended<'_> {
         let mut said = String::new();
         for proposal in proposals {
             let name = &proposal.name;
-            let stored = snapshots::path_of(&self.scene.board.plan.source.path, name);
+            let plan = &self.scene.board.plan.source.path;
+            let stored = snapshots::path_of(plan, name);
             said.push_str(&match (self.scene.board.propose)(name, &proposal.text) {
                 Ok(shown) => format!(
                     "; the actual text is in {shown} of the report: where it is right, `jelly \
-                     snapshot accept {name}` stores it in {}",
+                     snapshot accept {name} --plan {}` stores it in {}",
+                    plan.display(),
                     stored.display()
                 ),
                 Err(why) => format!("; the actual text could not be kept: failed to {why}"),

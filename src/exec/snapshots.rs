@@ -6,6 +6,7 @@
 
 use super::operators::OperandError;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,21 @@ pub fn stored(plan: &Path, name: &str) -> Result<String, OperandError> {
             _ => format!("{} can't be read: {error}", path.display()),
         },
     })
+}
+
+/// Of what is stored there, in hexadecimal; none where nothing is.
+///
+/// # Errors
+/// It can't be read.
+pub fn digest(path: &Path) -> io::Result<Option<String>> {
+    match std::fs::read(path) {
+        Ok(bytes) => {
+            let digest = Sha256::digest(&bytes);
+            Ok(Some(digest.iter().map(|b| format!("{b:02x}")).collect()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// A value as it is stored: a text as it is, anything else as indented JSON.

@@ -328,11 +328,17 @@ impl ReportDir {
     }
 
     /// Keeps what the snapshot `name` would have to hold; says where, below
-    /// this folder. What a person stored is never touched.
+    /// this folder. What a person stored is never touched; `stored` is its
+    /// digest, by which it is known later whether somebody edited it since.
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn propose_snapshot(&self, name: &str, text: &str) -> Result<String, ReportError> {
+    pub fn propose_snapshot(
+        &self,
+        name: &str,
+        text: &str,
+        stored: Option<&str>,
+    ) -> Result<String, ReportError> {
         let folder = self.path.join("snapshots");
         own_folder(&self.path)?;
         if let Err(source) = fs::create_dir(&folder)
@@ -343,6 +349,8 @@ impl ReportDir {
                 source,
             });
         }
+        let digest = format!("{}.snap.sha256", file_name(name));
+        replace(&folder, &digest, stored.unwrap_or_default().as_bytes())?;
         let file = format!("{}.snap.new", file_name(name));
         replace(&folder, &file, format!("{text}\n").as_bytes())?;
         Ok(format!("snapshots/{file}"))

@@ -17,7 +17,7 @@ fn missing() -> Project {
     assert_ne!(run.code, Some(0));
     let message = run.last().failure("greet")["message"].to_string();
     assert!(
-        message.contains("jelly snapshot accept greeting"),
+        message.contains("jelly snapshot accept greeting --plan plan.yaml`"),
         "{message}"
     );
     project
@@ -123,6 +123,82 @@ fn each_of_several_plans_gets_its_own() {
     );
     assert!(project.exists("snapshots/plan/greeting.snap"));
     assert!(project.exists("snapshots/second/greeting.snap"));
+}
+
+#[test]
+fn a_plan_narrows_what_is_accepted_by_its_path_or_its_stem() {
+    let project = Project::with(PLAN);
+    project.write("second.yaml", PLAN);
+    let run = project.jelly(&["run", "plan.yaml", "second.yaml"]).output();
+    assert_ne!(run.code, Some(0));
+    let shown = snapshot(&project, &["review"]);
+    assert!(
+        shown
+            .stdout
+            .contains("`jelly snapshot accept NAME --plan PLAN`"),
+        "{}",
+        shown.stdout
+    );
+    let accepted = snapshot(&project, &["accept", "greeting", "--plan", "second.yaml"]);
+    assert!(
+        accepted.stdout.contains("1 accepted"),
+        "{}",
+        accepted.stdout
+    );
+    assert!(project.exists("snapshots/second/greeting.snap"));
+    assert!(!project.exists("snapshots/plan/greeting.snap"));
+    let accepted = snapshot(&project, &["accept", "--plan", "second"]);
+    assert!(
+        accepted.stdout.contains("1 accepted"),
+        "{}",
+        accepted.stdout
+    );
+    assert!(!project.exists("snapshots/plan"));
+    let unknown = snapshot(&project, &["accept", "--plan", "third"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(
+        unknown
+            .stderr
+            .contains("no plan `third`, but plan.yaml, second.yaml"),
+        "{}",
+        unknown.stderr
+    );
+}
+
+#[test]
+fn what_was_edited_since_the_run_is_not_overwritten() {
+    let project = missing();
+    project.write("snapshots/plan/greeting.snap", "by hand\n");
+    let refused = snapshot(&project, &["accept"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    assert!(
+        refused
+            .stderr
+            .contains("greeting.snap was edited since the run"),
+        "{}",
+        refused.stderr
+    );
+    assert!(refused.stdout.contains("1 accepted, 0 rejected, 1 left"));
+    assert_eq!(project.read("snapshots/plan/greeting.snap"), "by hand\n");
+    assert_ne!(project.run(&[]).code, Some(0));
+    let accepted = snapshot(&project, &["accept"]);
+    assert_eq!(accepted.code, Some(0), "{}", accepted.stderr);
+    assert_eq!(project.read("snapshots/plan/greeting.snap"), "Hello Ada\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stored_file_that_is_a_symbolic_link_stays_one() {
+    let project = Project::with(PLAN);
+    project.write("elsewhere.snap", "old\n");
+    project.write("snapshots/plan/sum.snap", "old\n");
+    let link = project.path("snapshots/plan/greeting.snap");
+    std::os::unix::fs::symlink(project.path("elsewhere.snap"), &link).unwrap();
+    assert_ne!(project.run(&[]).code, Some(0));
+    let accepted = snapshot(&project, &["accept", "greeting"]);
+    assert_eq!(accepted.code, Some(0), "{}", accepted.stderr);
+    assert!(link.is_symlink());
+    assert_eq!(project.read("elsewhere.snap"), "Hello Ada\n");
 }
 
 #[test]

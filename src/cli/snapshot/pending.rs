@@ -1,7 +1,7 @@
 //! Proposals that a run has left in its report.
 
 use crate::cli::results::read_results;
-use crate::exec::{is_snapshot, snapshot_path};
+use crate::exec::{is_snapshot, snapshot_digest, snapshot_path};
 use crate::plan::{Operator, Plan, PlanSource, load};
 use crate::text::close_names;
 use indexmap::IndexMap;
@@ -26,19 +26,31 @@ pub struct Pending {
     pub stored_at: PathBuf,
     /// More than one where several variants of a matrix say the same.
     proposed_at: Vec<PathBuf>,
+    /// Why it may not be stored: somebody edited what is stored since the run.
+    stale: Option<String>,
 }
 
 impl Pending {
-    /// Stores it, whole or not at all, and takes it off the list.
+    /// Stores it, whole or not at all, and takes it off the list. A symbolic
+    /// link stays one.
     pub fn accept(&self) -> Result<(), String> {
+        if let Some(why) = &self.stale {
+            return Err(why.clone());
+        }
         let failed = |error: std::io::Error| {
             format!("failed to store {}: {error}", self.stored_at.display())
         };
-        let folder = self.stored_at.parent().unwrap_or(Path::new("."));
+        let is_there = fs::symlink_metadata(&self.stored_at).is_ok();
+        let at = if is_there {
+            fs::canonicalize(&self.stored_at).map_err(failed)?
+        } else {
+            self.stored_at.clone()
+        };
+        let folder = at.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(failed)?;
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
         file.write_all(self.text.as_bytes()).map_err(failed)?;
-        let file = file.persist(&self.stored_at).map_err(|e| failed(e.error))?;
+        let file = file.persist(&at).map_err(|e| failed(e.error))?;
         readable(&file).map_err(failed)?;
         self.reject()
     }
@@ -48,9 +60,38 @@ impl Pending {
         for file in &self.proposed_at {
             fs::remove_file(file)
                 .map_err(|error| format!("failed to remove {}: {error}", file.display()))?;
+            // A file without its proposal says nothing any more.
+            let _ = fs::remove_file(digest_of(file));
         }
         Ok(())
     }
+}
+
+/// Where the digest lies of what a proposal was compared with.
+fn digest_of(proposed_at: &Path) -> PathBuf {
+    proposed_at.with_extension("sha256")
+}
+
+/// Why a proposal may not be stored: what is stored is not what the run held
+/// the answer against. By content, since clocks and copies tell nothing.
+fn stale(proposed_at: &Path, stored_at: &Path) -> Option<String> {
+    let shown = stored_at.display();
+    let now = match snapshot_digest(stored_at) {
+        Ok(now) => now.unwrap_or_default(),
+        Err(error) => return Some(format!("failed to read {shown}: {error}")),
+    };
+    let then = match text_of(&digest_of(proposed_at)) {
+        Ok(then) => then,
+        Err(why) => {
+            return Some(format!(
+                "{shown} may have been edited since the run, which left no word of what it held \
+                 ({why}); run the plan again"
+            ));
+        }
+    };
+    (now != then).then(|| {
+        format!("{shown} was edited since the run, so it is left as it is; run the plan again")
+    })
 }
 
 /// A temporary file is its owner's alone; what is stored is to be committed.
@@ -65,19 +106,40 @@ fn readable(_: &File) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The proposals of a run that bear these names, or all; and which can't be
-/// had, and why.
+/// The proposals of a run that bear these names, or all, of one of its plans or
+/// of all; and which can't be had, and why.
 ///
 /// # Errors
-/// There is no report, or no proposal of a name.
-pub fn find(folder: &Path, names: &[String]) -> Result<(Vec<Pending>, Vec<String>), String> {
+/// There is no report, no such plan in it, or no proposal of a name.
+pub fn find(
+    folder: &Path,
+    names: &[String],
+    plan: Option<&Path>,
+) -> Result<(Vec<Pending>, Vec<String>), String> {
     let results = folder.join("results.json");
     let reports = File::open(&results)
         .map_err(|error| error.to_string())
         .and_then(read_results)
         .map_err(|why| format!("failed to read the report {}: {why}", results.display()))?;
+    let wanted = |path: &Path| plan.is_none_or(|plan| is_plan(path, plan));
+    if let Some(plan) = plan
+        && !reports
+            .iter()
+            .any(|report| wanted(Path::new(&report.plan.path)))
+    {
+        let mut all: Vec<&str> = reports.iter().map(|r| r.plan.path.as_str()).collect();
+        all.dedup();
+        return Err(format!(
+            "the report has no plan `{}`, but {}",
+            plan.display(),
+            all.join(", ")
+        ));
+    }
     let (mut pending, mut refusals) = (Vec::new(), Vec::new());
     for report in &reports {
+        if !wanted(Path::new(&report.plan.path)) {
+            continue;
+        }
         // Of several plans, each has a folder of its own in that of the run.
         let own = report.report_dir.as_deref().map(Path::new);
         let own = own.and_then(Path::file_name).filter(|_| reports.len() > 1);
@@ -99,6 +161,16 @@ pub fn find(folder: &Path, names: &[String]) -> Result<(Vec<Pending>, Vec<String
     Ok((together(pending, &mut refusals), refusals))
 }
 
+/// Whether a plan is called so: by its path, or by its file's name without the
+/// extension.
+fn is_plan(path: &Path, called: &Path) -> bool {
+    let same_file = || match (path.canonicalize(), called.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        (_, _) => false,
+    };
+    path == called || path.file_stem() == Some(called.as_os_str()) || same_file()
+}
+
 /// One for each file in which something would be stored. The variants of a
 /// matrix share their plan's, and where they don't agree, none of them is
 /// right for all.
@@ -111,6 +183,9 @@ fn together(pending: Vec<Pending>, refusals: &mut Vec<String>) -> Vec<Pending> {
     for (_, mut all) in by_file {
         let Some(mut first) = all.pop() else { continue };
         if all.iter().all(|other| other.text == first.text) {
+            first.stale = first
+                .stale
+                .or_else(|| all.iter().find_map(|other| other.stale.clone()));
             first
                 .proposed_at
                 .extend(all.into_iter().flat_map(|o| o.proposed_at));
@@ -174,6 +249,7 @@ fn of_plan(plan: &Path, folder: &Path) -> Result<Vec<Pending>, String> {
             plan: plan.to_owned(),
             text,
             stored,
+            stale: stale(&proposed_at, &stored_at),
             stored_at,
             proposed_at: vec![proposed_at],
         });
