@@ -13,7 +13,7 @@ use super::write_back::WriteBack;
 use crate::exec::{ExecSettings, Selection, snapshot_digest, snapshot_path};
 use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
 use crate::model::{Event, EventSink, ExitCode, RunReport, StepAnswers, Verdict};
-use crate::plan::Plan;
+use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::{Redactor, looks_secret};
 use crate::wire::Recorder;
@@ -141,6 +141,7 @@ impl<'a> PlanRun<'a> {
         self.warn_of_no_text(&plan);
         let settings = self.loop_settings(&plan);
         let in_matrix = InMatrix::of(&plan);
+        let wants_tokens = plan.servers.values().any(Server::wants_tokens);
         let mut executor = PlanExecutor {
             answers: StepAnswers::new(),
             settings: Rc::new(self.exec_settings(&plan, selection)),
@@ -174,6 +175,10 @@ impl<'a> PlanRun<'a> {
         };
         if let Some(logins) = &self.logins {
             logins.settled(LOGIN_GRACE).await;
+        }
+        if wants_tokens && let Err(error) = self.report_dir.redact_logs(&self.redactor) {
+            // It may hold a token, so that it has to be said.
+            self.warn(format!("failed to {}", chain(&error)));
         }
         if let Some(warning) = self.recorder.as_ref().and_then(Recorder::warning) {
             self.warn(warning);

@@ -26,7 +26,8 @@ static PLACES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"in "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,9})"#,
         r"(?P<file>[^\s:'\x22(]{1,400}\.(?:ya?ml|json|toml|ini|cfg)):(?P<line>\d{1,9})\b",
         r"(?i)\b(?P<file>[^\s:'\x22(]{1,400}\.(?:ya?ml|json|toml|ini|cfg))\b[^\n]{0,120}?\bline (?P<line>\d{1,9})",
-        r"(?i)\b(?:at |on )?line (?P<line>\d{1,9})(?:,? col(?:umn)? \d+)?",
+        // Not the line of a frame: `File "x.py", line 12`.
+        r"(?im)(?:^|[^\x22,\s]|[^\x22,]\s)line (?P<line>\d{1,9})\b",
         r"\((?P<line>\d{1,9}):\d{1,9}\)",
     ]
     .iter()
@@ -115,7 +116,10 @@ fn refused(text: &str) -> Vec<String> {
 }
 
 fn invalid(text: &str) -> Vec<String> {
-    let Some(found) = PLACES.iter().find_map(|place| place.captures(text)) else {
+    let Some(found) = PLACES
+        .iter()
+        .find_map(|place| place.captures_iter(text).last())
+    else {
         return Vec::new();
     };
     let line = found.name("line").map_or("", |line| line.as_str());
@@ -208,6 +212,10 @@ mod tests {
                 "cannot read app.toml: expected a value at line 15",
                 "app.toml:15",
             ),
+            (
+                "File \"/srv/server.py\", line 12, in <module>\nJSONDecodeError: Expecting value: line 15 column 2 (char 9)",
+                "line 15",
+            ),
             ("yaml: line 15: did not find expected key", "line 15"),
             (
                 "YAMLException: bad indentation of a mapping entry (15:4)",
@@ -217,6 +225,12 @@ mod tests {
             let fix = advised("invalid_config", &[], told);
             assert!(fix[0].contains(&format!("at {place},")), "{told}: {fix:?}");
         }
+    }
+
+    #[test]
+    fn the_line_of_the_servers_own_code_is_none_of_the_file() {
+        let told = "File \"/srv/server.py\", line 12, in <module>\nJSONDecodeError";
+        assert_eq!(advised("invalid_config", &[], told), [""; 0]);
     }
 
     #[test]

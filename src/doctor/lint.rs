@@ -124,7 +124,13 @@ impl Linter<'_> {
 
     fn blanks(&mut self, entry: &Entry, around: &Surroundings<'_>) {
         for spot in entry.spots() {
-            for blank in fill(&spot.text, around).left {
+            let filled = fill(&spot.text, around);
+            if self.config.client == Client::ClaudeDesktop && filled.text != spot.text {
+                let what = format!("`{}` reaches the server as it stands.", quote(&spot.text));
+                let fix = "Write the value itself: Claude Desktop fills no blanks.";
+                self.warn(Lint::Unfilled, spot, what, fix);
+            }
+            for blank in filled.left {
                 let what = format!("`{}` has no value.", quote(&blank));
                 let fix = self.filling(&blank);
                 self.error(Lint::Unfilled, spot, what, fix);

@@ -105,6 +105,15 @@ fn npx_is_a_batch_file_on_windows_only() {
 }
 
 #[test]
+fn claude_desktop_is_known_to_fill_no_blanks() {
+    let server = r#"{"command": "x", "env": {"T_KEY": "${SET}"}}"#;
+    let found = findings_of("claude_desktop_config.json", server, Platform::Linux);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].lint, Lint::Unfilled);
+    assert_eq!(findings_of(".mcp.json", server, Platform::Linux), []);
+}
+
+#[test]
 fn no_finding_shows_a_secret() {
     let server = r#"{"command": "npx -y x --token swordfish1",
         "args": ["--api-key", "swordfish2", "swordfish3.py"],

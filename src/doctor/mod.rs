@@ -22,5 +22,5 @@ pub use closer::closer_look;
 pub use entry::{Config, Entry, Input, Place, Reached, Spot};
 pub use lint::{duplicate_names, lint, variable_of};
 pub use places::{Base, Client, Platform, USUAL, UsualPlace, client_of};
-pub use read::{ConfigError, read};
-pub use secrets::secrets_of;
+pub use read::{ConfigError, MAX_BYTES, read};
+pub use secrets::{names_secret, secrets_of};

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Larger files are no configurations.
-const MAX_BYTES: usize = 16 << 20;
+pub const MAX_BYTES: usize = 16 << 20;
 
 /// The keys that servers stand under.
 const KEYS: [&str; 3] = ["mcpServers", "servers", "context_servers"];

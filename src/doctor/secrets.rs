@@ -55,7 +55,8 @@ pub fn secrets_of(entry: &Entry) -> Vec<(String, String)> {
 }
 
 /// Whether a value under this name is secret.
-pub(super) fn names_secret(name: &str) -> bool {
+#[must_use]
+pub fn names_secret(name: &str) -> bool {
     let folded = name.to_ascii_lowercase();
     let mut words = folded.split(['_', '-', '.']);
     looks_secret(name)

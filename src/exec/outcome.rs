@@ -9,7 +9,7 @@ use super::judge::{Judgement, Mismatch, Observed, SnapshotProposal, judge};
 use super::launch::issue_of;
 use super::operators::OperandError;
 use super::output::{Declared, malformed};
-use super::request::Ready;
+use super::request::{Ready, Sends};
 use super::script::Told;
 use super::snapshots;
 use super::step::{Aftermath, Scene, StepEnd, at_step};
@@ -20,7 +20,7 @@ use crate::model::{
 use crate::plan::{Location, Operator, Predicate, Step};
 use crate::process::Mark;
 use crate::text::{human_duration, plural};
-use crate::wire::{CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit};
+use crate::wire::{CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::time::Duration;
@@ -73,13 +73,12 @@ impl Ended<'_> {
                 (self.fail(failure), Aftermath::Unsure)
             }
             ReplyOutcome::Unanswered(why) => {
-                let unanswered = self.unanswered(&why);
-                (self.fail(unanswered), Aftermath::Alive)
+                (StepEnd::unfit(self.unanswered(&why)), Aftermath::Alive)
             }
             ReplyOutcome::Http(end) => self.over_http(end).await,
             ReplyOutcome::RpcError(error) => {
                 let end = match self.weighed(Err(&error)).await {
-                    Judgement::RpcError => self.fail(self.refused(error)),
+                    Judgement::RpcError => self.refusal(error),
                     other => self.settled(&Value::Null, other),
                 };
                 (end, Aftermath::Alive)
@@ -120,7 +119,7 @@ impl Ended<'_> {
         } = *end;
         if let Some(error) = rpc_error {
             let mut end = match self.weighed(Err(&error)).await {
-                Judgement::RpcError => self.fail(self.refused(error)),
+                Judgement::RpcError => self.refusal(error),
                 other => self.settled(&Value::Null, other),
             };
             if let Some(failure) = &mut end.failure {
@@ -146,6 +145,12 @@ impl Ended<'_> {
         self.scene.session.has_process().then_some(true)
     }
 
+    /// The step's time until now, with the wait for what it expects beside the
+    /// answer.
+    fn took(&self) -> Duration {
+        self.elapsed + self.at.elapsed()
+    }
+
     fn fail(&self, mut failure: Failure) -> StepEnd {
         failure.request = Some(self.ready.facts());
         let refused = self.told.refused();
@@ -156,7 +161,7 @@ impl Ended<'_> {
             ));
         }
         failure.elapsed_ms = Some(u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX));
-        StepEnd::failed(failure, self.elapsed)
+        StepEnd::failed(failure, self.took())
     }
 
     fn exited(&self, exit: Exit) -> Failure {
@@ -204,23 +209,47 @@ impl Ended<'_> {
         }
     }
 
-    /// The server asks for what the plan has no answer to; `why` completes
-    /// "the server …".
+    /// The server asks for what the plan has no answer to, which is the plan's
+    /// matter; `why` completes "the server …".
     fn unanswered(&self, why: &str) -> Failure {
         let why = self.scene.board.cleaner.quote(why);
-        let message = format!("the server {why}, in answer to {}", self.ready.shown());
+        let message = format!(
+            "the server {why}, in answer to {}: what it gets is said by `answers`, of the step or \
+             of its server",
+            self.ready.shown()
+        );
+        self.misplanned(message)
+    }
+
+    /// Nothing is wrong with the server, as far as can be told.
+    fn misplanned(&self, message: String) -> Failure {
         Failure {
-            outcome: Some(Outcome::Result),
-            assertion: Some(Assertion {
-                kind: "answered".to_owned(),
-                target: Some(AssertionTarget::Asked),
-                path: None,
-                expected: Value::from("an answer in the plan"),
-                actual: Value::from(why),
-                at: Some(self.scene.board.plan.source.at(self.step.at)),
-            }),
-            ..at_step(self.step, Phase::Assert, message)
+            request: Some(self.ready.facts()),
+            ..at_step(self.step, Phase::Config, message)
         }
+    }
+
+    /// The request was answered with an error that nobody expected. To junk it
+    /// is the right answer.
+    fn refusal(&self, error: RpcError) -> StepEnd {
+        let junk = match &self.ready.sends {
+            Sends::Raw(bytes) => !is_sound(bytes),
+            Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => {
+                false
+            }
+        };
+        let refused = self.refused(error);
+        if !junk {
+            return self.fail(refused);
+        }
+        let code = refused.rpc_error.as_ref().and_then(|error| error.code);
+        let message = format!(
+            "{}; bytes that are no message deserve an error, so the step has to expect it: \
+             `expect: {{ error: {{ code: {} }} }}`",
+            refused.message.unwrap_or_default(),
+            code.unwrap_or_default()
+        );
+        StepEnd::unfit(self.misplanned(message))
     }
 
     fn refused(&self, error: RpcError) -> Failure {
@@ -297,7 +326,7 @@ impl Ended<'_> {
                 Ok(()) => StepEnd {
                     state: StepState::Passed,
                     because: None,
-                    duration: Some(self.elapsed),
+                    duration: Some(self.took()),
                     adapter,
                     failure: None,
                 },

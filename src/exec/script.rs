@@ -160,6 +160,10 @@ impl Script {
 }
 
 impl Responder for Script {
+    fn prepared(&self) -> usize {
+        self.state().step.len()
+    }
+
     fn answer(&self, ask: &Ask<'_>) -> Option<Given> {
         if ask.method == "ping" {
             return None;

@@ -165,13 +165,23 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
             ready.shown()
         )
     });
-    let refused = script.take_refused().into_iter().map(|method| {
-        let method = board.cleaner.quote(&method);
-        format!("it asked for `{method}`, to which the plan has no answer, and was refused")
+    let refused: Vec<String> = script.take_refused().into_iter().collect();
+    let refused = (!refused.is_empty()).then(|| {
+        let methods = board.cleaner.quote(&refused.join("`, `"));
+        format!(
+            "it asked for `{methods}`, to which the plan has no answer, and was refused (step `{}`)",
+            step.id
+        )
     });
     Ran {
         notes: unjudged.into_iter().chain(refused).collect(),
-        stderr: if since.trim().is_empty() && end.failure.is_some() {
+        stderr: if end
+            .failure
+            .as_ref()
+            .is_some_and(|f| f.phase == Some(Phase::Config))
+        {
+            String::new()
+        } else if since.trim().is_empty() && end.failure.is_some() {
             session.stderr().tail()
         } else {
             since

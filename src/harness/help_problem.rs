@@ -119,7 +119,11 @@ fn evidence(failure: &FailureReport, what: &str) -> String {
     parts.extend(failure.exit.as_ref().and_then(exit_status));
     // A breach of the protocol says all of it.
     if let Some(assertion) = failure.assertion.as_ref().filter(|a| !a.is_wire()) {
-        parts.push(compared(assertion));
+        parts.push(if assertion.is_told_in_words() {
+            one_line(&failure.message, QUOTE)
+        } else {
+            compared(assertion)
+        });
     }
     match &failure.diagnosis.evidence {
         // What was compared has been said.

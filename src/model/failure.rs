@@ -159,6 +159,14 @@ pub struct Assertion {
 }
 
 impl Assertion {
+    /// What was expected and what came are no two values to compare: the
+    /// failure's message says it in words.
+    #[must_use]
+    pub fn is_told_in_words(&self) -> bool {
+        self.target == Some(AssertionTarget::Notification)
+            || matches!(self.kind.as_str(), "asked" | "cancelled" | "subscribed")
+    }
+
     /// It was not a plan that expected this, but the specification: see
     /// [`AssertionTarget::Wire`].
     #[must_use]

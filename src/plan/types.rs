@@ -156,6 +156,15 @@ pub struct Command {
 }
 
 impl Server {
+    /// Whether jelly gets tokens for it.
+    #[must_use]
+    pub fn wants_tokens(&self) -> bool {
+        match &self.transport {
+            Transport::Stdio(_) => false,
+            Transport::Http { auth, .. } => auth.is_some(),
+        }
+    }
+
     /// What is started for the server, if anything is.
     #[must_use]
     pub fn command(&self) -> Option<&Command> {

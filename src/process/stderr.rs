@@ -6,7 +6,8 @@
 
 use super::unix;
 use super::{Capture, ExitBoundReader, ExitWatch};
-use crate::text::redact::StreamRedactor;
+use crate::text::redact::{Redactor, StreamRedactor};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
@@ -34,6 +35,8 @@ struct Shared {
     /// Bytes as they came, before redaction.
     seen: u64,
     sink_error: Option<String>,
+    /// May know more by now than when the bytes came.
+    redactor: Redactor,
     /// A second handle on the pipe, to see what is still in it; absent once
     /// the pump has ended.
     pipe: Option<OwnedFd>,
@@ -47,6 +50,7 @@ impl StderrHandle {
             ring: Ring::new(0, 0),
             seen: 0,
             sink_error: None,
+            redactor: Redactor::none(),
             pipe: None,
         };
         Self {
@@ -67,7 +71,15 @@ impl StderrHandle {
     /// something was left out.
     #[must_use]
     pub fn since(&self, mark: Mark) -> String {
-        lock(&self.shared).ring.since(mark.0)
+        let (text, redactor) = {
+            let shared = lock(&self.shared);
+            (shared.ring.since(mark.0), shared.redactor.clone())
+        };
+        // A secret may have been said before jelly was told it.
+        match redactor.redact(&text) {
+            Cow::Owned(redacted) => redacted,
+            Cow::Borrowed(_) => text,
+        }
     }
 
     /// The place up to which stderr was read so far.
@@ -126,6 +138,7 @@ where
         ring: Ring::new(capture.head, capture.tail),
         seen: 0,
         sink_error: None,
+        redactor: capture.redactor.clone(),
         pipe: unix::duplicate(&pipe).ok(),
     }));
     let (done, settled) = watch::channel(false);

@@ -12,10 +12,11 @@ use super::junit::junit_xml;
 use super::markdown::test_results_md;
 use super::matrix::matrix_md;
 use crate::model::{IterationReport, MatrixReport, RunReport};
+use crate::text::redact::Redactor;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 const LATEST: &str = "latest";
@@ -308,6 +309,24 @@ impl ReportDir {
         self.path.join("servers").join(format!("{name}.stderr.log"))
     }
 
+    /// Takes out of the logs what the redactor has learnt since they were
+    /// written: a server may log a token before it issues it. For when no server
+    /// writes any more.
+    ///
+    /// # Errors
+    /// A log can't be replaced, and may hold a secret.
+    pub fn redact_logs(&self, redactor: &Redactor) -> Result<(), ReportError> {
+        let servers: Vec<String> = self.logs.borrow().keys().cloned().collect();
+        for server in servers {
+            let path = self.stderr_log_path(&server);
+            let folder = self.path.join("servers");
+            own_folder(&folder)?;
+            redact_log(&folder, &path, redactor)
+                .map_err(|source| ReportError::Write { path, source })?;
+        }
+        Ok(())
+    }
+
     /// Keeps what the snapshot `name` would have to hold; says where, below
     /// this folder. What a person stored is never touched; `stored` is its
     /// digest, by which it is known later whether somebody edited it since.
@@ -379,8 +398,11 @@ fn rendered(report: &RunReport) -> [io::Result<Vec<u8>>; 3] {
 
 /// Opens a file to write on, and no file that a link leads to.
 fn open_log(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
+    open_own(path, OpenOptions::new().append(true).create(true))
+}
+
+/// Opens what lies there itself, never what a link leads to.
+fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
@@ -390,22 +412,52 @@ fn open_log(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Replaces a log by what may be shown of it, a piece at a time.
+fn redact_log(folder: &Path, path: &Path, redactor: &Redactor) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_file() => {}
+        // Nothing was logged, or what lies there is not ours.
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    }
+    let mut log = open_own(path, OpenOptions::new().read(true))?;
+    let mut clean = temporary().tempfile_in(folder)?;
+    let mut stream = redactor.stream();
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        let n = log.read(&mut piece)?;
+        if n == 0 {
+            break;
+        }
+        clean.write_all(&stream.push(&piece[..n]))?;
+    }
+    clean.write_all(&stream.finish())?;
+    clean.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// A file to be written beside the one that it will replace.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".writing-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // Reports are for others to read, as far as the umask allows; the
+        // default of a temporary file is its owner alone.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
 /// Writes beside and renames, so that a reader sees the old file or the new
 /// one, and a link in its place is replaced rather than followed.
 fn replace(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ReportError> {
     own_folder(folder)?;
     let path = folder.join(name);
     let result = (|| {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".writing-");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // Reports are for others to read, as far as the umask allows; the
-            // default of a temporary file is its owner alone.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let mut file = builder.tempfile_in(folder)?;
+        let mut file = temporary().tempfile_in(folder)?;
         file.write_all(bytes)?;
         file.persist(&path).map_err(|error| error.error)?;
         Ok(())

@@ -8,7 +8,7 @@ use super::fingerprint;
 use super::literals::literals;
 use super::load::{self, RuleError};
 use super::reading::{CLASS, Level, is_syntax, level, without_repeated, without_values};
-use super::rule::{AdviceText, Field, Rule, RuleSide, Strength};
+use super::rule::{Field, Rule, RuleSide, Strength, unknown};
 use super::secrets::unmarked;
 use super::sieve::Sieve;
 use crate::model::{
@@ -594,36 +594,6 @@ fn repair(rule: &Rule, failure: &Failure) -> Option<String> {
         | None => repair,
     };
     Some(replacement.to_owned())
-}
-
-/// Says that nothing is known.
-fn unknown() -> &'static Rule {
-    static UNKNOWN: LazyLock<Rule> = LazyLock::new(|| Rule {
-        id: "unknown/no-rule".into(),
-        root_cause: "unknown".into(),
-        error_category: None,
-        retryable: None,
-        side: RuleSide::Ambiguous,
-        strength: Strength::Fallback,
-        priority: 0,
-        repair: None,
-        when: super::facts::When::default(),
-        patterns: Vec::new(),
-        unless: Vec::new(),
-        fields: Vec::new(),
-        advice: AdviceText {
-            what: "No rule knows this failure.".into(),
-            why: "Nothing in it names a cause, so it is held against nobody.".into(),
-            fix: vec![
-                "Read the whole output of the server or test in the report.".into(),
-                "Run it by hand to see more.".into(),
-                "$ {command}".into(),
-            ],
-        },
-        examples: Vec::new(),
-        lookalikes: Vec::new(),
-    });
-    &UNKNOWN
 }
 
 #[cfg(test)]

@@ -29,6 +29,9 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     if let (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema)) =
         (&f.assertion, facts.promise)
     {
+        if let (true, Some(message)) = (assertion.is_told_in_words(), &f.message) {
+            return Some(evidence("assertion", message));
+        }
         let path = assertion
             .path
             .as_deref()

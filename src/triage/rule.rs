@@ -7,6 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::LazyLock;
 
 /// How much a match of a rule proves. The order is the order of evidence: a
 /// stronger match is never outvoted by a weaker one.
@@ -153,4 +154,34 @@ pub struct Rule {
     pub examples: Vec<Example>,
     /// Must not be diagnosed by this rule.
     pub lookalikes: Vec<Example>,
+}
+
+/// Says that nothing is known.
+pub(super) fn unknown() -> &'static Rule {
+    static UNKNOWN: LazyLock<Rule> = LazyLock::new(|| Rule {
+        id: "unknown/no-rule".into(),
+        root_cause: "unknown".into(),
+        error_category: None,
+        retryable: None,
+        side: RuleSide::Ambiguous,
+        strength: Strength::Fallback,
+        priority: 0,
+        repair: None,
+        when: super::facts::When::default(),
+        patterns: Vec::new(),
+        unless: Vec::new(),
+        fields: Vec::new(),
+        advice: AdviceText {
+            what: "No rule knows this failure.".into(),
+            why: "Nothing in it names a cause, so it is held against nobody.".into(),
+            fix: vec![
+                "Read the whole output of the server or test in the report.".into(),
+                "Run it by hand to see more.".into(),
+                "$ {command}".into(),
+            ],
+        },
+        examples: Vec::new(),
+        lookalikes: Vec::new(),
+    });
+    &UNKNOWN
 }

@@ -34,6 +34,11 @@ pub trait Responder: Send + Sync {
     /// It is called while the connection stands still, so it must be quick and
     /// must not use the session that it answers for.
     fn answer(&self, ask: &Ask<'_>) -> Option<Given>;
+
+    /// How many answers it has that are given once each.
+    fn prepared(&self) -> usize {
+        0
+    }
 }
 
 impl<F> Responder for F
@@ -102,6 +107,12 @@ impl Answers {
         let prepared = || self.by_method.get(ask.method).cloned().map(Ok);
         let pong = || (ask.method == "ping").then(|| Ok(json!({})));
         computed.or_else(prepared).or_else(pong)
+    }
+
+    /// How many answers there are that are given once each.
+    #[must_use]
+    pub fn prepared(&self) -> usize {
+        self.responder.as_ref().map_or(0, |r| r.prepared())
     }
 
     /// The client capabilities to declare in a version: what was set, or those

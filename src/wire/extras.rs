@@ -7,7 +7,7 @@ use super::connection::{InFlight, deadline_after};
 use super::exchange::{Answer, Outgoing};
 use super::listing::ListKind;
 use super::notices::Heard;
-use super::peer::{LISTEN, Peer};
+use super::peer::{LISTEN, LateAnswer, Peer};
 use super::raw::RawAsks;
 use super::reply::{Reply, ReplyOutcome};
 use super::session::Session;
@@ -21,6 +21,11 @@ use tokio::time::{Instant, timeout_at};
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 /// Where it says of which.
 const SUBSCRIPTION_ID: &str = "/_meta/io.modelcontextprotocol~1subscriptionId";
+
+/// A result that comes so soon after the cancellation may have been on its way
+/// before the server could know of that (2025-11-25, "Cancellation", "Timing
+/// Considerations").
+pub const CROSSING: Duration = Duration::from_millis(100);
 
 /// A subscription of the modern era. Dropping it ends it, and tells the server
 /// so.
@@ -47,6 +52,8 @@ impl Listening {
 pub enum CancelEnd {
     /// It came to its end before that.
     TooLate,
+    /// Its result came so soon afterwards that the two may have crossed.
+    Crossed,
     /// The server answered it all the same.
     Answered,
     /// Nothing came of it.
@@ -194,13 +201,14 @@ impl Session {
     }
 
     async fn watch_quiet(&self, quiet_for: Duration, stirs: &mut Stirs) -> CancelEnd {
-        let deadline = deadline_after(Instant::now(), quiet_for);
+        let started = Instant::now();
+        let deadline = deadline_after(started, quiet_for);
         let is_over = |peer: &Peer| peer.is_answered_late() || peer.has_ended();
         while !self.connection().look(is_over) && stirs.next(deadline).await {}
-        if self.connection().with_peer(Peer::watched) {
-            CancelEnd::Answered
-        } else {
-            CancelEnd::Quiet
+        match self.connection().with_peer(Peer::watched) {
+            Some(LateAnswer::Result) if started.elapsed() <= CROSSING => CancelEnd::Crossed,
+            Some(LateAnswer::Result | LateAnswer::Error) => CancelEnd::Answered,
+            None => CancelEnd::Quiet,
         }
     }
 

@@ -43,16 +43,11 @@ async fn a_request_that_is_cancelled_in_time_is_quiet() {
 
 #[tokio::test]
 async fn an_answer_after_the_cancellation_is_noticed() {
-    let session = Fixture::calling("recv(); ok(m, {'content': []})")
-        .ready()
-        .await;
+    let error = "recv(); send({'jsonrpc': '2.0', 'id': m['id'], 'error': {'code': 0, 'message': 'cancelled'}})";
+    let session = Fixture::calling(error).ready().await;
+    let times = (Duration::from_millis(20), SOON);
     let (reply, end) = session
-        .cancelled(
-            "tools/call",
-            json!({}),
-            (Duration::from_millis(20), SOON),
-            false,
-        )
+        .cancelled("tools/call", json!({}), times, false)
         .await;
     assert!(matches!(reply.outcome, ReplyOutcome::TimedOut(_)));
     assert_eq!(end, CancelEnd::Answered);

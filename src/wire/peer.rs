@@ -59,6 +59,15 @@ impl Pending {
     }
 }
 
+/// What answered a request that had been cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LateAnswer {
+    /// It may have been under way already.
+    Result,
+    /// An error, as of who answers that it was cancelled.
+    Error,
+}
+
 /// A request, or a notification where there is no id, as it is written.
 #[derive(Serialize)]
 struct Call<'a> {
@@ -103,8 +112,8 @@ pub struct Peer {
     /// Changes with each notification, with each late answer that is watched
     /// for, with the end of a subscription, and with the end of all.
     stirred: watch::Sender<u64>,
-    /// A request that was cancelled, and whether it was answered all the same.
-    watched: Option<(u64, bool)>,
+    /// A request that was cancelled, and what answered it all the same.
+    watched: Option<(u64, Option<LateAnswer>)>,
     /// Bodies of their own, over HTTP, with the numbers of their requests.
     raw_outbox: Vec<(u64, Vec<u8>)>,
     raw_given_up: Vec<Value>,
@@ -347,19 +356,18 @@ impl Peer {
     /// so where giving it up closes its stream, which nothing can come by then.
     pub fn watch(&mut self, id: u64) {
         let closed = self.has_streams && self.version.is_some_and(|v| v.era == Era::Modern);
-        self.watched = (!closed).then_some((id, false));
+        self.watched = (!closed).then_some((id, None));
     }
 
-    /// Whether the request that was watched has been answered; it is watched
-    /// no longer.
-    pub fn watched(&mut self) -> bool {
-        self.watched.take().is_some_and(|(_, answered)| answered)
+    /// What answered the request that was watched; it is watched no longer.
+    pub fn watched(&mut self) -> Option<LateAnswer> {
+        self.watched.take().and_then(|(_, answer)| answer)
     }
 
     /// Whether the request that is watched has been answered so far.
     #[must_use]
     pub fn is_answered_late(&self) -> bool {
-        self.watched.is_some_and(|(_, answered)| answered)
+        self.watched.is_some_and(|(_, answer)| answer.is_some())
     }
 
     // ── what is heard ────────────────────────────────────────────────────

@@ -82,6 +82,14 @@ impl RawAsks {
     }
 }
 
+/// Whether bytes hold messages alone, so that an error in answer to them is
+/// about what they ask for.
+#[must_use]
+pub fn is_sound(bytes: &[u8]) -> bool {
+    let asks = RawAsks::of(bytes);
+    asks.nameless == 0 && (asks.silent || !asks.ids.is_empty())
+}
+
 fn elements(value: &Value) -> &[Value] {
     match value {
         Value::Array(items) => items,

@@ -20,7 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// So often a modern server may ask for more before it answers.
+/// So often a modern server may ask for more before it answers, beside as often
+/// as its client has answers for.
 const MAX_ROUND_TRIPS: usize = 10;
 
 /// The code of an error of headers that do not fit the message (2026-07-28).
@@ -382,7 +383,9 @@ impl Session {
         let mut params = params;
         let mut may_look_again =
             method == "tools/call" && self.connection.look(Peer::has_streams) && original.is_some();
-        for _ in 0..MAX_ROUND_TRIPS {
+        let prepared = self.connection.look(|peer| peer.answers().prepared());
+        let most = MAX_ROUND_TRIPS.saturating_add(prepared);
+        for _ in 0..most {
             let again = may_look_again.then(|| params.clone());
             let request = Outgoing {
                 method,
@@ -436,8 +439,10 @@ impl Session {
                 Err(NoRound::Unanswered(why)) => return ReplyOutcome::Unanswered(why),
             };
         }
-        self.broken(&format!(
-            "asked for input {MAX_ROUND_TRIPS} times on `{method}`"
+        // The specification knows no such limit.
+        ReplyOutcome::Unanswered(format!(
+            "asked for input {most} times on `{method}`, and jelly goes no further: its limit is \
+             {MAX_ROUND_TRIPS} more than the step has answers"
         ))
     }
 

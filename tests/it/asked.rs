@@ -109,6 +109,11 @@ fn an_answer_that_nobody_asked_for_fails_the_step() {
         "expected the server to ask for `sampling/createMessage` so often, and it asked for \
          `sampling/createMessage` (and 1 mismatch more)"
     );
+    let evidence = failure["diagnosis"]["evidence"]["text"].as_str().unwrap();
+    assert!(
+        evidence.starts_with("expected the server to ask"),
+        "{evidence}"
+    );
 }
 
 #[test]
@@ -155,10 +160,12 @@ fn what_has_no_answer_is_refused_and_noted() {
     run.ends(1, "code_failure");
     assert_eq!(run.last().state("ask"), "passed");
     let notes = run.last().server("s")["notes"].to_string();
-    assert!(
-        notes.contains("`sampling/createMessage`, to which the plan has no answer"),
-        "{notes}"
-    );
+    for step in ["ask", "fails"] {
+        let note = format!(
+            "`sampling/createMessage`, to which the plan has no answer, and was refused (step `{step}`)"
+        );
+        assert!(notes.contains(&note), "{notes}");
+    }
     let message = run.last().failure("fails")["message"].to_string();
     assert!(
         message.contains("meanwhile the server asked for `sampling/createMessage`"),
@@ -269,15 +276,60 @@ steps:
         ))
     ))
     .run(&[]);
-    run.ends(1, "code_failure");
+    run.ends(3, "needs_user_help");
     let failure = run.last().failure("ask");
-    assert_eq!(failure["assertion"]["target"], "asked");
+    assert_eq!(failure["phase"], "config");
     let message = failure["message"].as_str().unwrap();
     assert!(
         message
             .starts_with("the server asks for `elicitation/create`, and there is no answer to it"),
         "{message}"
     );
+    assert!(message.contains("is said by `answers`"), "{message}");
     // Nothing of the other step is sent: the plan can't mean it.
     assert_eq!(run.last().state("error"), "quarantined");
+}
+
+#[test]
+fn a_server_may_ask_as_often_as_the_step_has_answers() {
+    let server = modern("{'a': {'method': 'elicitation/create', 'params': {'mode': 'form', 'message': 'who?', 'requestedSchema': {'type': 'object', 'properties': {}}}}}")
+        .replace(
+            "if got is None:",
+            "if int(params.get('requestState', 0)) < params['arguments']['rounds']:",
+        )
+        .replace(
+            "'requestState': 'state'",
+            "'requestState': str(int(params.get('requestState', 0)) + 1)",
+        );
+    let answer = "      - { method: elicitation/create, result: { action: decline } }\n";
+    let run = Project::with(&format!(
+        "
+version: 1
+servers: {{ s: {server} }}
+steps:
+  - id: often
+    tool: work
+    args: {{ rounds: 15 }}
+    answers:
+{}",
+        answer.repeat(15)
+    ))
+    .run(&[]);
+    run.ends(0, "passed");
+
+    let plan = "
+version: 1
+servers: { s: SERVER }
+steps:
+  - { id: endless, tool: work, args: { rounds: 15 } }
+";
+    let answers = ", answers: [{ method: elicitation/create, result: { action: decline } }] }";
+    let server = format!("{}{answers}", server.trim_end_matches(" }"));
+    let run = Project::with(&plan.replace("SERVER", &server)).run(&[]);
+    run.ends(3, "needs_user_help");
+    let failure = run.last().failure("endless");
+    assert_eq!(failure["phase"], "config");
+    assert!(failure["protocol_breach"].is_null());
+    let message = failure["message"].as_str().unwrap();
+    assert!(message.contains("jelly goes no further"), "{message}");
 }

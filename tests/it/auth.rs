@@ -592,6 +592,25 @@ fn a_token_that_was_just_issued_is_refused() {
 }
 
 #[test]
+fn a_refused_token_for_a_resource_above_the_server_is_said_to_be_for_that() {
+    let town = Town::with(|request, place| match request.path.as_str() {
+        "/mcp" => Some(place.unauthorized("")),
+        "/token" => Some(Reply::json(200, &place.issue(""))),
+        path if path.starts_with("/.well-known/oauth-protected-resource") => {
+            let mut resource = place.resource();
+            resource["resource"] = json!(place.server);
+            Some(Reply::json(200, &resource))
+        }
+        _ => None,
+    });
+    let run = run(&town, CLIENT);
+    says(
+        never_ready(&run, "token-refused"),
+        "where its own URL should stand",
+    );
+}
+
+#[test]
 fn what_comes_in_the_place_of_a_token_is_not_shown() {
     let odd = [
         (200, format!("access_token=t0ken-{MARK}")),
@@ -649,16 +668,22 @@ fn metadata_are_not_looked_for_where_another_origin_sends_one() {
 
 #[test]
 fn a_token_is_not_even_got_for_a_server_that_is_reached_in_the_clear() {
-    let town = Town::new();
-    // This machine by a name that says nothing of it.
-    let plan = town.plan(CLIENT).replace("127.0.0.1", "0.0.0.0");
-    let run = run_plan(&plan, &[("NO_PROXY", "0.0.0.0"), ("no_proxy", "0.0.0.0")]);
+    // A proxy stands for the network, and names are looked up by it.
+    let town = Town::with(|request, place| {
+        let asked = request.path.ends_with("/mcp");
+        asked.then(|| place.unauthorized(""))
+    });
+    let far = "http://mcp.example.org/mcp";
+    let plan = town.plan(CLIENT).replace(&town.server_url(), far);
+    let proxy = town.server_url().replace("/mcp", "");
+    let run = run_plan(&plan, &[("http_proxy", &proxy), ("no_proxy", "")]);
     let failure = never_ready(&run, "no-metadata");
     says(
         failure,
         "/mcp is not asked: authorization must go over HTTPS",
     );
-    assert!(town.server.heard().iter().all(|r| r.path == "/mcp"));
+    let heard = town.server.heard();
+    assert!(!heard.is_empty() && heard.iter().all(|r| r.path == far));
     assert!(town.asked().is_empty());
 }
 
@@ -770,6 +795,74 @@ fn nothing_secret_goes_over_the_network_in_the_clear() {
         never_ready(&run, "no-metadata"),
         "authorization must go over HTTPS",
     );
+}
+
+/// An authorization server and an MCP server in one, which logs a token before
+/// it hands it out.
+const TALKATIVE: &str = r#"
+import json, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+port = int(sys.argv[1])
+at = f"http://127.0.0.1:{port}"
+token = "sw0rdfish-t0ken-1"
+class Handler(BaseHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+    def say(self, status, body, headers={}):
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {"content-type": "application/json",
+                            "content-length": str(len(data)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+    def do_GET(self):
+        if "oauth-protected-resource" in self.path:
+            self.say(200, {"resource": at + "/mcp", "authorization_servers": [at]})
+        elif "oauth-authorization-server" in self.path:
+            self.say(200, {"issuer": at, "token_endpoint": at + "/token"})
+        else:
+            self.say(405, {})
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if self.path == "/token":
+            print("issued", token, file=sys.stderr, flush=True)
+            self.say(200, {"access_token": token, "token_type": "Bearer"})
+        elif self.headers.get("authorization") != "Bearer " + token:
+            self.say(401, {}, {"www-authenticate": "Bearer resource_metadata=\"" + at
+                               + "/.well-known/oauth-protected-resource\""})
+        else:
+            self.answer(json.loads(body))
+    def answer(self, message):
+        results = {
+            "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                           "serverInfo": {"name": "s", "version": "1"}},
+            "tools/list": {"tools": [{"name": "work", "inputSchema": {"type": "object"}}]},
+            "tools/call": {"content": [{"type": "text", "text": "no"}]},
+        }
+        if "id" not in message:
+            self.say(202, {})
+        else:
+            self.say(200, {"jsonrpc": "2.0", "id": message["id"],
+                           "result": results.get(message["method"], {})})
+HTTPServer(("127.0.0.1", port), Handler).serve_forever()
+"#;
+
+#[test]
+fn a_token_that_a_server_logs_before_it_is_issued_is_in_no_report() {
+    let project = Project::with(
+        "version: 1\nservers:\n  s:\n    command: python3\n    args: [as.py, \"${port}\"]\n    url: \"http://127.0.0.1:${port}/mcp\"\n    protocol: \
+         2025-06-18\n    auth:\n      issuer: \"http://127.0.0.1:${port}\"\n      \
+         client_credentials: { client_id: ci, client_secret: \"${secret:CLIENT}\" }\nsteps:\n  \
+         - { id: one, tool: work, expect: { text: { equals: \"yes\" } } }\n",
+    );
+    fs::write(project.path("as.py"), TALKATIVE).unwrap();
+    let call = project.call(&["--max-iterations", "1"]);
+    let run = Run::of(&project, call.env("CLIENT", SECRET).output());
+    assert_eq!(run.last().state("one"), "failed", "{}", run.stdout);
+    let log = fs::read_to_string(project.path("reports/latest/servers/s.stderr.log")).unwrap();
+    assert_eq!(log, "issued [secret access token]\n");
+    hides_all(&project.path("reports"));
 }
 
 #[test]

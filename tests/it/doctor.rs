@@ -298,9 +298,9 @@ fn no_secret_is_printed_in_any_format() {
     let server = |fault: &str| {
         json!({
             "command": JELLY,
-            "args": ["mock", "--fault", fault, "--fault", "stderr=swordfish-2"],
+            "args": ["mock", "--fault", fault, "--fault", "stderr=swordfish-2 swordfish-7"],
             "env": {
-                "API_TOKEN": "swordfish-1", "PASS_KEY": "swordfish-2", "FROM_ENV_TOKEN": "${env:HELD}",
+                "API_TOKEN": "swordfish-1", "PASS_KEY": "swordfish-2", "OTHER_KEY": "${HELD_TOO}", "FROM_ENV_TOKEN": "${env:HELD}",
                 "DB": "postgres://me:swordfish-4@db/x",
             },
         })
@@ -314,9 +314,10 @@ fn no_secret_is_printed_in_any_format() {
         let ended = project
             .jelly(&["doctor", "mcp.json", "--timeout", "1s", "--format", format])
             .env("HELD", "swordfish-3")
+            .env("HELD_TOO", "swordfish-7")
             .output();
         assert_eq!(ended.code, Some(3), "{}", ended.stderr);
-        for n in 1..=6 {
+        for n in 1..=7 {
             let secret = format!("swordfish-{n}");
             assert!(
                 !ended.stdout.contains(&secret),

@@ -347,7 +347,9 @@ fn a_cancelled_step_passes_when_nothing_comes_and_the_server_lives() {
 #[test]
 fn what_is_wrong_with_a_cancellation_is_said() {
     let late = run(
-        &calling("read(); answer(message, text('all the same'))"),
+        &calling(
+            "read(); send({'jsonrpc': '2.0', 'id': message['id'], 'error': {'code': 0, 'message': 'cancelled'}})",
+        ),
         "  - { id: cancel, tool: work, cancel_after: 20ms, quiet_for: 20s }\n",
     );
     late.ends(1, "code_failure");
@@ -377,9 +379,18 @@ fn what_is_wrong_with_a_cancellation_is_said() {
     early.ends(3, "needs_user_help");
     let said = message(&early, "cancel");
     assert!(
-        said.contains("too early to be cancelled after 20.0 s"),
+        said.contains("too early to be cancelled after 20.0 s: use a slower call"),
         "{said}"
     );
+
+    // The server can't have known, or it can't be told.
+    let crossed = run(
+        &calling("read(); answer(message, text('all the same'))"),
+        "  - { id: cancel, tool: work, cancel_after: 20ms, quiet_for: 20s }\n",
+    );
+    crossed.ends(3, "needs_user_help");
+    let said = message(&crossed, "cancel");
+    assert!(said.contains("or a shorter `cancel_after`"), "{said}");
 
     let dead = run(
         &calling("read(); sys.exit(7)"),
@@ -505,7 +516,10 @@ fn a_late_answer_is_heard_over_http_too() {
             let _ = changed
                 .wait_timeout_while(now, limit, |now| *now == before)
                 .unwrap();
-            event(out, &result(request, text("all the same")));
+            let mut refusal = result(request, text(""));
+            refusal.as_object_mut().unwrap().remove("result");
+            refusal["error"] = json!({ "code": 0, "message": "cancelled" });
+            event(out, &refusal);
             hold(out);
         });
     });
@@ -548,4 +562,59 @@ fn raw_bytes_are_a_body_and_a_refusal_is_their_answer() {
 ",
     );
     run.ends(0, "passed");
+}
+
+/// Answers each line for itself: pings, batches, and errors for all else.
+fn answering_lines() -> String {
+    python(
+        "
+def one(message):
+    method = message.get('method')
+    if 'id' not in message or method is None: return None
+    if method == 'initialize': return {'jsonrpc': '2.0', 'id': message['id'], 'result': hello(message)}
+    if method == 'tools/list': return {'jsonrpc': '2.0', 'id': message['id'], 'result': {'tools': []}}
+    if method == 'ping': return {'jsonrpc': '2.0', 'id': message['id'], 'result': {}}
+    return {'jsonrpc': '2.0', 'id': message['id'], 'error': {'code': -32601, 'message': 'unknown'}}
+while (line := sys.stdin.readline()):
+    try: message = json.loads(line)
+    except ValueError: message = None
+    if isinstance(message, list):
+        for part in message:
+            if said := one(part): send(said)
+    elif isinstance(message, dict):
+        if said := one(message): send(said)
+    else: send({'jsonrpc': '2.0', 'id': None, 'error': {'code': -32700, 'message': 'no JSON'}})
+",
+    )
+}
+
+#[test]
+fn each_line_and_each_element_of_raw_bytes_may_be_answered() {
+    let plan = format!(
+        "version: 1\nservers: {{ s: {} }}\nsteps:\n{}",
+        answering_lines(),
+        r#"
+  - { id: lines, raw: "{\"jsonrpc\":\"2.0\",\"id\":\"q1\",\"method\":\"ping\"}\n{\"jsonrpc\":\"2.0\",\"id\":\"q2\",\"method\":\"ping\"}" }
+  - { id: batch, raw: "[{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"id\":\"b\",\"method\":\"ping\"}]" }
+  - { id: broken, raw: "{\"jsonrpc\":\"2.0\",\n\"id\":7,\n\"method\":\"ping\"}", expect: { error: { code: -32700 } } }
+  - { id: response, raw: "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}" }
+  - { id: after, request: ping }
+"#
+    );
+    let run = Project::with(&plan).run(&["--wire-check"]);
+    run.ends(0, "passed");
+    let notes = &run.last().server("s")["notes"];
+    assert!(notes.is_null(), "nothing of it is a breach: {notes}");
+}
+
+#[test]
+fn junk_that_is_refused_does_not_accuse_the_server() {
+    let run = run(&answering_lines(), "  - { id: junk, raw: hello }\n");
+    run.ends(3, "needs_user_help");
+    let said = message(&run, "junk");
+    assert!(
+        said.contains("`expect: { error: { code: -32700 } }`"),
+        "{said}"
+    );
+    assert_eq!(run.last().state("junk"), "quarantined");
 }

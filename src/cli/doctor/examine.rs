@@ -5,12 +5,12 @@ use super::super::settings::World;
 use super::find::Found;
 use crate::doctor::{
     Config, Entry, Platform, Reached, Spot, Surroundings, by_hand, closer_look, duplicate_names,
-    fill, lint, secrets_of,
+    fill, lint, names_secret, secrets_of,
 };
 use crate::exec::{CheckupSettings, Examined, examine, preflight};
 use crate::model::{Checkup, CheckupState, Failure, Finding, Outcome};
 use crate::process::CommandSpec;
-use crate::text::redact::{Redactor, looks_secret, show_argv};
+use crate::text::redact::{Redactor, show_argv};
 use crate::text::sanitize;
 use crate::triage::Engine;
 use crate::wire::{Endpoint, Reach};
@@ -280,7 +280,7 @@ impl Filler<'_> {
         let taken = filled.taken.iter();
         self.redactor.learn(
             taken
-                .filter(|(name, _)| secret || looks_secret(name))
+                .filter(|(name, _)| secret || names_secret(name))
                 .cloned(),
         );
         filled.text
@@ -296,7 +296,13 @@ impl Filler<'_> {
                 env_file,
             } => {
                 let mut argv = vec![self.text(command, false)];
-                argv.extend(args.iter().map(|arg| self.text(arg, false)));
+                let mut before = "";
+                for arg in args {
+                    let own = arg.text.split(['=', ':']).next().unwrap_or_default();
+                    let secret = [before, own].iter().any(|name| names_secret(name));
+                    argv.push(self.text(arg, secret));
+                    before = if own.starts_with('-') { own } else { "" };
+                }
                 let cwd = match cwd {
                     Some(cwd) => folder.join(self.text(cwd, false)),
                     None => folder.to_owned(),
@@ -310,7 +316,7 @@ impl Filler<'_> {
                 };
                 pairs.extend(
                     env.iter()
-                        .map(|(name, spot)| (name.clone(), self.text(spot, looks_secret(name)))),
+                        .map(|(name, spot)| (name.clone(), self.text(spot, names_secret(name)))),
                 );
                 Reach::Stdio(CommandSpec {
                     argv,
@@ -350,7 +356,7 @@ impl Filler<'_> {
             .filter(|(name, _)| !name.is_empty())
             .collect();
         self.redactor
-            .learn(pairs.iter().filter(|(name, _)| looks_secret(name)).cloned());
+            .learn(pairs.iter().filter(|(name, _)| names_secret(name)).cloned());
         pairs
     }
 }

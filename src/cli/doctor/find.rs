@@ -2,12 +2,13 @@
 //! clients' usual places.
 
 use super::super::settings::World;
-use crate::doctor::{Base, Config, ConfigError, Platform, USUAL, read};
+use crate::doctor::{Base, Config, ConfigError, MAX_BYTES, Platform, USUAL, read};
 use crate::model::{ConfigProblem, ConfigSummary};
 use crate::text::sanitize;
 use etcetera::BaseStrategy as _;
 use std::collections::HashSet;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What was found.
@@ -108,7 +109,7 @@ fn folder_of(path: &Path, world: &World) -> PathBuf {
 
 impl Found {
     fn add(&mut self, path: &Path, folder: PathBuf, world: &World, named: bool) {
-        let config = fs::read(world.cwd.join(path))
+        let config = contents(&world.cwd.join(path))
             .map_err(|error| refused(path, format!("it can't be read: {error}")))
             .and_then(|bytes| {
                 String::from_utf8(bytes)
@@ -153,6 +154,15 @@ impl Found {
             }),
         });
     }
+}
+
+/// What a file holds, up to one byte more than a configuration may have.
+fn contents(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(MAX_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn refused(path: &Path, what: String) -> ConfigError {

@@ -9,7 +9,7 @@ use crate::exec::step::{Aftermath, Scene, StepEnd};
 use crate::model::{Assertion, AssertionTarget};
 use crate::plan::Predicate;
 use crate::text::human_duration;
-use crate::wire::{CancelEnd, Reply, ReplyOutcome};
+use crate::wire::{CROSSING, CancelEnd, Reply, ReplyOutcome};
 use serde_json::Value;
 
 impl Ended<'_> {
@@ -110,6 +110,7 @@ impl Ended<'_> {
                 | ReplyOutcome::Unanswered(_)
                 | ReplyOutcome::Http(_) => self.settle(reply).await,
             },
+            CancelEnd::Crossed => (self.fail_with(self.crossed()), Aftermath::Alive),
             CancelEnd::Answered => {
                 let text = format!("the server answered {shown} although it had been cancelled");
                 (
@@ -153,12 +154,28 @@ impl Ended<'_> {
     fn too_early(&self) -> Mismatch {
         let after = self.step.cancel.map(|cancel| cancel.after);
         let text = format!(
-            "{} was answered after {}, too early to be cancelled after {}",
+            "{} was answered after {}, too early to be cancelled after {}: use a slower call or a \
+             shorter `cancel_after`",
             self.ready.shown(),
             human_duration(self.elapsed),
             human_duration(after.unwrap_or_default())
         );
-        let mut mismatch = self.odd("cancelled", &text);
+        self.untimely(&text)
+    }
+
+    /// Nobody can tell whether the server knew already that it was cancelled.
+    fn crossed(&self) -> Mismatch {
+        let text = format!(
+            "{} was answered within {} of its cancellation, too soon to say that the server \
+             should have known of it: use a slower call or a shorter `cancel_after`",
+            self.ready.shown(),
+            human_duration(CROSSING)
+        );
+        self.untimely(&text)
+    }
+
+    fn untimely(&self, text: &str) -> Mismatch {
+        let mut mismatch = self.odd("cancelled", text);
         mismatch.assertion.target = Some(AssertionTarget::Duration);
         mismatch
     }

@@ -6,20 +6,33 @@ use super::reader::{Path, Reader, Shape, entry, get};
 use super::references::{Needs, Place};
 use crate::plan::syntax::{Data, Entry, Node};
 use crate::plan::{
-    Answer, Cancel, Completion, CompletionOf, Give, NotificationExpect, Operator, Predicate, Raw,
-    Request, Subscription,
+    Answer, Completion, CompletionOf, Give, NotificationExpect, Operator, Predicate, Raw, Request,
+    Subscription,
 };
 use crate::text::close_names;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use std::time::Duration;
 
 /// What servers ask of their clients, up to 2026-07-28.
 const ASKED: [&str; 3] = ["roots/list", "sampling/createMessage", "elicitation/create"];
 
-/// How long a cancelled request must stay without an answer.
-const QUIET_FOR: Duration = Duration::from_millis(500);
+/// What a person may do about an elicitation.
+const ACTIONS: [&str; 3] = ["accept", "decline", "cancel"];
+
+/// What servers tell, of 2024-11-05 to 2026-07-28, after `notifications/`.
+const NOTIFIED: [&str; 10] = [
+    "cancelled",
+    "progress",
+    "message",
+    "resources/updated",
+    "resources/list_changed",
+    "tools/list_changed",
+    "prompts/list_changed",
+    "elicitation/complete",
+    "subscriptions/acknowledged",
+    "tasks/status",
+];
 
 const ANSWER: Shape = Shape {
     what: "an answer",
@@ -159,6 +172,18 @@ impl<'t> Reader<'t> {
             self.problem(node.span, path, message)
                 .hint("it accepts an `elicitation/create` with the defaults of its schema");
         }
+        if let (Give::Result(result), "elicitation/create") = (&give, method.as_str())
+            && let Some(action) = result.get("action").and_then(Value::as_str)
+            && !ACTIONS.contains(&action)
+            && !action.contains("${")
+        {
+            let message = format!("no elicitation is answered with the action `{action}`");
+            let problem = self.problem(node.span, path, message);
+            problem.hint(match close_names(action, ACTIONS).first() {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => format!("it is one of `{}`", ACTIONS.join("`, `")),
+            });
+        }
         Some(Answer {
             method,
             expect,
@@ -283,6 +308,19 @@ impl<'t> Reader<'t> {
             )
             .hint(format!("did you mean `notifications/{method}`?"));
         }
+        let (area, rest) = method.split_once('/').unwrap_or(("", method));
+        let close = close_names(rest, NOTIFIED);
+        if area == "notifications"
+            && !NOTIFIED.contains(&rest)
+            && let Some(close) = close.first()
+        {
+            self.problem(
+                named.span,
+                path.key("method"),
+                format!("no notification is called `{method}`"),
+            )
+            .hint(format!("did you mean `notifications/{close}`?"));
+        }
         let within =
             get(entries, "within").and_then(|value| self.duration(value, path.key("within")));
         let json = match get(entries, "json") {
@@ -325,7 +363,14 @@ impl<'t> Reader<'t> {
         needs: &mut Needs,
     ) -> Vec<Predicate> {
         if let Data::Map(_) = &node.data {
-            return self.predicates(node, path, Target::Count, needs);
+            let predicates = self.predicates(node, path, Target::Count, needs);
+            if let [only] = predicates.as_slice()
+                && is_true_of_any_count(only)
+            {
+                self.problem(node.span, path, "any number is that, so nothing is tested")
+                    .hint("at least one is `count: { ge: 1 }`; none at all is `absent: true`");
+            }
+            return predicates;
         }
         match self.count(node, path, 1) {
             Some(count) => vec![Predicate {
@@ -448,6 +493,11 @@ impl<'t> Reader<'t> {
             return None;
         };
         needs.insert(*position, id.to_owned());
+        if !self.names.unsubscribed.insert(id.to_owned()) {
+            let message = format!("a step before this one unsubscribes `{id}` already");
+            self.problem(node.span, path, message)
+                .hint("a subscription ends once; name one that is open, or take the step out");
+        }
         Some(Request::Unsubscribe(id.to_owned()))
     }
 
@@ -475,95 +525,16 @@ impl<'t> Reader<'t> {
             }
         }
     }
+}
 
-    /// `cancel_after` and `quiet_for`.
-    pub(super) fn cancel(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Option<Cancel> {
-        let quiet = entry(entries, "quiet_for");
-        let Some(after) = get(entries, "cancel_after") else {
-            if let Some(quiet) = quiet {
-                self.problem(
-                    quiet.key_span,
-                    path,
-                    "`quiet_for` is of a step that cancels",
-                )
-                .hint("say when, as in `cancel_after: 200ms`");
-            }
-            return None;
-        };
-        let quiet_for = quiet.and_then(|q| self.duration(&q.value, path.key("quiet_for")));
-        Some(Cancel {
-            after: self.duration(after, path.key("cancel_after"))?,
-            quiet_for: quiet_for.unwrap_or(QUIET_FOR),
-        })
-    }
-
-    /// Keys that mean nothing beside what a step does.
-    pub(super) fn unfit_keys(
-        &mut self,
-        entries: &[Entry<'t>],
-        request: Option<&Request>,
-        path: Path<'_>,
-    ) {
-        let Some(request) = request else {
-            return;
-        };
-        let mut refuse = |keys: &[&str], what: &str, hint: Option<&str>| {
-            for entry in entries.iter().filter(|e| keys.contains(&e.key.as_ref())) {
-                let message = format!("{what} has no `{}`", entry.key);
-                let problem = self.problem(entry.key_span, path, message);
-                if let Some(hint) = hint {
-                    problem.hint(hint);
-                }
-            }
-        };
-        match request {
-            Request::Raw(_) => {
-                let keys = ["answers", "log_level", "cancel_after", "bare"];
-                refuse(&keys, "a step of raw bytes", None);
-            }
-            Request::Unsubscribe(_) => {
-                let keys = ["answers", "log_level", "cancel_after", "bare", "capture"];
-                refuse(&keys, "`unsubscribe`", None);
-            }
-            Request::Subscribe(_) => {
-                let keys = ["log_level", "cancel_after", "bare"];
-                refuse(&keys, "`subscribe`", None);
-            }
-            Request::List(_) => refuse(
-                &["bare", "cancel_after"],
-                "`list`",
-                Some("`request: METHOD` sends one request for one page"),
-            ),
-            Request::Tool(_) | Request::Read(_) | Request::Prompt(_) | Request::Complete(_) => {
-                refuse(
-                    &["bare"],
-                    "this kind of step",
-                    Some("`request: METHOD` sends any parameters"),
-                );
-            }
-            Request::Method(_) => {}
-        }
-        if get(entries, "cancel_after").is_none() {
-            return;
-        }
-        refuse(
-            &["capture"],
-            "a cancelled step",
-            Some("it passes when no answer comes"),
-        );
-        let Some(Data::Map(expected)) = get(entries, "expect").map(|node| &node.data) else {
-            return;
-        };
-        for entry in expected {
-            if !["notifications", "stderr"].contains(&entry.key.as_ref()) {
-                let message = format!(
-                    "a cancelled step has no answer to expect `{}` of",
-                    entry.key
-                );
-                self.problem(entry.key_span, path.key("expect"), message)
-                    .hint("it passes when no answer comes");
-            }
-        }
+/// Whether no number of notifications can break it.
+fn is_true_of_any_count(predicate: &Predicate) -> bool {
+    let least = predicate.operand.as_f64();
+    match predicate.operator {
+        Operator::Ge => least.is_some_and(|least| least <= 0.0),
+        Operator::Gt => least.is_some_and(|least| least < 0.0),
+        Operator::Exists => predicate.operand == Value::Bool(true),
+        _ => false,
     }
 }
 

@@ -4,6 +4,7 @@
 //! The main function is [`load`]. Must not know how a plan is executed.
 
 mod auth;
+mod beside;
 mod expect;
 mod features;
 mod matrix;

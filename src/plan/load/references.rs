@@ -5,7 +5,7 @@ use crate::plan::syntax::{Data, Node};
 use crate::plan::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
 use crate::text::close_names;
 use indexmap::IndexMap;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The names known so far, in the order of the plan.
 #[derive(Default)]
@@ -23,6 +23,8 @@ pub(super) struct Names {
     pub later_captures: HashMap<String, String>,
     /// By id: the steps that subscribe, with position and server.
     pub subscriptions: HashMap<String, (usize, String)>,
+    /// Of these, whose subscription a step before this one ends.
+    pub unsubscribed: HashSet<String>,
 }
 
 impl Names {

@@ -187,6 +187,7 @@ impl<'t> Reader<'t> {
         if let (Some(Request::Subscribe(_)), Some(server)) = (&request, &server) {
             let place = (position, server.clone());
             self.names.subscriptions.insert(id.to_owned(), place);
+            self.names.unsubscribed.remove(id);
         }
         if let (Some(Request::Unsubscribe(other)), Some(server)) = (&request, &server) {
             self.same_server(other, server, node, path);
@@ -218,7 +219,7 @@ impl<'t> Reader<'t> {
         let bare = get(entries, "bare")
             .and_then(|node| self.boolean(node, path.key("bare")))
             .unwrap_or_default();
-        let cancel = self.cancel(entries, path);
+        let cancel = self.cancel(entries, timeout, path);
         Some(Step {
             id: id.to_owned(),
             name,

@@ -7,7 +7,7 @@ use super::super::exchange::{Answer, End};
 use super::super::frame::Frame;
 use super::super::message::{Body, Line, Message, Payload, read_line, whole};
 use super::super::transcript::Direction;
-use super::{CONTENT_LENGTH, OUTBOX_BYTES, Peer, Pending};
+use super::{CONTENT_LENGTH, LateAnswer, OUTBOX_BYTES, Peer, Pending};
 use crate::model::Era;
 use crate::text::truncate;
 use serde_json::Value;
@@ -171,10 +171,13 @@ impl Peer {
                 return self.deliver(index, payload);
             }
             if self.given_up.remove(&number) {
-                if let Some((watched, answered)) = &mut self.watched
+                if let Some((watched, answer)) = &mut self.watched
                     && *watched == number
                 {
-                    *answered = true;
+                    *answer = Some(match payload {
+                        Payload::Result(_) => LateAnswer::Result,
+                        Payload::Error(_) | Payload::Nothing => LateAnswer::Error,
+                    });
                     self.stir();
                 }
                 return;

@@ -14,6 +14,7 @@ use super::discovery::{Found, Wanted, discover};
 use super::door::Door;
 use super::error::{AuthError, Stage};
 use super::fetch::Http;
+use super::metadata::canonical;
 use super::renewal::Renewal;
 use super::scopes;
 use super::token::{Refused, Tokens, form, shown};
@@ -232,8 +233,9 @@ impl Authorizer {
             Refusal::Unauthorized(challenge) => {
                 if tries.renewed {
                     let text = format!(
-                        "the server refuses a token that was issued for it just now{}",
-                        self.said(challenge)
+                        "the server refuses a token that was issued for it just now{}{}",
+                        self.said(challenge),
+                        self.for_another(&progress)
                     );
                     return Err(AuthError::new(Stage::Token, text).redacted(&self.redactor));
                 }
@@ -295,6 +297,21 @@ impl Authorizer {
             description: challenge.error_description.clone(),
         };
         shown(&self.redactor.redact(&refused.in_words()))
+    }
+
+    /// That the token is for a resource above the server. RFC 9728, section 3.3,
+    /// has clients refuse such metadata; the official SDKs take them, and so
+    /// does jelly, but a server may not.
+    fn for_another(&self, progress: &Progress) -> String {
+        let resource = progress.last.as_ref().map(|last| &last.resource);
+        match resource.filter(|resource| **resource != canonical(&self.server)) {
+            Some(resource) => format!(
+                "; its metadata name the resource {}, where its own URL should stand, and the \
+                 token is for that",
+                shown(resource)
+            ),
+            None => String::new(),
+        }
     }
 
     fn desk(&self) -> Desk<'_> {
