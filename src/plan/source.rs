@@ -51,6 +51,8 @@ pub enum ReplaceError {
     Changed { path: String },
     #[error("{path}: can't be written: {reason}")]
     Unwritable { path: String, reason: String },
+    #[error("{path}: it is read-only, and stays as it is; `chmod u+w` lets it be written")]
+    ReadOnly { path: String },
 }
 
 impl PlanSource {
@@ -105,8 +107,8 @@ impl PlanSource {
     /// all. The file's permissions stay, and a symbolic link to it stays one.
     ///
     /// # Errors
-    /// The file holds neither this text nor `before`, or can't be read or written; then it
-    /// is as it was.
+    /// The file holds neither this text nor `before`, is read-only for its owner, or can't
+    /// be read or written; then it is as it was.
     pub fn replace(&self, before: &Self) -> Result<(), ReplaceError> {
         let now = Self::read(&self.path)?;
         if now.text == self.text {
@@ -114,6 +116,12 @@ impl PlanSource {
         }
         if now.text != before.text {
             return Err(ReplaceError::Changed {
+                path: self.path.display().to_string(),
+            });
+        }
+        // A file that takes its place needs only a folder that can be written.
+        if std::fs::metadata(&self.path).is_ok_and(|file| read_only(&file.permissions())) {
+            return Err(ReplaceError::ReadOnly {
                 path: self.path.display().to_string(),
             });
         }
@@ -155,9 +163,39 @@ impl PlanSource {
     }
 }
 
+/// Whether a file is closed to its owner, who may be root.
+#[cfg(unix)]
+fn read_only(permissions: &std::fs::Permissions) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    permissions.mode() & 0o200 == 0
+}
+
+#[cfg(not(unix))]
+fn read_only(permissions: &std::fs::Permissions) -> bool {
+    permissions.readonly()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{PlanSource, ReadError, ReplaceError};
+
+    #[test]
+    fn a_read_only_file_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.yaml");
+        std::fs::write(&file, "a: 1\n").unwrap();
+        let mut permissions = std::fs::metadata(&file).unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(&file, permissions).unwrap();
+        let before = PlanSource::read(&file).unwrap();
+        let after = PlanSource {
+            text: "a: 2\n".into(),
+            ..before.clone()
+        };
+        let refused = after.replace(&before);
+        assert!(matches!(refused, Err(ReplaceError::ReadOnly { .. })));
+        assert_eq!(PlanSource::read(&file).unwrap(), before);
+    }
 
     #[test]
     fn a_plan_that_cannot_be_had_says_why() {

@@ -449,7 +449,7 @@ pub(super) fn notes(matrix: &MatrixReport) -> Vec<String> {
             };
             if ran != asked && server.state != ServerState::Failed {
                 notes.push(format!(
-                    "{}: the server {} ran {ran}, which its entry says itself",
+                    "{}: the server {} ran {ran}: its entry has a pin of its own",
                     variant.name, server.name
                 ));
             }

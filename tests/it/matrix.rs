@@ -285,7 +285,7 @@ steps: [{{ id: work, server: it, tool: work }}]
     ));
     let ended = project.jelly(&["run", "plan.yaml"]).output();
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-    let told = "2024-11-05, own: the server own ran 2025-03-26, which its entry says itself";
+    let told = "2024-11-05, own: the server own ran 2025-03-26: its entry has a pin of its own";
     assert!(ended.stdout.contains(told), "{}", ended.stdout);
     let table = project.read("reports/latest/matrix.md");
     assert!(table.contains("the server own ran 2025-03-26"), "{table}");

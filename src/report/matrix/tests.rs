@@ -14,7 +14,7 @@ fn passed(answer: &Value) -> (RunReport, StepAnswers) {
 }
 
 fn values(value: &str) -> IndexMap<String, String> {
-    [("protocol".to_owned(), value.to_owned())].into()
+    [("servers.it".to_owned(), value.to_owned())].into()
 }
 
 fn differ(one: &Value, other: &Value) -> Vec<(DifferenceKind, Option<String>)> {
@@ -83,7 +83,7 @@ fn another_fate_is_told_with_its_cause_and_a_step_that_was_not_reached() {
         report,
         answers: &nothing,
     });
-    let axes: IndexMap<_, _> = [("protocol".to_owned(), vec!["old".into(), "new".into()])].into();
+    let axes: IndexMap<_, _> = [("servers.it".to_owned(), vec!["old".into(), "new".into()])].into();
     let found = compare("plan", axes, &runs);
     assert!(!found.differences.is_empty());
     for difference in &found.differences {
