@@ -11,9 +11,7 @@ use super::reading::{CLASS, Level, is_syntax, level, without_repeated, without_v
 use super::rule::{Field, Rule, RuleSide, Strength, unknown};
 use super::secrets::unmarked;
 use super::sieve::Sieve;
-use crate::model::{
-    Diagnosis, ErrorCategory, Evidence, Failure, PlanIssue, Side, Suspect, Template,
-};
+use crate::model::{Diagnosis, ErrorCategory, Evidence, Failure, Side, Suspect, Template};
 use crate::text::truncate;
 use regex::bytes::{Regex, RegexBuilder};
 use std::cell::Cell;
@@ -277,7 +275,7 @@ impl Engine {
             standing: None,
             flaky: false,
             suspect,
-            repair: repair(rule, failure),
+            repair: rule.repair_of(failure),
             excused: None,
             advice: advice::render(
                 &rule.advice,
@@ -566,34 +564,6 @@ pub(super) fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
         return false;
     }
     rule.when.holds(facts)
-}
-
-/// A wrong name is mended by the one close name that exists; without it the
-/// step can only be taken out.
-fn repair(rule: &Rule, failure: &Failure) -> Option<String> {
-    let repair = rule.repair.as_deref()?;
-    let replacement = match &failure.issue {
-        Some(
-            PlanIssue::UnknownTool { candidates, .. } | PlanIssue::UnknownServer { candidates, .. },
-        ) if candidates.len() != 1 => "quarantine_step",
-        Some(PlanIssue::UnknownArgument { candidates, .. }) if candidates.len() != 1 => {
-            return None;
-        }
-        Some(
-            PlanIssue::CommandNotFound { .. }
-            | PlanIssue::NotExecutable { .. }
-            | PlanIssue::MissingDirectory { .. }
-            | PlanIssue::MissingVariable { .. }
-            | PlanIssue::UnknownServer { .. }
-            | PlanIssue::UnknownTool { .. }
-            | PlanIssue::UnknownArgument { .. }
-            | PlanIssue::MissingArgument { .. }
-            | PlanIssue::ArgumentType { .. }
-            | PlanIssue::InvalidArgument { .. },
-        )
-        | None => repair,
-    };
-    Some(replacement.to_owned())
 }
 
 #[cfg(test)]

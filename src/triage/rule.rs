@@ -2,7 +2,7 @@
 //! hold, and what it says then.
 
 use super::facts::When;
-use crate::model::{ErrorCategory, Failure};
+use crate::model::{ErrorCategory, Failure, PlanIssue};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -184,4 +184,35 @@ pub(super) fn unknown() -> &'static Rule {
         lookalikes: Vec::new(),
     });
     &UNKNOWN
+}
+
+impl Rule {
+    /// A wrong name is mended by the one close name that exists; without it the
+    /// step can only be taken out.
+    pub(super) fn repair_of(&self, failure: &Failure) -> Option<String> {
+        let repair = self.repair.as_deref()?;
+        let replacement = match &failure.issue {
+            Some(
+                PlanIssue::UnknownTool { candidates, .. }
+                | PlanIssue::UnknownServer { candidates, .. },
+            ) if candidates.len() != 1 => "quarantine_step",
+            Some(PlanIssue::UnknownArgument { candidates, .. }) if candidates.len() != 1 => {
+                return None;
+            }
+            Some(
+                PlanIssue::CommandNotFound { .. }
+                | PlanIssue::NotExecutable { .. }
+                | PlanIssue::MissingDirectory { .. }
+                | PlanIssue::MissingVariable { .. }
+                | PlanIssue::UnknownServer { .. }
+                | PlanIssue::UnknownTool { .. }
+                | PlanIssue::UnknownArgument { .. }
+                | PlanIssue::MissingArgument { .. }
+                | PlanIssue::ArgumentType { .. }
+                | PlanIssue::InvalidArgument { .. },
+            )
+            | None => repair,
+        };
+        Some(replacement.to_owned())
+    }
 }
