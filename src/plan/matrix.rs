@@ -49,7 +49,7 @@ impl Matrix {
     }
 
     /// All combinations, the last axis turning fastest. No more than
-    /// [`MAX_VARIANTS`].
+    /// `MAX_VARIANTS`.
     #[must_use]
     pub fn variants(&self) -> Vec<Variant> {
         let mut variants = vec![Variant::default()];
