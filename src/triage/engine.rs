@@ -220,7 +220,15 @@ impl Engine {
     /// The same, with what the diagnosis' fingerprint was made of.
     #[must_use]
     pub fn diagnose_with_template(&self, failure: &Failure) -> (Diagnosis, Template) {
-        let failure = &*unmarked(failure);
+        let (unmarked, mark) = unmarked(failure);
+        let (mut diagnosis, template) = self.read_through(&unmarked);
+        if let Some(mark) = mark {
+            mark.restore(&mut diagnosis);
+        }
+        (diagnosis, template)
+    }
+
+    fn read_through(&self, failure: &Failure) -> (Diagnosis, Template) {
         let facts = Facts::of(failure);
         let mut texts = clues::texts(&facts);
         let found = self.strongest(&facts, &mut texts);

@@ -1,9 +1,10 @@
 //! The marks that stand for secrets, which are jelly's words and nobody's
 //! evidence: `bad "[secret TOKEN]"` says nothing of a token.
 
-use crate::model::Failure;
+use crate::model::{Diagnosis, Failure};
 use memchr::memmem;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// How [`Redactor`](crate::text::redact::Redactor) begins its marks.
 const MARK: &str = "[secret ";
@@ -12,19 +13,37 @@ const NEUTRAL: &str = "[redacted]";
 /// Bytes of a mark's name; what is longer is none.
 const NAME: usize = 200;
 
-/// The failure without marks.
-pub(super) fn unmarked(failure: &Failure) -> Cow<'_, Failure> {
+/// The one mark that a failure held, where it held no other.
+pub(super) struct Mark(String);
+
+impl Mark {
+    /// Says again which secret stood in what is quoted.
+    pub(super) fn restore(&self, diagnosis: &mut Diagnosis) {
+        let advice = &mut diagnosis.advice;
+        let quoted = diagnosis.evidence.iter_mut().map(|quote| &mut quote.text);
+        for text in quoted.chain([&mut advice.what]).chain(&mut advice.fix) {
+            if text.contains(NEUTRAL) {
+                *text = text.replace(NEUTRAL, &self.0);
+            }
+        }
+    }
+}
+
+/// The failure without marks, and what was its only one.
+pub(super) fn unmarked(failure: &Failure) -> (Cow<'_, Failure>, Option<Mark>) {
     let holds = |text: &str| memmem::find(text.as_bytes(), MARK.as_bytes()).is_some();
     let mut failure = Cow::Borrowed(failure);
+    let mut marks = BTreeSet::new();
     // Hardly any has one, so that hardly any is copied.
     if texts(&failure).into_iter().flatten().any(holds) {
         for text in texts_of(failure.to_mut()) {
             if holds(text) {
-                *text = without(text);
+                *text = without(text, &mut marks);
             }
         }
     }
-    failure
+    let only = marks.pop_first().filter(|_| marks.is_empty());
+    (failure, only.map(Mark))
 }
 
 fn texts(failure: &Failure) -> [Option<&str>; 9] {
@@ -67,7 +86,8 @@ fn texts_of(failure: &mut Failure) -> impl Iterator<Item = &mut String> {
     .flatten()
 }
 
-fn without(text: &str) -> String {
+/// The text without marks, which go to `marks`.
+fn without(text: &str, marks: &mut BTreeSet<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, marked)) = rest.split_once(MARK) {
@@ -76,6 +96,7 @@ fn without(text: &str) -> String {
         match end {
             Some(end) => {
                 out.push_str(NEUTRAL);
+                marks.insert(format!("{MARK}{}]", &marked[..end]));
                 rest = &marked[end + 1..];
             }
             None => {
@@ -95,13 +116,32 @@ mod tests {
     use crate::triage::Engine;
     use serde_json::json;
     use std::borrow::Cow;
+    use std::collections::BTreeSet;
 
     #[test]
     fn marks_go_and_the_rest_stays() {
-        assert_eq!(without("bad \"[secret KEY]\"."), "bad \"[redacted]\".");
-        assert_eq!(without("[secret a][secret b]x"), "[redacted][redacted]x");
+        let mut marks = BTreeSet::new();
+        let mut bare = |text: &str| without(text, &mut marks);
+        assert_eq!(bare("bad \"[secret KEY]\"."), "bad \"[redacted]\".");
+        assert_eq!(bare("[secret a][secret b]x"), "[redacted][redacted]x");
         let open = format!("[secret {}", "é".repeat(300));
-        assert_eq!(without(&open), open);
+        assert_eq!(bare(&open), open);
+        assert_eq!(marks.len(), 3);
+    }
+
+    #[test]
+    fn what_is_quoted_says_again_which_secret_it_was() {
+        let refused = |text: &str| {
+            let failure = Failure {
+                message: Some(text.to_owned()),
+                ..Failure::default()
+            };
+            Engine::builtin().diagnose(&failure).evidence.unwrap().text
+        };
+        let one = refused("[secret DB]: connection refused");
+        assert_eq!(one, "[secret DB]: connection refused");
+        let two = refused("[secret DB] at [secret HOST]: connection refused");
+        assert_eq!(two, "[redacted] at [redacted]: connection refused");
     }
 
     #[test]
@@ -133,7 +173,7 @@ mod tests {
             ..Failure::default()
         };
         let plain = of("bad \"orange\"");
-        assert!(matches!(unmarked(&plain), Cow::Borrowed(_)));
+        assert!(matches!(unmarked(&plain).0, Cow::Borrowed(_)));
         let marked = Engine::builtin().diagnose(&of("bad \"[secret ROOM]\""));
         let plain = Engine::builtin().diagnose(&plain);
         assert_eq!(marked.rule, plain.rule);
