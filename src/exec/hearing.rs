@@ -8,7 +8,7 @@ use super::operators::{Compiled, OperandError, holds};
 use crate::model::{Assertion, AssertionTarget};
 use crate::plan::{Location, NotificationExpect, Predicate};
 use crate::text::human_duration;
-use crate::wire::{Notice, Session};
+use crate::wire::{Notice, Session, deadline_after};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -56,7 +56,7 @@ impl Hearing<'_> {
         before: u64,
         since: Instant,
     ) -> Result<(), Unheard> {
-        let deadline = since.checked_add(self.within).unwrap_or(since);
+        let deadline = deadline_after(since, self.within);
         let mut stirs = session.stirs();
         let mut found = Found::default();
         let mut seen = before;
@@ -152,12 +152,14 @@ impl Hearing<'_> {
             };
         }
         if !expect.count.is_empty() {
-            let Some((predicate, operand)) = self.off(&found)? else {
-                return Ok(());
-            };
-            if found.dropped {
+            let off = self.off(&found)?;
+            // Those that are gone can only add to what is enough already.
+            if found.dropped && (off.is_some() || !expect.count_only_grows()) {
                 return Err(self.lost());
             }
+            let Some((predicate, operand)) = off else {
+                return Ok(());
+            };
             let shown = self.cleaner.quote_value(&operand);
             let relation = relation(predicate.operator, &operand);
             let message = format!(

@@ -10,7 +10,7 @@ use super::script::Script;
 use super::sending::send;
 use super::subscriptions::Subscriptions;
 use crate::model::{Because, Failure, Phase, PlanIssue, StepState};
-use crate::plan::{Server, Step};
+use crate::plan::{NotificationExpect, Server, Step};
 use crate::wire::{HttpEnd, Session};
 use std::cell::RefCell;
 use std::time::Duration;
@@ -173,8 +173,19 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
             step.id
         )
     });
+    let wanted_silence = |expect: &NotificationExpect| expect.absent || !expect.count_only_grows();
+    let unheard = (session.is_mute_unasked()
+        && step.expect.notifications.iter().any(wanted_silence))
+    .then(|| {
+        format!(
+            "it offers no stream on which it could tell anything by itself, so that what must \
+             not come was looked for in its answers alone (step `{}`)",
+            step.id
+        )
+    });
+    let notes = unjudged.into_iter().chain(refused).chain(unheard);
     Ran {
-        notes: unjudged.into_iter().chain(refused).collect(),
+        notes: notes.collect(),
         stderr: if end
             .failure
             .as_ref()

@@ -321,7 +321,8 @@ impl Drop for InFlight {
 
 /// When a limit runs out; one that is too large to add up never does in
 /// practice.
-pub(super) fn deadline_after(from: Instant, limit: Duration) -> Instant {
+#[must_use]
+pub fn deadline_after(from: Instant, limit: Duration) -> Instant {
     from.checked_add(limit)
         .unwrap_or_else(|| from + Duration::from_secs(365 * 86_400))
 }

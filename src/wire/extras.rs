@@ -93,6 +93,13 @@ impl Session {
         Stirs(self.connection().look(Peer::stirs))
     }
 
+    /// Whether the server has no way to tell what nobody asked for, as over
+    /// HTTP in the eras of sessions where it offers no stream for that.
+    #[must_use]
+    pub fn is_mute_unasked(&self) -> bool {
+        self.connection().look(|peer| peer.observed().mute_unasked)
+    }
+
     /// Whether nothing more will come.
     #[must_use]
     pub fn has_ended(&self) -> bool {

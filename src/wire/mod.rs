@@ -45,7 +45,7 @@ mod fixture;
 
 pub use answers::{Answers, Ask, Given, Responder, accept_defaults};
 pub use check::{Checker, RULES, Rule};
-pub use connection::{Connection, Ear, InFlight};
+pub use connection::{Connection, Ear, InFlight, deadline_after};
 pub use era::{Greeting, LOG_LEVEL, VERSIONS, Version};
 pub use exchange::{Answer, End, HttpEnd, Life, Outgoing};
 pub use extras::{CROSSING, CancelEnd, Listening, Stirs};

@@ -29,6 +29,9 @@ pub struct Observed {
     pub breach_count: u64,
     /// The server said that its list of tools is no longer what it was.
     pub tools_changed: bool,
+    /// It offers no stream on which it could tell what nobody asked for, or
+    /// the one that it had is lost.
+    pub mute_unasked: bool,
 }
 
 impl Observed {

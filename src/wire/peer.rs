@@ -395,6 +395,11 @@ impl Peer {
         self.stirred.send_modify(|count| *count += 1);
     }
 
+    /// Only answers bring what the server has to say from here on.
+    pub fn hears_answers_alone(&mut self) {
+        self.observed.mute_unasked = true;
+    }
+
     /// Whether nothing more will come.
     #[must_use]
     pub fn has_ended(&self) -> bool {

@@ -91,6 +91,49 @@ for n in range(5):
 }
 
 #[test]
+fn a_number_that_lost_notifications_could_break_does_not_hold() {
+    let body = "for n in range(5):
+    tell('notifications/message', level='info', data=n)
+for n in range(3000):
+    tell('notifications/own', n=n)
+answer(message, text('done'))";
+    for count in ["{ le: 2 }", "{ equals: 0 }"] {
+        let step = format!(
+            "
+  - id: one
+    tool: work
+    expect: {{ notifications: [{{ method: notifications/message, within: 1s, count: {count} }}] }}
+"
+        );
+        let said = message(&run(&calling(body), &step), "one");
+        assert!(
+            said.contains("more notifications came than are kept"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn silence_of_a_server_that_could_not_have_told_is_noted() {
+    let server = Http::serve(|request, out| {
+        legacy(request, out, |request, out| {
+            json_answer(out, &[], &result(request, text("done")));
+        });
+    });
+    let run = run(
+        &server.entry(""),
+        "
+  - id: one
+    tool: work
+    expect: { notifications: [{ method: notifications/message, within: 1s, absent: true }] }
+",
+    );
+    run.ends(0, "passed");
+    let notes = run.last().server("s")["notes"].to_string();
+    assert!(notes.contains("offers no stream"), "{notes}");
+}
+
+#[test]
 fn a_notification_that_does_not_come_is_missed_and_what_came_is_told() {
     let run = run(
         &calling(TELLS_TWICE),

@@ -47,12 +47,13 @@ pub(super) async fn listen(shared: Arc<Shared>, link: Arc<Link>) {
                     hear(&shared, &mut parser, &chunk, &mut retry, &mut Vec::new());
                 }
             }
-            Ok(_) => return,
+            Ok(_) => break,
             // What is wrong shows in the next request.
             Err(_) => {}
         }
         sleep(retry).await;
     }
+    shared.peer().hears_answers_alone();
 }
 
 /// Opens the stream of the deprecated transport, if the server has it, and
