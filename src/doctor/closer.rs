@@ -162,16 +162,11 @@ mod tests {
             evidence: None,
             fingerprint: String::new(),
             test_fingerprint: String::new(),
-            repeated: None,
-            standing: None,
-            flaky: false,
-            suspect: None,
-            repair: None,
-            excused: None,
             advice: Advice {
                 fix: fix.iter().map(|line| (*line).to_owned()).collect(),
                 ..Advice::default()
             },
+            ..Diagnosis::BLANK
         };
         closer_look(&mut diagnosis, stderr, |path| path == Path::new("/there"));
         diagnosis.advice.fix

@@ -124,3 +124,29 @@ pub struct Diagnosis {
     pub excused: Option<String>,
     pub advice: Advice,
 }
+
+impl Diagnosis {
+    /// Of which nothing is known: test-side and ambiguous, by no rule.
+    pub const BLANK: Self = Self {
+        side: Side::Test,
+        ambiguous: true,
+        error_category: None,
+        root_cause: String::new(),
+        retryable: None,
+        rule: String::new(),
+        evidence: None,
+        fingerprint: String::new(),
+        test_fingerprint: String::new(),
+        repeated: None,
+        standing: None,
+        flaky: false,
+        suspect: None,
+        repair: None,
+        excused: None,
+        advice: Advice {
+            what: String::new(),
+            why: String::new(),
+            fix: Vec::new(),
+        },
+    };
+}

@@ -380,28 +380,7 @@ impl Failures {
 }
 
 /// What stands for a place that is none; `push` makes no such place.
-static BLANK: Diagnosis = Diagnosis {
-    side: Side::Test,
-    ambiguous: true,
-    error_category: None,
-    root_cause: String::new(),
-    retryable: None,
-    rule: String::new(),
-    evidence: None,
-    fingerprint: String::new(),
-    test_fingerprint: String::new(),
-    repeated: None,
-    standing: None,
-    flaky: false,
-    suspect: None,
-    repair: None,
-    excused: None,
-    advice: Advice {
-        what: String::new(),
-        why: String::new(),
-        fix: Vec::new(),
-    },
-};
+static BLANK: Diagnosis = Diagnosis::BLANK;
 
 /// No list comes near 2³² entries: each is more than a byte of a report whose
 /// failures are kept in memory.

@@ -3,8 +3,7 @@
 
 use super::{Facts, FsFacts, PathKind, Proposal, RepairId, propose};
 use crate::model::{
-    Advice, Diagnosis, ErrorCategory, Failure, Outcome, Phase, PlanIssue, Side, ToolInfo,
-    ToolResult,
+    Diagnosis, ErrorCategory, Failure, Outcome, Phase, PlanIssue, Side, ToolInfo, ToolResult,
 };
 use crate::plan::{Plan, PlanEdit, PlanSource, Scope};
 use proptest::prelude::*;
@@ -94,13 +93,7 @@ fn diagnosis(root_cause: &str) -> Diagnosis {
         evidence: None,
         fingerprint: "f".into(),
         test_fingerprint: "t".into(),
-        repeated: None,
-        standing: None,
-        flaky: false,
-        suspect: None,
-        repair: None,
-        excused: None,
-        advice: Advice::default(),
+        ..Diagnosis::BLANK
     }
 }
 

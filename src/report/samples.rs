@@ -87,13 +87,7 @@ pub(super) fn diagnosis(side: Side, root_cause: &str) -> Diagnosis {
         evidence: None,
         fingerprint: "f1a2b3c4d5e6".into(),
         test_fingerprint: "0a1b2c3d4e5f".into(),
-        repeated: None,
-        standing: None,
-        flaky: false,
-        suspect: None,
-        repair: None,
-        excused: None,
-        advice: Advice::default(),
+        ..Diagnosis::BLANK
     }
 }
 

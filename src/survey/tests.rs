@@ -1,6 +1,6 @@
 use super::{Before, FailOn, Part, Terms, account};
 use crate::model::{
-    Advice, Diagnosis, ErrorCategory, Evidence, FailureStatus, HealthState, ReportSummary, Side,
+    Diagnosis, ErrorCategory, Evidence, FailureStatus, HealthState, ReportSummary, Side,
     TriageReport, TriagedFailure, Verdict,
 };
 use proptest::prelude::*;
@@ -48,13 +48,7 @@ fn failure(report: &str, name: &str, kind: &str) -> TriagedFailure {
             // A fingerprint knows no addresses but those of named hosts.
             fingerprint: format!("j1:{}", kind.replace(|c: char| c.is_ascii_digit(), "")),
             test_fingerprint: format!("j1:{name}"),
-            repeated: None,
-            standing: None,
-            flaky: false,
-            suspect: None,
-            repair: None,
-            excused: None,
-            advice: Advice::default(),
+            ..Diagnosis::BLANK
         },
         history: None,
     }

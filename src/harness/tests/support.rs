@@ -3,7 +3,7 @@
 
 use crate::harness::{Decision, LoopState, Observation, Policy, Seen, StepFacts};
 use crate::model::{
-    Advice, Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
+    Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
     IterationRecord, Outcome, Phase, Section, ServerReport, ServerState, Side, StepReport,
     StepState,
 };
@@ -64,13 +64,7 @@ pub(super) fn diagnosis(side: Side, root_cause: &str, owner: &str) -> Diagnosis 
         evidence: None,
         fingerprint: root_cause.into(),
         test_fingerprint: format!("{root_cause}@{owner}"),
-        repeated: None,
-        standing: None,
-        flaky: false,
-        suspect: None,
-        repair: None,
-        excused: None,
-        advice: Advice::default(),
+        ..Diagnosis::BLANK
     }
 }
 

@@ -32,13 +32,8 @@ fn diagnosis(side: Side, root_cause: &str, evidence: &str) -> Diagnosis {
         }),
         fingerprint: format!("j1:{root_cause}"),
         test_fingerprint: format!("j1:{root_cause}-test"),
-        repeated: None,
-        standing: None,
-        flaky: false,
-        suspect: None,
-        repair: None,
-        excused: None,
         advice: advice("Something is wrong.", &["Mend it.", "$ mend --all"]),
+        ..Diagnosis::BLANK
     }
 }
 
