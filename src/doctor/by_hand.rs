@@ -1,6 +1,5 @@
 //! What a person types to see what a server says.
 
-use super::closer::word;
 use super::secrets::names_secret;
 use crate::text::redact::{Redactor, show_argv};
 use std::path::Path;
@@ -39,6 +38,19 @@ pub fn by_hand(
         word(&redactor.redact(&cwd.display().to_string())),
         words.join(" ")
     )
+}
+
+/// A word as a POSIX shell reads it.
+pub(super) fn word(text: &str) -> String {
+    let plain = !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_./:@%+,".contains(c));
+    if plain {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
