@@ -577,5 +577,6 @@ pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
         PlanIssue::MissingArgument { .. } => "missing_argument",
         PlanIssue::ArgumentType { .. } => "argument_type",
         PlanIssue::InvalidArgument { .. } => "invalid_argument",
+        PlanIssue::SnapshotMissing { .. } => "snapshot_missing",
     }
 }

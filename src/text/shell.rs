@@ -2,7 +2,8 @@
 
 /// `word` as a shell reads it back, byte for byte: bare where nothing in it
 /// means anything to a shell, in single quotes otherwise.
-pub(super) fn quote(word: &str) -> String {
+#[must_use]
+pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,".contains(c);
     // In front of a command, `A=b` would set a variable; behind it not.
     let plain = |c: char| plain(c) || c == '=';
@@ -15,19 +16,20 @@ pub(super) fn quote(word: &str) -> String {
 
 /// Whether a word can stand on one line of a script, and be an argument of a
 /// process at all: no line ends, no NUL, nothing that a terminal obeys.
-pub(super) fn is_sayable(word: &str) -> bool {
+#[must_use]
+pub fn is_sayable(word: &str) -> bool {
     !word.chars().any(char::is_control)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::quote;
+    use super::shell_word;
     use proptest::prelude::*;
     use std::process::Command;
 
     /// What a real shell makes of the words of a command.
     fn read_back(words: &[String]) -> Vec<String> {
-        let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
+        let quoted: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
         let script = format!("printf '%s\\0' {}", quoted.join(" "));
         let output = Command::new("sh").args(["-c", &script]).output().unwrap();
         assert!(output.status.success(), "{script}");
