@@ -311,7 +311,7 @@ pub fn issue_of(unresolved: &Unresolved) -> Option<PlanIssue> {
             name: name.clone(),
             secret: false,
         }),
-        Unresolved::Secret(name) => Some(PlanIssue::MissingVariable {
+        Unresolved::Secret(name) | Unresolved::EmptySecret(name) => Some(PlanIssue::MissingVariable {
             name: name.clone(),
             secret: true,
         }),
