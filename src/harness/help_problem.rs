@@ -5,7 +5,7 @@ use crate::model::{
     ActionKind, Assertion, Because, Exit, FailureReport, HelpProblem, IterationReport, Phase,
     RepairReport, Standing, StepState,
 };
-use crate::text::{one_line, plural, shell_word};
+use crate::text::{one_line, plural, shell_command, shell_word};
 
 /// How much of a value or a line is quoted, in bytes.
 const QUOTE: usize = 200;
@@ -264,8 +264,7 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         Phase::Config | Phase::Call | Phase::Assert | Phase::Teardown => false,
     };
     if started_by_us {
-        let words: Vec<String> = failure.argv.iter().map(|word| shell_word(word)).collect();
-        push_new(&mut next, format!("$ {}", words.join(" ")));
+        push_new(&mut next, format!("$ {}", shell_command(&failure.argv)));
     }
     if let Some(step) = case.steps.first() {
         push_new(

@@ -3,7 +3,7 @@
 use super::rule::AdviceText;
 use super::runner::is_foreign;
 use crate::model::{Advice, Failure, PlanIssue};
-use crate::text::shell_word;
+use crate::text::{shell_command, shell_word};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -172,13 +172,7 @@ pub(super) fn values(f: &Failure) -> Values {
     set("timeout", f.timeout_s.map(|s| format!("{s} s")));
     set(
         "command",
-        (!f.argv.is_empty()).then(|| {
-            f.argv
-                .iter()
-                .map(|a| shell_word(a))
-                .collect::<Vec<_>>()
-                .join(" ")
-        }),
+        (!f.argv.is_empty()).then(|| shell_command(&f.argv)),
     );
     set(
         "status",
