@@ -32,6 +32,11 @@ const KNOWN: &[&str] = &[
     "reason",
     "status",
     "test",
+    "folder",
+    "spot",
+    "invalid",
+    "origin",
+    "install",
 ];
 
 /// The values of placeholders.
