@@ -7,6 +7,7 @@ use super::history::ListArgs;
 use super::login::LoginArgs;
 use super::past::HistoryArgs;
 use super::rules::{RuleFiles, RulesArgs};
+use super::schema_store::LadderArgs;
 use super::snapshot::SnapshotArgs;
 use super::triage::TriageArgs;
 use crate::mock::MockArgs;
@@ -175,6 +176,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub memory: HistoryArgs,
+
+    #[command(flatten)]
+    pub ladder: LadderArgs,
 
     /// Holds every message of every server against the specification; a breach fails the run
     #[arg(long)]

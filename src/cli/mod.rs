@@ -22,6 +22,7 @@ mod record;
 mod results;
 mod rules;
 mod run;
+mod schema_store;
 mod settings;
 mod snapshot;
 mod triage;

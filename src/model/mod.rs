@@ -17,6 +17,7 @@ mod matrix;
 mod record;
 mod report;
 mod rules;
+mod rung;
 mod template;
 mod triage;
 mod wire;
@@ -54,6 +55,7 @@ pub use rules::{
     Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,
     WithheldInfo,
 };
+pub use rung::{OutputSeen, Rung};
 pub use template::Template;
 pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,
