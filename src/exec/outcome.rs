@@ -15,11 +15,12 @@ use super::snapshots;
 use super::step::{Aftermath, Scene, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use crate::model::{
-    Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, RpcError, StepState, ToolResult,
+    Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, PlanIssue, RpcError, StepState,
+    ToolResult,
 };
 use crate::plan::{Location, Operator, Predicate, Step};
 use crate::process::Mark;
-use crate::text::{human_duration, plural};
+use crate::text::{human_duration, plural, shell_word};
 use crate::wire::{CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -364,13 +365,30 @@ impl Ended<'_> {
                 at,
                 proposals,
             } => {
-                let message = format!("an expectation can't be held against the answer: {error}");
-                let mut failure = at_step(step, Phase::Config, message);
-                if let OperandError::Unresolved(unresolved) = &error {
-                    failure.issue = issue_of(unresolved);
-                }
-                failure.file = Some(board.plan.source.path.display().to_string());
-                failure.line = Some(at.line as u64);
+                let plan = board.plan.source.path.display().to_string();
+                let (message, issue) = match &error {
+                    OperandError::NoSnapshot { name, path } => (
+                        error.to_string(),
+                        Some(PlanIssue::SnapshotMissing {
+                            name: name.clone(),
+                            path: path.display().to_string(),
+                            plan: plan.clone(),
+                        }),
+                    ),
+                    OperandError::Unresolved(unresolved) => {
+                        (unjudged(&error), issue_of(unresolved))
+                    }
+                    OperandError::Pattern(_)
+                    | OperandError::Schema(_)
+                    | OperandError::Type { .. }
+                    | OperandError::Snapshot { .. } => (unjudged(&error), None),
+                };
+                let mut failure = Failure {
+                    issue,
+                    file: Some(plan),
+                    line: Some(at.line as u64),
+                    ..at_step(step, Phase::Config, message)
+                };
                 self.propose(&mut failure, &proposals);
                 StepEnd::unfit(failure)
             }
@@ -384,13 +402,16 @@ impl Ended<'_> {
         for proposal in proposals {
             let name = &proposal.name;
             let plan = &self.scene.board.plan.source.path;
-            let stored = snapshots::path_of(plan, name);
             said.push_str(&match (self.scene.board.propose)(name, &proposal.text) {
+                // The advice tells how to store what was not there at all.
+                Ok(shown) if failure.issue.is_some() => {
+                    format!("; the actual text is in {shown} of the report")
+                }
                 Ok(shown) => format!(
                     "; the actual text is in {shown} of the report: where it is right, `jelly \
                      snapshot accept {name} --plan {}` stores it in {}",
-                    plan.display(),
-                    stored.display()
+                    shell_word(&plan.display().to_string()),
+                    snapshots::path_of(plan, name).display()
                 ),
                 Err(why) => format!("; the actual text could not be kept: failed to {why}"),
             });
@@ -399,6 +420,10 @@ impl Ended<'_> {
             message.push_str(&said);
         }
     }
+}
+
+fn unjudged(error: &OperandError) -> String {
+    format!("an expectation can't be held against the answer: {error}")
 }
 
 fn tool_result(result: &Value) -> ToolResult {

@@ -228,6 +228,14 @@ pub enum PlanIssue {
         pointer: String,
         reason: String,
     },
+    /// A `snapshot:` of which nothing is stored yet.
+    SnapshotMissing {
+        name: String,
+        /// Where it would be stored.
+        path: String,
+        /// The plan's file.
+        plan: String,
+    },
 }
 
 /// One thing that went wrong. All texts are redacted before they get here.

@@ -93,6 +93,10 @@ pub(super) struct When {
     traced: Option<bool>,
     /// The code that failed was installed, not written here.
     packaged: Option<bool>,
+    /// The stack was opening a file to write to it.
+    opened_to_write: Option<bool>,
+    /// The stack was starting a program.
+    spawned: Option<bool>,
     /// The plan names a host that can't exist, as `x.invalid`.
     reserved_host: Option<bool>,
     /// The endpoint redirects to a page for signing in.
@@ -153,6 +157,8 @@ impl When {
             raised,
             traced,
             packaged,
+            opened_to_write,
+            spawned,
             reserved_host,
             login_redirect,
             plain_to_tls_port,
@@ -200,6 +206,8 @@ impl When {
                 over_http,
                 traced,
                 packaged,
+                opened_to_write,
+                spawned,
                 reserved_host,
                 login_redirect,
                 plain_to_tls_port,
@@ -295,6 +303,8 @@ impl When {
             && name(&self.raised, facts.raised)
             && same(self.traced, facts.traced)
             && same(self.packaged, facts.packaged)
+            && same(self.opened_to_write, facts.opened_to_write)
+            && same(self.spawned, facts.spawned)
             && same(self.reserved_host, facts.reserved_host)
             && same(self.login_redirect, facts.login_redirect)
             && same(self.plain_to_tls_port, facts.plain_to_tls_port)
@@ -339,6 +349,8 @@ pub(super) struct Facts<'a> {
     raised: Option<&'a str>,
     traced: bool,
     packaged: bool,
+    opened_to_write: bool,
+    spawned: bool,
     reserved_host: bool,
     login_redirect: bool,
     plain_to_tls_port: bool,
@@ -409,6 +421,8 @@ impl<'a> Facts<'a> {
                 .and_then(clues::trace_line)
                 .is_some(),
             packaged: live::packaged(failure),
+            opened_to_write: live::opened_to_write(failure),
+            spawned: live::spawned(failure),
             reserved_host: live::reserved_host(failure),
             login_redirect: live::login_redirect(failure),
             plain_to_tls_port: live::plain_to_tls_port(failure),
@@ -577,5 +591,6 @@ pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
         PlanIssue::MissingArgument { .. } => "missing_argument",
         PlanIssue::ArgumentType { .. } => "argument_type",
         PlanIssue::InvalidArgument { .. } => "invalid_argument",
+        PlanIssue::SnapshotMissing { .. } => "snapshot_missing",
     }
 }

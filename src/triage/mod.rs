@@ -18,6 +18,7 @@ mod explain;
 mod facts;
 mod fingerprint;
 mod flaws;
+mod launchers;
 mod literals;
 mod live;
 mod load;
@@ -34,6 +35,7 @@ mod specimen;
 mod statement;
 mod template;
 mod told;
+mod whereabouts;
 mod windows;
 
 pub use causes::CAUSES;

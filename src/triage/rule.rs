@@ -209,7 +209,8 @@ impl Rule {
                 | PlanIssue::UnknownArgument { .. }
                 | PlanIssue::MissingArgument { .. }
                 | PlanIssue::ArgumentType { .. }
-                | PlanIssue::InvalidArgument { .. },
+                | PlanIssue::InvalidArgument { .. }
+                | PlanIssue::SnapshotMissing { .. },
             )
             | None => repair,
         };
