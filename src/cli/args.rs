@@ -7,6 +7,7 @@ use super::history::ListArgs;
 use super::login::LoginArgs;
 use super::past::HistoryArgs;
 use super::rules::{RuleFiles, RulesArgs};
+use super::schema::SchemaArgs;
 use super::schema_store::LadderArgs;
 use super::snapshot::SnapshotArgs;
 use super::triage::TriageArgs;
@@ -58,6 +59,8 @@ pub enum Command {
     Mock(Box<MockArgs>),
     /// Reviews what answers say where their snapshots say otherwise
     Snapshot(SnapshotArgs),
+    /// Prints the JSON Schemas of plans and of every output
+    Schema(SchemaArgs),
     /// Prints the completions for a shell
     Completions { shell: clap_complete::Shell },
 }

@@ -18,6 +18,7 @@ mod record;
 mod report;
 mod rules;
 mod rung;
+mod schema;
 mod template;
 mod triage;
 mod wire;
@@ -56,6 +57,7 @@ pub use rules::{
     WithheldInfo,
 };
 pub use rung::{OutputSeen, Rung};
+pub use schema::NeverNull;
 pub use template::Template;
 pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,

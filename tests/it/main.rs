@@ -33,6 +33,7 @@ mod notices;
 mod peers;
 mod plans;
 mod rules;
+mod schemas;
 mod secrets;
 mod servers;
 mod signals;
