@@ -276,6 +276,8 @@ fn added(text: &str, parent: &Node<'_>) -> Range<usize> {
     }
     let last = match &parent.data {
         Data::List(items) => items.last().map(|item| item.site.end),
+        // Before what a merge brings, wherever that stands.
+        Data::Map(entries) if entries.iter().any(|entry| entry.merged) => None,
         Data::Map(entries) => entries
             .iter()
             .map(|entry| entry.value.site.end.max(entry.key_span.end))
