@@ -35,7 +35,7 @@ mod subscriptions;
 mod volatile;
 mod wire_check;
 
-pub use checkup::{CheckupSettings, Examined, Vitals, examine, preflight};
+pub use checkup::{CheckupSettings, Examined, Vitals, examine, preflight, take_stock};
 pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};

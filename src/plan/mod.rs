@@ -14,7 +14,7 @@ mod types;
 mod uses;
 
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
-pub use edit::{EditError, PlanEdit, apply, diff};
+pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
 };

@@ -14,6 +14,7 @@ mod tests;
 
 pub use apply::apply;
 pub use diff::diff;
+pub use emit::{yaml_flow, yaml_key};
 
 use super::DocPath;
 use serde_json::Value;
