@@ -23,8 +23,9 @@ use tokio::sync::watch;
 use tokio::task::LocalSet;
 use trial::Trial;
 
-/// Where editors find the JSON Schema of plans.
-const PLAN_SCHEMA: Option<&str> = None;
+/// The JSON Schema of plans in a project, where `jelly schema plan` may put it;
+/// not into `plans/`, where every JSON file is a plan.
+const PLAN_SCHEMA: &str = "plan.schema.json";
 
 #[derive(Debug, Args)]
 #[command(
@@ -207,7 +208,7 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
         name: named.to_owned(),
         server: server.entry,
         notes: server.notes,
-        schema: PLAN_SCHEMA.map(str::to_owned),
+        schema: Some(place.way_to(&shared.world.cwd, PLAN_SCHEMA)),
         call_all: args.call_all,
         ..Settings::default()
     };
@@ -276,6 +277,9 @@ fn say(shared: &Shared<'_>, place: &Place, draft: &Draft, took: Duration) {
         }
     }
     text.push_str(&format!("next: {}\n", place.run_line(shared)));
+    if !place.is_stdout() && !shared.world.cwd.join(PLAN_SCHEMA).exists() {
+        text.push_str(&format!("for editors: jelly schema plan > {PLAN_SCHEMA}\n"));
+    }
     if place.is_stdout() {
         complain(text.trim_end());
     } else {

@@ -16,9 +16,9 @@ mod places;
 mod read;
 mod secrets;
 
-pub use blanks::{Filled, Piece, Surroundings, fill, is_placeholder, pieces};
+pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;
-pub use closer::{closer_look, word};
+pub use closer::closer_look;
 pub use entry::{Config, Entry, Input, Place, Reached, Spot};
 pub use launcher::package_name;
 pub use lint::{duplicate_names, lint, variable_of};

@@ -18,6 +18,8 @@ mod matrix;
 mod record;
 mod report;
 mod rules;
+mod rung;
+mod schema;
 mod template;
 mod triage;
 mod wire;
@@ -56,6 +58,8 @@ pub use rules::{
     Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,
     WithheldInfo,
 };
+pub use rung::{OutputSeen, Rung};
+pub use schema::NeverNull;
 pub use template::Template;
 pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,

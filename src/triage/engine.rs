@@ -5,12 +5,14 @@ use super::clues::{self, Text};
 use super::evidence::{evidence, evidence_of, with_values};
 use super::facts::{Facts, Promise, Source};
 use super::fingerprint;
+use super::launchers::launchers;
 use super::literals::literals;
 use super::load::{self, RuleError};
 use super::reading::{CLASS, Level, is_syntax, level, without_repeated, without_values};
 use super::rule::{Field, Rule, RuleSide, Strength, unknown};
 use super::secrets::unmarked;
 use super::sieve::Sieve;
+use super::whereabouts::whereabouts;
 use crate::model::{Diagnosis, ErrorCategory, Evidence, Failure, Side, Suspect, Template};
 use crate::text::truncate;
 use regex::bytes::{Regex, RegexBuilder};
@@ -253,6 +255,10 @@ impl Engine {
         };
         if let Some(evidence) = &evidence {
             values.insert("evidence".into(), evidence.text.clone());
+        }
+        if facts.source == Source::Live {
+            whereabouts(failure, &rule.root_cause, &mut values);
+            launchers(&rule.root_cause, &mut values);
         }
         let (side, ambiguous) = match rule.side {
             RuleSide::Test => (Side::Test, false),

@@ -5,11 +5,12 @@ use super::live;
 use super::statement::{Statement, statement};
 use super::told::{breach_of, is_starting};
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
 /// Where a failure was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Source {
     /// By a client of the server.
@@ -19,16 +20,19 @@ pub(super) enum Source {
 }
 
 /// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ending {
+    /// Exit code 0.
     Zero,
+    /// Another exit code.
     Failure,
+    /// A signal.
     Signal,
 }
 
 /// Which promise an answer broke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Promise {
     /// What the plan expects.
@@ -39,19 +43,26 @@ pub(super) enum Promise {
 
 /// Conditions on typed facts; all that are given must hold. A list holds when
 /// any of its entries does.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct When {
+    /// Where the failure was seen.
     source: Option<Source>,
+    /// Where in the life of a server or a step.
     phase: Vec<Phase>,
+    /// What the client saw at the end.
     outcome: Vec<Outcome>,
     /// Kinds of plan issue, as in `unknown_tool`.
     issue: Vec<String>,
     /// Names of the errno at spawn, as in `ENOENT`.
     errno: Vec<String>,
+    /// How the process ended.
     ended: Vec<Ending>,
+    /// Of the process.
     exit_code: Vec<i32>,
+    /// Names of signals, as in `SIGKILL`.
     signal: Vec<String>,
+    /// Codes of JSON-RPC, as in -32602.
     rpc_code: Vec<i64>,
     /// Ranges, both ends included.
     http_status: Vec<(u16, u16)>,
@@ -61,12 +72,15 @@ pub(super) struct When {
     is_error: Option<bool>,
     /// The tool said anything at all.
     empty_answer: Option<bool>,
+    /// Which promise the answer broke.
     promise: Option<Promise>,
+    /// Of the request, as in `tools/call`.
     method: Vec<String>,
     /// A request of a step was under way.
     requested: Option<bool>,
     /// The process ended, or closed its stdout, without being asked to.
     died: Option<bool>,
+    /// A time limit ran out.
     timed_out: Option<bool>,
     /// There were lines on stdout that are no message.
     noise: Option<bool>,
@@ -74,6 +88,7 @@ pub(super) struct When {
     silent: Option<bool>,
     /// Nothing on stderr.
     quiet_stderr: Option<bool>,
+    /// The server broke the protocol.
     breach: Option<bool>,
     /// The operating system named the working directory, not the command.
     cwd_refused: Option<bool>,
@@ -93,6 +108,10 @@ pub(super) struct When {
     traced: Option<bool>,
     /// The code that failed was installed, not written here.
     packaged: Option<bool>,
+    /// The stack was opening a file to write to it.
+    opened_to_write: Option<bool>,
+    /// The stack was starting a program.
+    spawned: Option<bool>,
     /// The plan names a host that can't exist, as `x.invalid`.
     reserved_host: Option<bool>,
     /// The endpoint redirects to a page for signing in.
@@ -153,6 +172,8 @@ impl When {
             raised,
             traced,
             packaged,
+            opened_to_write,
+            spawned,
             reserved_host,
             login_redirect,
             plain_to_tls_port,
@@ -200,6 +221,8 @@ impl When {
                 over_http,
                 traced,
                 packaged,
+                opened_to_write,
+                spawned,
                 reserved_host,
                 login_redirect,
                 plain_to_tls_port,
@@ -295,6 +318,8 @@ impl When {
             && name(&self.raised, facts.raised)
             && same(self.traced, facts.traced)
             && same(self.packaged, facts.packaged)
+            && same(self.opened_to_write, facts.opened_to_write)
+            && same(self.spawned, facts.spawned)
             && same(self.reserved_host, facts.reserved_host)
             && same(self.login_redirect, facts.login_redirect)
             && same(self.plain_to_tls_port, facts.plain_to_tls_port)
@@ -339,6 +364,8 @@ pub(super) struct Facts<'a> {
     raised: Option<&'a str>,
     traced: bool,
     packaged: bool,
+    opened_to_write: bool,
+    spawned: bool,
     reserved_host: bool,
     login_redirect: bool,
     plain_to_tls_port: bool,
@@ -409,6 +436,8 @@ impl<'a> Facts<'a> {
                 .and_then(clues::trace_line)
                 .is_some(),
             packaged: live::packaged(failure),
+            opened_to_write: live::opened_to_write(failure),
+            spawned: live::spawned(failure),
             reserved_host: live::reserved_host(failure),
             login_redirect: live::login_redirect(failure),
             plain_to_tls_port: live::plain_to_tls_port(failure),
@@ -577,5 +606,6 @@ pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
         PlanIssue::MissingArgument { .. } => "missing_argument",
         PlanIssue::ArgumentType { .. } => "argument_type",
         PlanIssue::InvalidArgument { .. } => "invalid_argument",
+        PlanIssue::SnapshotMissing { .. } => "snapshot_missing",
     }
 }

@@ -18,6 +18,7 @@ mod explain;
 mod facts;
 mod fingerprint;
 mod flaws;
+mod launchers;
 mod literals;
 mod live;
 mod load;
@@ -34,6 +35,7 @@ mod specimen;
 mod statement;
 mod template;
 mod told;
+mod whereabouts;
 mod windows;
 
 pub use causes::CAUSES;
@@ -45,6 +47,7 @@ pub use own::{
 };
 pub use provar::PROVAR;
 pub use rule::{AdviceText, Example, Field, Rule, RuleSide, Strength};
+pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
 
 #[cfg(test)]

@@ -61,6 +61,10 @@ fn plans_of_servers_from_pypi_pass() {
     assert!(plan.contains("  # - id: shell_execute"), "{plan}");
     let python = real("pypi/.venv/mcp-1.0.0/bin/python");
     let echo = real("pypi/echo_server.py");
-    let plan = made(&project, &["--name", "echo", "--", &python, &echo], "plans/echo.yaml");
+    let plan = made(
+        &project,
+        &["--name", "echo", "--", &python, &echo],
+        "plans/echo.yaml",
+    );
     assert!(plan.contains("  #   args: { message: hello }"), "{plan}");
 }

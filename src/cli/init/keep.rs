@@ -2,8 +2,8 @@
 
 use super::super::settings::World;
 use super::{Refusal, Shared};
-use crate::doctor::word;
 use crate::plan::{PlanSource, Template};
+use crate::text::shell_word as word;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
@@ -134,6 +134,19 @@ impl Place {
             line.push_str(&format!(" --project-dir {}", word(&dir.to_string_lossy())));
         }
         line
+    }
+
+    /// The way from the plan's own folder to a file in another one.
+    pub fn way_to(&self, folder: &Path, file: &str) -> String {
+        let own = self.path.as_ref().and_then(|path| {
+            let path = folder.join(path);
+            path.parent()?.canonicalize().ok()
+        });
+        let way = own.and_then(|own| relative(&own, &folder.canonicalize().ok()?));
+        match way.as_deref() {
+            None | Some("") => file.to_owned(),
+            Some(way) => format!("{way}/{file}"),
+        }
     }
 
     /// A path as the plan writes it: from `${workspace}`, where it lies below

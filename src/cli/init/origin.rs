@@ -7,13 +7,13 @@ use super::super::settings::World;
 use super::keep::Place;
 use super::{Refusal, Shared};
 use crate::doctor::{
-    Client, Config, Entry, Piece, Reached, Spot, Surroundings, is_placeholder, names_secret,
-    package_name, pieces, secrets_of, variable_of,
+    Client, Config, Entry, Piece, Reached, Spot, Surroundings, names_secret, package_name, pieces,
+    secrets_of, variable_of,
 };
 use crate::init::server_name;
 use crate::plan::{Part, Template};
 use crate::text::redact::Redactor;
-use crate::text::{close_names, one_line, sanitize};
+use crate::text::{close_names, is_placeholder, one_line, sanitize};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
