@@ -4,9 +4,12 @@ use super::apply::ApplyArgs;
 use super::doctor::DoctorArgs;
 use super::explain::ExplainArgs;
 use super::history::ListArgs;
+use super::init::InitArgs;
 use super::login::LoginArgs;
 use super::past::HistoryArgs;
 use super::rules::{RuleFiles, RulesArgs};
+use super::schema::SchemaArgs;
+use super::schema_store::LadderArgs;
 use super::snapshot::SnapshotArgs;
 use super::triage::TriageArgs;
 use crate::mock::MockArgs;
@@ -47,6 +50,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// The tests and causes that give the most trouble
     History(ListArgs),
+    /// Makes a plan from a live server's own tools and schemas
+    Init(Box<InitArgs>),
     /// Says of the failures in test reports whom they concern, why, and what to run again
     Triage(Box<TriageArgs>),
     /// Lists, shows, tries and explains the rules of triage
@@ -57,6 +62,8 @@ pub enum Command {
     Mock(Box<MockArgs>),
     /// Reviews what answers say where their snapshots say otherwise
     Snapshot(SnapshotArgs),
+    /// Prints the JSON Schemas of plans and of every output
+    Schema(SchemaArgs),
     /// Prints the completions for a shell
     Completions { shell: clap_complete::Shell },
 }
@@ -175,6 +182,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub memory: HistoryArgs,
+
+    #[command(flatten)]
+    pub ladder: LadderArgs,
 
     /// Holds every message of every server against the specification; a breach fails the run
     #[arg(long)]

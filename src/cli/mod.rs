@@ -2,6 +2,7 @@
 
 mod apply;
 mod args;
+mod ask;
 mod call;
 mod check;
 mod doctor;
@@ -10,6 +11,7 @@ mod executor;
 mod explain;
 mod find;
 mod history;
+mod init;
 mod interrupt;
 mod invalid;
 mod login;
@@ -22,6 +24,8 @@ mod record;
 mod results;
 mod rules;
 mod run;
+mod schema;
+mod schema_store;
 mod settings;
 mod snapshot;
 mod triage;
@@ -66,6 +70,7 @@ pub fn main_impl() -> std::process::ExitCode {
 fn dispatch(cli: Cli) -> std::process::ExitCode {
     match cli.command {
         Command::Run(args) => supervised(|world| run::run(*args, cli.color, world)),
+        Command::Init(args) => supervised(|world| init::init(&args, cli.color, world)),
         Command::Doctor(args) => supervised(|world| doctor::doctor(&args, cli.color, world)),
         Command::Check(args) => {
             let color = World::look().is_ok_and(|w| w.color(cli.color, w.stderr_is_terminal));
@@ -78,6 +83,7 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
         Command::History(args) => in_world(|world| history::history(&args, world)),
         Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),
         Command::Rules(args) => in_world(|world| rules::rules(&args, cli.color, world)),
+        Command::Schema(args) => schema::schema(&args).into(),
         Command::Snapshot(args) => in_world(|world| snapshot::snapshot(&args, cli.color, world)),
         Command::Login(args) => in_world(|world| login::login(&args, world)),
         Command::Mock(args) => crate::mock::run(&args),

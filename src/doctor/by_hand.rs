@@ -2,6 +2,7 @@
 
 use super::secrets::names_secret;
 use crate::text::redact::{Redactor, show_argv};
+use crate::text::shell_word as word;
 use std::path::Path;
 
 /// A client's first request, of the revision that all servers know.
@@ -38,19 +39,6 @@ pub fn by_hand(
         word(&redactor.redact(&cwd.display().to_string())),
         words.join(" ")
     )
-}
-
-/// A word as a POSIX shell reads it.
-pub(super) fn word(text: &str) -> String {
-    let plain = !text.is_empty()
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_./:@%+,".contains(c));
-    if plain {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

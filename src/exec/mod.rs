@@ -15,6 +15,7 @@ mod clean;
 mod hearing;
 mod issue;
 mod judge;
+mod ladder;
 mod lane;
 mod launch;
 mod life;
@@ -35,7 +36,8 @@ mod subscriptions;
 mod volatile;
 mod wire_check;
 
-pub use checkup::{CheckupSettings, Examined, Vitals, examine, preflight};
+pub use checkup::{CheckupSettings, Examined, Vitals, examine, preflight, take_stock};
+pub use ladder::Overrides;
 pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};

@@ -2,16 +2,17 @@
 
 use super::board::Board;
 use super::issue::describe;
+use super::ladder::{Footing, ServerLadder, climb};
 use super::outcome::Ended;
-use super::output::Declared;
+use super::output::{Declared, malformed};
 use super::preflight::ToolBook;
 use super::request::prepare;
 use super::script::Script;
 use super::sending::send;
 use super::subscriptions::Subscriptions;
-use crate::model::{Because, Failure, Phase, PlanIssue, StepState};
+use crate::model::{Because, Failure, OutputSeen, Phase, PlanIssue, Rung, StepState};
 use crate::plan::{NotificationExpect, Server, Step};
-use crate::wire::{HttpEnd, Session};
+use crate::wire::{HttpEnd, ReplyOutcome, Session};
 use std::cell::RefCell;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -93,10 +94,30 @@ pub struct Scene<'a> {
     pub session: &'a Session,
     pub book: &'a ToolBook,
     pub script: &'a Script,
+    pub ladder: &'a ServerLadder,
     /// Nothing unknown is to be sent to the server.
     pub fragile: bool,
+    /// The server is held to every word of the specification.
+    pub is_strict: bool,
     /// For the step's request.
     pub limit: Duration,
+}
+
+/// The first revision with `structuredContent`; revisions are dates, and
+/// compare as texts.
+const FIRST_STRUCTURED: &str = "2025-06-18";
+
+impl Scene<'_> {
+    /// Whether JSON in the text of an answer keeps what its tool declares. In a
+    /// session of a revision without `structuredContent` there is no other
+    /// place for it; in later ones it is a liberty, which the ladder takes.
+    pub(super) fn takes_text_for_structure(&self, footing: Footing<'_>) -> bool {
+        self.is_before_structure() || footing.adapts && !self.is_strict
+    }
+
+    fn is_before_structure(&self) -> bool {
+        self.session.protocol_version() < FIRST_STRUCTURED
+    }
 }
 
 /// Runs one step. Dropping the future cancels its request.
@@ -106,6 +127,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
         session,
         book,
         script,
+        ladder,
         limit,
         ..
     } = *scene;
@@ -139,16 +161,17 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     script.begin(std::mem::take(&mut ready.answers));
     let sent = send(session, subscriptions, step, &mut ready, limit).await;
     board.keep_answer(step, &sent.reply.outcome);
+    // What is cancelled has no output.
+    let tool = ready.tool.as_deref().filter(|_| step.cancel.is_none());
+    let schema = tool.and_then(|tool| book.output_schema(tool));
+    let footing = ladder.footing(tool, schema);
+    board.keep_output(|| seen(step, tool?, &sent.reply.outcome, schema, footing));
     let ended = Ended {
         scene,
         step,
         ready: &ready,
-        // What is cancelled has no output.
-        schema: ready
-            .tool
-            .as_deref()
-            .filter(|_| step.cancel.is_none())
-            .and_then(|tool| book.output_schema(tool)),
+        schema,
+        footing,
         elapsed: sent.reply.elapsed,
         at: Instant::now(),
         mark,
@@ -183,7 +206,23 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
             step.id
         )
     });
-    let notes = unjudged.into_iter().chain(refused).chain(unheard);
+    let overridden = tool.and_then(|tool| ladder.note(tool, schema.is_some()));
+    let in_text_alone = (schema.is_some()
+        && end.adapter == Some(Rung::JsonText.name())
+        && !scene.is_before_structure())
+    .then(|| {
+        format!(
+            "the tool of step `{}` declares an output schema, and sends its output as text alone, \
+             which clients of the official SDKs refuse; the wire check takes it for a failure",
+            step.id
+        )
+    });
+    let notes = unjudged
+        .into_iter()
+        .chain(in_text_alone)
+        .chain(refused)
+        .chain(unheard)
+        .chain(overridden);
     Ran {
         notes: notes.collect(),
         stderr: if end
@@ -200,6 +239,29 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
         end,
         aftermath,
     }
+}
+
+/// By which rung a tool's output is read, whether the step asks for it or not.
+fn seen(
+    step: &Step,
+    tool: &str,
+    outcome: &ReplyOutcome,
+    declared: Option<&Declared>,
+    footing: Footing<'_>,
+) -> Option<OutputSeen> {
+    let ReplyOutcome::Answered(result) = outcome else {
+        return None;
+    };
+    if malformed(&step.request, result).is_some() {
+        return None;
+    }
+    let (_, rung) = climb(result, footing)?;
+    Some(OutputSeen {
+        server: step.server.clone(),
+        tool: tool.to_owned(),
+        rung,
+        declared: declared.map(|declared| declared.schema.clone()),
+    })
 }
 
 /// A failure at this step, without facts about the server.

@@ -13,10 +13,13 @@ mod event;
 mod exit;
 mod failure;
 mod failures;
+mod inventory;
 mod matrix;
 mod record;
 mod report;
 mod rules;
+mod rung;
+mod schema;
 mod template;
 mod triage;
 mod wire;
@@ -37,6 +40,7 @@ pub use failure::{
     RpcError, SpawnError, ToolResult,
 };
 pub use failures::{FailureView, Failures, KnownAdvice};
+pub use inventory::Inventory;
 pub use matrix::{
     Difference, DifferenceKind, MatrixCell, MatrixRepair, MatrixReport, MatrixServer, MatrixStep,
     MatrixVariant, StepAnswers,
@@ -54,6 +58,8 @@ pub use rules::{
     Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,
     WithheldInfo,
 };
+pub use rung::{OutputSeen, Rung};
+pub use schema::NeverNull;
 pub use template::Template;
 pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,

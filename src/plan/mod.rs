@@ -6,6 +6,7 @@ mod edit;
 mod features;
 mod load;
 mod matrix;
+mod schema;
 mod scope;
 mod source;
 mod syntax;
@@ -14,12 +15,15 @@ mod types;
 mod uses;
 
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
-pub use edit::{EditError, PlanEdit, apply, diff};
+#[cfg(test)]
+pub(crate) use edit::witness;
+pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
 };
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use matrix::{Matrix, Variant};
+pub use schema::plan_schema;
 pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};

@@ -5,11 +5,12 @@ use super::live;
 use super::statement::{Statement, statement};
 use super::told::{breach_of, is_starting};
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
 /// Where a failure was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Source {
     /// By a client of the server.
@@ -19,16 +20,19 @@ pub(super) enum Source {
 }
 
 /// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ending {
+    /// Exit code 0.
     Zero,
+    /// Another exit code.
     Failure,
+    /// A signal.
     Signal,
 }
 
 /// Which promise an answer broke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Promise {
     /// What the plan expects.
@@ -39,19 +43,26 @@ pub(super) enum Promise {
 
 /// Conditions on typed facts; all that are given must hold. A list holds when
 /// any of its entries does.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct When {
+    /// Where the failure was seen.
     source: Option<Source>,
+    /// Where in the life of a server or a step.
     phase: Vec<Phase>,
+    /// What the client saw at the end.
     outcome: Vec<Outcome>,
     /// Kinds of plan issue, as in `unknown_tool`.
     issue: Vec<String>,
     /// Names of the errno at spawn, as in `ENOENT`.
     errno: Vec<String>,
+    /// How the process ended.
     ended: Vec<Ending>,
+    /// Of the process.
     exit_code: Vec<i32>,
+    /// Names of signals, as in `SIGKILL`.
     signal: Vec<String>,
+    /// Codes of JSON-RPC, as in -32602.
     rpc_code: Vec<i64>,
     /// Ranges, both ends included.
     http_status: Vec<(u16, u16)>,
@@ -61,12 +72,15 @@ pub(super) struct When {
     is_error: Option<bool>,
     /// The tool said anything at all.
     empty_answer: Option<bool>,
+    /// Which promise the answer broke.
     promise: Option<Promise>,
+    /// Of the request, as in `tools/call`.
     method: Vec<String>,
     /// A request of a step was under way.
     requested: Option<bool>,
     /// The process ended, or closed its stdout, without being asked to.
     died: Option<bool>,
+    /// A time limit ran out.
     timed_out: Option<bool>,
     /// There were lines on stdout that are no message.
     noise: Option<bool>,
@@ -74,6 +88,7 @@ pub(super) struct When {
     silent: Option<bool>,
     /// Nothing on stderr.
     quiet_stderr: Option<bool>,
+    /// The server broke the protocol.
     breach: Option<bool>,
     /// The operating system named the working directory, not the command.
     cwd_refused: Option<bool>,
@@ -591,5 +606,6 @@ pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
         PlanIssue::MissingArgument { .. } => "missing_argument",
         PlanIssue::ArgumentType { .. } => "argument_type",
         PlanIssue::InvalidArgument { .. } => "invalid_argument",
+        PlanIssue::SnapshotMissing { .. } => "snapshot_missing",
     }
 }

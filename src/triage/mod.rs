@@ -47,6 +47,7 @@ pub use own::{
 };
 pub use provar::PROVAR;
 pub use rule::{AdviceText, Example, Field, Rule, RuleSide, Strength};
+pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use super::commands::{elsewhere, launcher_like, package_like};
 use super::entries::{Started, args, command, command_and_args};
 use super::words;
-use crate::doctor::by_hand::word;
 use crate::doctor::entry::{Config, Entry, Place};
 use crate::doctor::launcher::{Package, name_of, package};
 use crate::model::{Diagnosis, Failure};
 use crate::text::redact::Redactor;
+use crate::text::shell_word as word;
 use regex::Regex;
 use std::path::Path;
 
