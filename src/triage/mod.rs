@@ -25,6 +25,7 @@ mod marks;
 mod own;
 mod provar;
 mod reading;
+mod roll;
 mod rule;
 mod runner;
 mod secrets;
@@ -34,6 +35,7 @@ mod specimen;
 mod statement;
 mod template;
 mod told;
+mod when;
 mod windows;
 
 pub use causes::CAUSES;

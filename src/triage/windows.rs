@@ -38,6 +38,15 @@ pub(super) struct Windows {
     meanings: Vec<u32>,
 }
 
+/// What a pass needs to remember, to be used again for the next text.
+#[derive(Default)]
+pub(super) struct Room {
+    /// In lower case.
+    text: Vec<u8>,
+    /// Literals that were found.
+    known: Marks,
+}
+
 struct Literal {
     /// Place in `letters`.
     begin: u32,
@@ -157,11 +166,15 @@ impl Windows {
     }
 
     /// Calls `found` with what each literal in the text stands for.
-    pub(super) fn find(&self, text: &[u8], mut found: impl FnMut(usize)) {
+    pub(super) fn find(&self, text: &[u8], room: &mut Room, mut found: impl FnMut(usize)) {
         let [eight, four, three] = &self.filters;
+        let Room { text: lower, known } = room;
         // Comparing as it is costs a fraction of comparing whatever the case.
-        let text = text.to_ascii_lowercase();
-        let mut known = Marks::new(self.literals.len());
+        lower.clear();
+        lower.extend_from_slice(text);
+        lower.make_ascii_lowercase();
+        let text = lower.as_slice();
+        known.restart(self.literals.len());
         let mut last = 0_u64;
         for (at, byte) in text.iter().enumerate() {
             last = last << 8 | u64::from(*byte);
@@ -181,7 +194,7 @@ impl Windows {
                 if may[nth]
                     && let Some(begin) = (at + 1).checked_sub(size)
                 {
-                    self.check(&text, begin, windows[nth], &mut known, &mut found);
+                    self.check(text, begin, windows[nth], known, &mut found);
                 }
             }
         }
@@ -264,7 +277,7 @@ fn commonness(letter: u8) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Windows;
+    use super::{Room, Windows};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -276,7 +289,7 @@ mod tests {
         ) {
             let windows = Windows::new(literals.iter().map(String::as_str).zip(0..));
             let mut found = BTreeSet::new();
-            windows.find(text.as_bytes(), |literal| {
+            windows.find(text.as_bytes(), &mut Room::default(), |literal| {
                 found.insert(literal);
             });
             let lower = text.to_ascii_lowercase();
