@@ -22,6 +22,11 @@ pub(super) struct Heads {
 
 /// The heads in what a report says (without its stacks).
 pub(super) fn heads(said: &str) -> Heads {
+    heads_of(said, true)
+}
+
+/// The same of what may have a [`first_class`], or has none.
+pub(super) fn heads_of(said: &str, has_class: bool) -> Heads {
     let mut heads = Heads::default();
     let lines: Vec<&str> = lines_of(said).map(str::trim).collect();
     for (index, line) in lines.iter().enumerate() {
@@ -32,7 +37,7 @@ pub(super) fn heads(said: &str) -> Heads {
             && let Some(head) = class_behind(line)
         {
             heads.outer = Some(head);
-        } else if heads.outer.is_none() && class(line).is_some() {
+        } else if has_class && heads.outer.is_none() && class(line).is_some() {
             heads.outer = Some(head(line, next));
         }
     }
@@ -78,9 +83,14 @@ fn class_behind(line: &str) -> Option<Head> {
     })
 }
 
-/// Whether what is said begins with an exception that parsers, conversions
-/// and look-ups raise.
-pub(super) fn is_programming_error(said: &str) -> bool {
+/// The class in the first line that begins with one.
+pub(super) fn first_class(said: &str) -> Option<&str> {
+    lines_of(said).find_map(|line| class(line.trim()))
+}
+
+/// Whether a class is that of an exception that parsers, conversions and
+/// look-ups raise.
+pub(super) fn is_programming_error(class: &str) -> bool {
     const WORDS: [&str; 29] = [
         "Parse",
         "Parser",
@@ -112,13 +122,9 @@ pub(super) fn is_programming_error(said: &str) -> bool {
         "FunctionClause",
         "DateTimeParse",
     ];
-    lines_of(said)
-        .find_map(|line| class(line.trim()))
-        .map(|class| class.rsplit([':', '.', '\\', '$']).next().unwrap_or(class))
-        .and_then(|last| {
-            last.strip_suffix("Error")
-                .or_else(|| last.strip_suffix("Exception"))
-        })
+    let last = class.rsplit([':', '.', '\\', '$']).next().unwrap_or(class);
+    last.strip_suffix("Error")
+        .or_else(|| last.strip_suffix("Exception"))
         .is_some_and(|word| WORDS.contains(&word))
 }
 
