@@ -48,6 +48,30 @@ pub(super) fn hash(parts: &[&str]) -> u64 {
     fold.finish()
 }
 
+/// Numbers for cases by their class and name. Most cases have the class of the
+/// one before them, which then is not looked through again.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    class: Option<String>,
+    of_class: Fold,
+}
+
+impl Names {
+    /// What [`hash`] makes of both.
+    pub(super) fn hash(&mut self, class: &str, name: &str) -> u64 {
+        if self.class.as_deref() != Some(class) {
+            self.of_class = Fold::default();
+            self.of_class.bytes(class.as_bytes());
+            let known = self.class.get_or_insert_default();
+            known.clear();
+            known.push_str(class);
+        }
+        let mut fold = self.of_class;
+        fold.bytes(name.as_bytes());
+        fold.finish()
+    }
+}
+
 /// One number for two.
 pub(super) fn join(one: u64, other: u64) -> u64 {
     let mut fold = Fold::default();
@@ -222,6 +246,19 @@ impl Attempts {
             n => Some(format!(
                 "{n} cases are written again after their first time"
             )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, hash};
+
+    #[test]
+    fn a_class_that_comes_again_changes_no_number() {
+        let mut names = Names::default();
+        for (class, name) in [("", "a"), ("x.Y", "a"), ("x.Y", "b"), ("", "a"), ("x", "")] {
+            assert_eq!(names.hash(class, name), hash(&[class, name]));
         }
     }
 }

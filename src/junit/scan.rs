@@ -66,6 +66,7 @@ pub(super) fn start<'t>(ahead: &'t str, room: &'t mut Room<'t>) -> Option<Start<
     let attributes = 1 + element.len();
     let mut at = attributes;
     let mut count = 0;
+    let mut refers = false;
     let is_empty = loop {
         let before = at;
         while matches!(bytes.get(at)?, b' ' | b'\n' | b'\r' | b'\t') {
@@ -84,16 +85,15 @@ pub(super) fn start<'t>(ahead: &'t str, room: &'t mut Room<'t>) -> Option<Start<
         };
         let value = at + 2;
         let rest = bytes.get(value..)?;
-        let length = near(rest, |byte| byte == b'"').or_else(|| memchr(b'"', rest))?;
+        let length = value_end(rest, &mut refers)?;
         at = value + length + 1;
         *room.0.get_mut(count)? = (name, &ahead[value..value + length]);
         count += 1;
     };
-    let raw = &ahead[attributes..at];
     let tag = Tag {
         name: element,
-        attributes: if memchr(b'&', raw.as_bytes()).is_some() {
-            Attributes::Raw(raw)
+        attributes: if refers {
+            Attributes::Raw(&ahead[attributes..at])
         } else {
             Attributes::Plain(&room.0[..count])
         },
@@ -103,6 +103,18 @@ pub(super) fn start<'t>(ahead: &'t str, room: &'t mut Room<'t>) -> Option<Start<
         is_empty,
         length: at + 1 + usize::from(is_empty),
     })
+}
+
+/// Where a value ends that begins here, and whether it refers to characters.
+#[inline]
+fn value_end(rest: &[u8], refers: &mut bool) -> Option<usize> {
+    let mark =
+        near(rest, |byte| matches!(byte, b'"' | b'&')).or_else(|| memchr2(b'"', b'&', rest))?;
+    if rest[mark] == b'"' {
+        return Some(mark);
+    }
+    *refers = true;
+    memchr(b'"', &rest[mark..]).map(|more| mark + more)
 }
 
 /// Letters of a plain name: no prefix, and nothing beyond ASCII.
