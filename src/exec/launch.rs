@@ -311,10 +311,12 @@ pub fn issue_of(unresolved: &Unresolved) -> Option<PlanIssue> {
             name: name.clone(),
             secret: false,
         }),
-        Unresolved::Secret(name) => Some(PlanIssue::MissingVariable {
-            name: name.clone(),
-            secret: true,
-        }),
+        Unresolved::Secret(name) | Unresolved::EmptySecret(name) => {
+            Some(PlanIssue::MissingVariable {
+                name: name.clone(),
+                secret: true,
+            })
+        }
         Unresolved::Name(_) | Unresolved::Port(_) => None,
     }
 }

@@ -5,6 +5,7 @@ use crate::plan::Operator;
 use crate::text::json_type;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// Compiled patterns and schemas, kept for the length of an iteration since
@@ -28,6 +29,8 @@ pub enum OperandError {
         takes: &'static str,
         got: &'static str,
     },
+    #[error("nothing is stored yet for the snapshot `{name}` in {}", path.display())]
+    NoSnapshot { name: String, path: PathBuf },
     #[error("the snapshot `{name}` can't be compared with: {why}")]
     Snapshot { name: String, why: String },
     #[error("{0}")]

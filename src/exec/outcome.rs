@@ -6,6 +6,7 @@ mod beside;
 
 use super::board::Board;
 use super::judge::{Judgement, Mismatch, Observed, SnapshotProposal, judge};
+use super::ladder::Footing;
 use super::launch::issue_of;
 use super::operators::OperandError;
 use super::output::{Declared, malformed};
@@ -15,11 +16,12 @@ use super::snapshots;
 use super::step::{Aftermath, Scene, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use crate::model::{
-    Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, RpcError, StepState, ToolResult,
+    Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, PlanIssue, RpcError, StepState,
+    ToolResult,
 };
 use crate::plan::{Location, Operator, Predicate, Step};
 use crate::process::Mark;
-use crate::text::{human_duration, plural};
+use crate::text::{human_duration, plural, shell_word};
 use crate::wire::{CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -33,6 +35,8 @@ pub struct Ended<'a> {
     pub ready: &'a Ready,
     /// The tool's declared output schema.
     pub schema: Option<&'a Declared>,
+    /// By what a structured output is had.
+    pub footing: Footing<'a>,
     pub elapsed: Duration,
     /// When that was.
     pub at: Instant,
@@ -306,6 +310,8 @@ impl Ended<'_> {
             duration: self.elapsed,
             stderr: &stderr,
             output_schema: self.schema,
+            revision: scene.session.protocol_version(),
+            footing: self.footing,
             cleaner: &board.cleaner,
         };
         let resolve = |predicate: &Predicate| self.resolve(predicate);
@@ -364,13 +370,30 @@ impl Ended<'_> {
                 at,
                 proposals,
             } => {
-                let message = format!("an expectation can't be held against the answer: {error}");
-                let mut failure = at_step(step, Phase::Config, message);
-                if let OperandError::Unresolved(unresolved) = &error {
-                    failure.issue = issue_of(unresolved);
-                }
-                failure.file = Some(board.plan.source.path.display().to_string());
-                failure.line = Some(at.line as u64);
+                let plan = board.plan.source.path.display().to_string();
+                let (message, issue) = match &error {
+                    OperandError::NoSnapshot { name, path } => (
+                        error.to_string(),
+                        Some(PlanIssue::SnapshotMissing {
+                            name: name.clone(),
+                            path: path.display().to_string(),
+                            plan: plan.clone(),
+                        }),
+                    ),
+                    OperandError::Unresolved(unresolved) => {
+                        (unjudged(&error), issue_of(unresolved))
+                    }
+                    OperandError::Pattern(_)
+                    | OperandError::Schema(_)
+                    | OperandError::Type { .. }
+                    | OperandError::Snapshot { .. } => (unjudged(&error), None),
+                };
+                let mut failure = Failure {
+                    issue,
+                    file: Some(plan),
+                    line: Some(at.line as u64),
+                    ..at_step(step, Phase::Config, message)
+                };
                 self.propose(&mut failure, &proposals);
                 StepEnd::unfit(failure)
             }
@@ -384,13 +407,16 @@ impl Ended<'_> {
         for proposal in proposals {
             let name = &proposal.name;
             let plan = &self.scene.board.plan.source.path;
-            let stored = snapshots::path_of(plan, name);
             said.push_str(&match (self.scene.board.propose)(name, &proposal.text) {
+                // The advice tells how to store what was not there at all.
+                Ok(shown) if failure.issue.is_some() => {
+                    format!("; the actual text is in {shown} of the report")
+                }
                 Ok(shown) => format!(
                     "; the actual text is in {shown} of the report: where it is right, `jelly \
                      snapshot accept {name} --plan {}` stores it in {}",
-                    plan.display(),
-                    stored.display()
+                    shell_word(&plan.display().to_string()),
+                    snapshots::path_of(plan, name).display()
                 ),
                 Err(why) => format!("; the actual text could not be kept: failed to {why}"),
             });
@@ -399,6 +425,10 @@ impl Ended<'_> {
             message.push_str(&said);
         }
     }
+}
+
+fn unjudged(error: &OperandError) -> String {
+    format!("an expectation can't be held against the answer: {error}")
 }
 
 fn tool_result(result: &Value) -> ToolResult {

@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::plan::Plan;
 use crate::text::redact::Redactor;
-use crate::text::{human_duration, plural};
+use crate::text::{human_duration, plural, shell_word};
 use std::time::Duration;
 
 /// What the summary is told besides the iterations.
@@ -23,7 +23,7 @@ pub(super) struct HelpContext<'a> {
 impl HelpContext<'_> {
     /// The plan's path as one word of a command line.
     pub(super) fn plan_word(&self) -> String {
-        quoted(&self.plan.source.path.display().to_string())
+        shell_word(&self.plan.source.path.display().to_string())
     }
 }
 
@@ -280,15 +280,5 @@ fn redact(problem: &mut HelpProblem, redactor: &Redactor) {
         if let std::borrow::Cow::Owned(clean) = redactor.redact(text) {
             *text = clean;
         }
-    }
-}
-
-/// One word for a POSIX shell.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./_-".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }

@@ -1,11 +1,11 @@
 //! One problem of the help summary, from the failures that share its cause.
 
-use super::help::{HelpContext, quoted};
+use super::help::HelpContext;
 use crate::model::{
     ActionKind, Assertion, Because, Exit, FailureReport, HelpProblem, IterationReport, Phase,
     RepairReport, Standing, StepState,
 };
-use crate::text::{one_line, plural};
+use crate::text::{one_line, plural, shell_command, shell_word};
 
 /// How much of a value or a line is quoted, in bytes.
 const QUOTE: usize = 200;
@@ -264,13 +264,12 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         Phase::Config | Phase::Call | Phase::Assert | Phase::Teardown => false,
     };
     if started_by_us {
-        let words: Vec<String> = failure.argv.iter().map(|word| quoted(word)).collect();
-        push_new(&mut next, format!("$ {}", words.join(" ")));
+        push_new(&mut next, format!("$ {}", shell_command(&failure.argv)));
     }
     if let Some(step) = case.steps.first() {
         push_new(
             &mut next,
-            format!("$ jelly run {plan} --only {}", quoted(step)),
+            format!("$ jelly run {plan} --only {}", shell_word(step)),
         );
     } else if let Some(server) = &failure.server {
         // Without it, the next run would look no more.
@@ -280,7 +279,7 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         };
         push_new(
             &mut next,
-            format!("$ jelly run {plan} --only {}{check}", quoted(server)),
+            format!("$ jelly run {plan} --only {}{check}", shell_word(server)),
         );
     } else {
         push_new(&mut next, format!("$ jelly run {plan}"));

@@ -35,6 +35,9 @@ pub enum Unresolved {
     Env(String),
     #[error("the secret {0} is not set (jelly reads it from the environment variable {0})")]
     Secret(String),
+    /// Pipelines give a job that may not see a secret an empty one.
+    #[error("the secret {0} is empty (jelly reads it from the environment variable {0})")]
+    EmptySecret(String),
     #[error("nothing is called {0} here")]
     Name(String),
     #[error("no port was chosen for the server {0}")]
@@ -86,6 +89,7 @@ impl Scope {
                 None => Err(Unresolved::Env(name.clone())),
             },
             Part::Secret(name) => match self.env.get(name) {
+                Some(value) if value.is_empty() => Err(Unresolved::EmptySecret(name.clone())),
                 Some(value) => owned(value.clone()),
                 None => Err(Unresolved::Secret(name.clone())),
             },

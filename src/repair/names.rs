@@ -127,7 +127,8 @@ fn wrong_name<'p>(
             | PlanIssue::MissingVariable { .. }
             | PlanIssue::MissingArgument { .. }
             | PlanIssue::ArgumentType { .. }
-            | PlanIssue::InvalidArgument { .. },
+            | PlanIssue::InvalidArgument { .. }
+            | PlanIssue::SnapshotMissing { .. },
         ) => None,
         // Only the server's answer says so: its own list must bear it out.
         None if diagnosis.root_cause == "unknown_tool" => by_listing(step?, facts),

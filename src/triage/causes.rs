@@ -84,6 +84,11 @@ pub const CAUSES: &[CauseInfo] = &[
         "a configuration or data file does not parse or validate",
     ),
     cause(
+        "invalid_config",
+        "missing_snapshot",
+        "nothing is stored yet for a snapshot of the plan",
+    ),
+    cause(
         "missing_directory",
         "missing_directory",
         "a working directory, allowed root or parent does not exist",

@@ -5,6 +5,7 @@ use super::clues::{self, Text};
 use super::evidence::{evidence, evidence_of, with_values};
 use super::facts::{Facts, Promise, Source};
 use super::fingerprint::{self, Parts};
+use super::launchers::launchers;
 use super::literals::literals;
 use super::load::{self, RuleError};
 use super::marks::Marks;
@@ -13,6 +14,7 @@ use super::roll::{Applying, Ask, Asked, Key, Roll, Scratch};
 use super::rule::{Field, Rule, RuleSide, Strength, unknown};
 use super::secrets::unmarked;
 use super::sieve::{Known, Sieve};
+use super::whereabouts::whereabouts;
 use super::windows::Room;
 use crate::model::{Diagnosis, ErrorCategory, Evidence, Failure, Side, Suspect, Template};
 use crate::text::truncate;
@@ -255,6 +257,10 @@ impl Engine {
         };
         if let Some(evidence) = &evidence {
             values.insert("evidence".into(), evidence.text.clone());
+        }
+        if facts.source == Source::Live {
+            whereabouts(failure, &rule.root_cause, &mut values);
+            launchers(&rule.root_cause, &mut values);
         }
         let (side, ambiguous) = match rule.side {
             RuleSide::Test => (Side::Test, false),

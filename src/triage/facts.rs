@@ -5,11 +5,12 @@ use super::live;
 use super::statement::{Statement, statement};
 use super::told::is_starting;
 use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
 /// Where a failure was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Source {
     /// By a client of the server.
@@ -19,16 +20,19 @@ pub(super) enum Source {
 }
 
 /// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ending {
+    /// Exit code 0.
     Zero,
+    /// Another exit code.
     Failure,
+    /// A signal.
     Signal,
 }
 
 /// Which promise an answer broke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Promise {
     /// What the plan expects.
@@ -59,6 +63,8 @@ pub(super) struct Facts<'a> {
     pub(super) raised: Option<&'a str>,
     pub(super) traced: bool,
     pub(super) packaged: bool,
+    pub(super) opened_to_write: bool,
+    pub(super) spawned: bool,
     pub(super) reserved_host: bool,
     pub(super) login_redirect: bool,
     pub(super) plain_to_tls_port: bool,
@@ -129,6 +135,8 @@ impl<'a> Facts<'a> {
                 .and_then(clues::trace_line)
                 .is_some(),
             packaged: live::packaged(failure),
+            opened_to_write: live::opened_to_write(failure),
+            spawned: live::spawned(failure),
             reserved_host: live::reserved_host(failure),
             login_redirect: live::login_redirect(failure),
             plain_to_tls_port: live::plain_to_tls_port(failure),
@@ -302,5 +310,6 @@ pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
         PlanIssue::MissingArgument { .. } => "missing_argument",
         PlanIssue::ArgumentType { .. } => "argument_type",
         PlanIssue::InvalidArgument { .. } => "invalid_argument",
+        PlanIssue::SnapshotMissing { .. } => "snapshot_missing",
     }
 }

@@ -18,6 +18,7 @@ mod explain;
 mod facts;
 mod fingerprint;
 mod flaws;
+mod launchers;
 mod literals;
 mod live;
 mod load;
@@ -36,6 +37,7 @@ mod statement;
 mod template;
 mod told;
 mod when;
+mod whereabouts;
 mod windows;
 
 pub use causes::CAUSES;
@@ -47,6 +49,7 @@ pub use own::{
 };
 pub use provar::PROVAR;
 pub use rule::{AdviceText, Example, Field, Rule, RuleSide, Strength};
+pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
 
 #[cfg(test)]

@@ -4,23 +4,31 @@ use super::clues::Origin;
 use super::facts::{Ending, Facts, Promise, Source, blank, is_dialect, issue_kind};
 use super::told::breach_of;
 use crate::model::{Outcome, Phase};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Conditions on typed facts; all that are given must hold. A list holds when
 /// any of its entries does.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct When {
+    /// Where the failure was seen.
     source: Option<Source>,
+    /// Where in the life of a server or a step.
     phase: Vec<Phase>,
+    /// What the client saw at the end.
     outcome: Vec<Outcome>,
     /// Kinds of plan issue, as in `unknown_tool`.
     issue: Vec<String>,
     /// Names of the errno at spawn, as in `ENOENT`.
     errno: Vec<String>,
+    /// How the process ended.
     ended: Vec<Ending>,
+    /// Of the process.
     exit_code: Vec<i32>,
+    /// Names of signals, as in `SIGKILL`.
     signal: Vec<String>,
+    /// Codes of JSON-RPC, as in -32602.
     rpc_code: Vec<i64>,
     /// Ranges, both ends included.
     http_status: Vec<(u16, u16)>,
@@ -30,12 +38,15 @@ pub(super) struct When {
     is_error: Option<bool>,
     /// The tool said anything at all.
     empty_answer: Option<bool>,
+    /// Which promise the answer broke.
     promise: Option<Promise>,
+    /// Of the request, as in `tools/call`.
     method: Vec<String>,
     /// A request of a step was under way.
     requested: Option<bool>,
     /// The process ended, or closed its stdout, without being asked to.
     died: Option<bool>,
+    /// A time limit ran out.
     timed_out: Option<bool>,
     /// There were lines on stdout that are no message.
     noise: Option<bool>,
@@ -43,6 +54,7 @@ pub(super) struct When {
     silent: Option<bool>,
     /// Nothing on stderr.
     quiet_stderr: Option<bool>,
+    /// The server broke the protocol.
     breach: Option<bool>,
     /// The operating system named the working directory, not the command.
     cwd_refused: Option<bool>,
@@ -62,6 +74,10 @@ pub(super) struct When {
     traced: Option<bool>,
     /// The code that failed was installed, not written here.
     packaged: Option<bool>,
+    /// The stack was opening a file to write to it.
+    opened_to_write: Option<bool>,
+    /// The stack was starting a program.
+    spawned: Option<bool>,
     /// The plan names a host that can't exist, as `x.invalid`.
     reserved_host: Option<bool>,
     /// The endpoint redirects to a page for signing in.
@@ -122,6 +138,8 @@ impl When {
             raised,
             traced,
             packaged,
+            opened_to_write,
+            spawned,
             reserved_host,
             login_redirect,
             plain_to_tls_port,
@@ -169,6 +187,8 @@ impl When {
                 over_http,
                 traced,
                 packaged,
+                opened_to_write,
+                spawned,
                 reserved_host,
                 login_redirect,
                 plain_to_tls_port,
@@ -224,6 +244,9 @@ impl When {
             yes(self.over_http),
             !self.raised.is_empty(),
             yes(self.traced),
+            yes(self.packaged),
+            yes(self.opened_to_write),
+            yes(self.spawned),
             !self.dialect.is_empty(),
             self.element.is_some(),
         ])
@@ -297,6 +320,8 @@ impl When {
             && name(&self.raised, facts.raised)
             && same(self.traced, facts.traced)
             && same(self.packaged, facts.packaged)
+            && same(self.opened_to_write, facts.opened_to_write)
+            && same(self.spawned, facts.spawned)
             && same(self.reserved_host, facts.reserved_host)
             && same(self.login_redirect, facts.login_redirect)
             && same(self.plain_to_tls_port, facts.plain_to_tls_port)
@@ -345,13 +370,16 @@ pub(super) fn known(facts: &Facts<'_>) -> u32 {
         facts.over_http,
         facts.raised.is_some(),
         facts.traced,
+        facts.packaged,
+        facts.opened_to_write,
+        facts.spawned,
         f.dialect.is_some(),
         f.element.is_some(),
     ])
 }
 
 /// Kinds of fact.
-const KINDS: usize = 24;
+const KINDS: usize = 27;
 
 fn bits(flags: [bool; KINDS]) -> u32 {
     let numbered = flags.iter().enumerate();

@@ -210,6 +210,20 @@ impl Attempt {
         }
     }
 
+    /// Whether it ended before it had read anything, although it was sent
+    /// `initialize` and not the probe. Beside a process of the same server that
+    /// goes on living, that is no fault of the server: the two want the same
+    /// port or lock.
+    fn fell_over_the_other(&self) -> bool {
+        let sent = self.candidate.connection.look(Peer::bytes_written);
+        let process = self.candidate.process.as_ref();
+        let unread = process.and_then(Process::unread_stdin_bytes);
+        matches!(
+            (self.opening, &self.result),
+            (Opening::Only(_), Err(Trouble::Exited(_)))
+        ) && unread.is_some_and(|unread| unread as u64 >= sent)
+    }
+
     /// Of two failed attempts the one that says more: an end rather than
     /// silence, a word on stdout rather than none (a process that had less
     /// time may not have come so far), and the one without a probe rather than
@@ -217,7 +231,7 @@ impl Attempt {
     pub(super) fn more_telling(one: Self, other: Self) -> Self {
         let rank = |attempt: &Self| {
             (
-                !matches!(attempt.result, Err(Trouble::TimedOut)),
+                !matches!(attempt.result, Err(Trouble::TimedOut)) && !attempt.fell_over_the_other(),
                 attempt.candidate.connection.look(|peer| {
                     let seen = peer.observed();
                     seen.noise + seen.messages > 0

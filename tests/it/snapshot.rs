@@ -15,10 +15,12 @@ fn missing() -> Project {
     let project = Project::with(PLAN);
     let run = project.run(&[]);
     assert_ne!(run.code, Some(0));
-    let message = run.last().failure("greet")["message"].to_string();
+    let failure = run.last().failure("greet");
+    assert_eq!(failure["diagnosis"]["root_cause"], "missing_snapshot");
+    let fix = failure["diagnosis"]["advice"]["fix"].to_string();
     assert!(
-        message.contains("jelly snapshot accept greeting --plan plan.yaml`"),
-        "{message}"
+        fix.contains("$ jelly snapshot accept greeting --plan plan.yaml"),
+        "{fix}"
     );
     project
 }

@@ -475,6 +475,44 @@ fn secrets_of_the_environment_are_not_repeated() {
 }
 
 #[test]
+fn the_annotated_report_keeps_the_suites_and_the_output_of_what_failed() {
+    let project = Project::empty();
+    project.write(
+        "a.xml",
+        "<testsuites><testsuite name=\"shop\"><testsuite name=\"cart &amp; co\">\
+         <testcase name=\"adds\" classname=\"C\"/>\
+         <testcase name=\"pays\" classname=\"C\"><failure message=\"boom\">trace</failure>\
+         <system-out>said &lt;this&gt;</system-out><system-err>and that</system-err></testcase>\
+         </testsuite></testsuite>\
+         <testsuite name=\"stock\"><testcase name=\"counts\" classname=\"S\"/></testsuite>\
+         </testsuites>",
+    );
+    let annotated = triage(&project, &["a.xml", "-f", "junit"]);
+    project.write("b.xml", annotated.stdout.as_str());
+    let again = triage(&project, &["b.xml", "-f", "json"]).stdout;
+    let again: serde_json::Value = serde_json::from_str(&again).unwrap();
+    let failure = &again["failures"][0];
+    assert_eq!(
+        failure["suite"], "a.xml > shop > cart & co",
+        "{}",
+        annotated.stdout
+    );
+    assert_eq!(again["reports"][0]["tests"], 3);
+    assert_eq!(again["reports"][0]["warnings"], serde_json::json!([]));
+    for kept in [
+        "<system-out>said &lt;this&gt;</system-out>",
+        "<system-err>and that</system-err>",
+        "<testsuite name=\"stock\">",
+    ] {
+        assert!(
+            annotated.stdout.contains(kept),
+            "{kept} in {}",
+            annotated.stdout
+        );
+    }
+}
+
+#[test]
 fn a_packed_report_is_unpacked() {
     let project = Project::empty();
     project.write("a.xml", report(REFUSED));

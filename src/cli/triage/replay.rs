@@ -105,6 +105,8 @@ impl CaseSink for Replay<'_> {
         let told = case.failures.first();
         let trace = told.and_then(|told| told.text.as_deref()).map(text);
         let type_ = told.and_then(|told| told.type_.as_deref()).map(text);
+        let out = told.and_then(|told| told.system_out.as_deref()).map(text);
+        let err = told.and_then(|told| told.system_err.as_deref()).map(text);
         self.result = self.writer.case(&ShownCase {
             suite: &suite,
             classname: &classname,
@@ -116,6 +118,8 @@ impl CaseSink for Replay<'_> {
             failures: failures.to_vec(),
             text: trace.as_deref(),
             type_: type_.as_deref(),
+            system_out: out.as_deref(),
+            system_err: err.as_deref(),
         });
     }
 

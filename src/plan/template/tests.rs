@@ -17,7 +17,10 @@ fn scope() -> Scope {
     Scope::new(
         "/work".into(),
         "/tmp/it".into(),
-        BTreeMap::from([("HOME".to_owned(), "/home/u".to_owned())]),
+        BTreeMap::from([
+            ("HOME".to_owned(), "/home/u".to_owned()),
+            ("EMPTY".to_owned(), String::new()),
+        ]),
         BTreeMap::from([("web".to_owned(), 8080)]),
         &vars,
     )
@@ -64,6 +67,11 @@ fn a_name_without_a_value_says_which() {
         resolve("x${secret:KEY}"),
         Err(Unresolved::Secret("KEY".into()))
     );
+    assert_eq!(
+        resolve("x${secret:EMPTY}"),
+        Err(Unresolved::EmptySecret("EMPTY".into()))
+    );
+    assert_eq!(resolve("x${env:EMPTY}").unwrap(), json!("x"));
     assert_eq!(resolve("${nope}"), Err(Unresolved::Name("nope".into())));
     assert_eq!(resolve("${port:db}"), Err(Unresolved::Port("db".into())));
     assert_eq!(

@@ -33,6 +33,10 @@ pub struct ShownCase<'a> {
     /// What the report says at length, where it is at hand.
     pub text: Option<&'a str>,
     pub type_: Option<&'a str>,
+    /// What the case, or its suite, wrote on stdout; of failing ones only.
+    pub system_out: Option<&'a str>,
+    /// The same of stderr.
+    pub system_err: Option<&'a str>,
 }
 
 impl<'a> ShownCase<'a> {
@@ -54,6 +58,8 @@ impl<'a> ShownCase<'a> {
             failures: vec![failure],
             text: None,
             type_: None,
+            system_out: None,
+            system_err: None,
         }
     }
 }

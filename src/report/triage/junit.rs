@@ -9,15 +9,19 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use std::io::{self, Write};
 
-/// Writes one document, a suite for each report.
+/// Writes one document: a suite for each report, and in it one for each of the
+/// report's own suites, in the order of its cases.
 pub struct JunitWriter<'w> {
     writer: Writer<&'w mut dyn Write>,
+    /// The suite of the report that cases go into now.
+    suite: Option<String>,
 }
 
 impl<'w> JunitWriter<'w> {
     pub fn new(out: &'w mut dyn Write) -> Self {
         Self {
             writer: Writer::new_with_indent(out, b' ', 1),
+            suite: None,
         }
     }
 }
@@ -70,6 +74,7 @@ impl CaseWriter for JunitWriter<'_> {
     }
 
     fn case(&mut self, case: &ShownCase<'_>) -> io::Result<()> {
+        self.enter(case.suite)?;
         let seconds = case
             .duration_s
             .filter(|s| s.is_finite() && *s >= 0.0)
@@ -109,11 +114,14 @@ impl CaseWriter for JunitWriter<'_> {
             // Surefire's word for an attempt of a test that passed in the end.
             ShownOutcome::Flaky => self.wrong("flakyFailure", case)?,
         }
+        self.output("system-out", case.system_out)?;
+        self.output("system-err", case.system_err)?;
         self.writer
             .write_event(Event::End(BytesEnd::new("testcase")))
     }
 
     fn end_report(&mut self) -> io::Result<()> {
+        self.leave()?;
         self.writer
             .write_event(Event::End(BytesEnd::new("testsuite")))
     }
@@ -132,6 +140,31 @@ fn refused(summary: &ReportSummary) -> u64 {
 }
 
 impl JunitWriter<'_> {
+    /// Has the cases that follow stand in this suite. It says no counts: they
+    /// are not known before its last case, and stand at the report's suite.
+    fn enter(&mut self, suite: &str) -> io::Result<()> {
+        if self.suite.as_deref() == Some(suite) {
+            return Ok(());
+        }
+        self.leave()?;
+        if suite.is_empty() {
+            return Ok(());
+        }
+        let mut start = BytesStart::new("testsuite");
+        start.push_attribute(("name", attribute(suite).as_str()));
+        self.suite = Some(suite.to_owned());
+        self.writer.write_event(Event::Start(start))
+    }
+
+    fn leave(&mut self) -> io::Result<()> {
+        match self.suite.take() {
+            Some(_) => self
+                .writer
+                .write_event(Event::End(BytesEnd::new("testsuite"))),
+            None => Ok(()),
+        }
+    }
+
     fn refuse(&mut self, path: &str, problem: &str) -> io::Result<()> {
         let mut start = BytesStart::new("testcase");
         start.push_attribute(("name", UNRELIABLE));
@@ -145,6 +178,21 @@ impl JunitWriter<'_> {
             .write_event(Event::End(BytesEnd::new("testcase")))
     }
 
+    fn output(&mut self, element: &str, text: Option<&str>) -> io::Result<()> {
+        let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+            return Ok(());
+        };
+        self.text_of(element, BytesStart::new(element), text)
+    }
+
+    fn text_of(&mut self, element: &str, start: BytesStart<'_>, text: &str) -> io::Result<()> {
+        let text = content(text);
+        self.writer.write_event(Event::Start(start))?;
+        self.writer
+            .write_event(Event::Text(BytesText::new(&text)))?;
+        self.writer.write_event(Event::End(BytesEnd::new(element)))
+    }
+
     /// An element for each cause of a case.
     fn wrong(&mut self, element: &str, case: &ShownCase<'_>) -> io::Result<()> {
         for (at, failure) in case.failures.iter().enumerate() {
@@ -155,14 +203,7 @@ impl JunitWriter<'_> {
             let type_ = type_.unwrap_or(&failure.kind.root_cause);
             start.push_attribute(("type", attribute(type_).as_str()));
             match case.text.filter(|text| at == 0 && !text.trim().is_empty()) {
-                Some(text) => {
-                    let text = content(text);
-                    self.writer.write_event(Event::Start(start))?;
-                    self.writer
-                        .write_event(Event::Text(BytesText::new(&text)))?;
-                    self.writer
-                        .write_event(Event::End(BytesEnd::new(element)))?;
-                }
+                Some(text) => self.text_of(element, start, text)?,
                 None => self.writer.write_event(Event::Empty(start))?,
             }
         }

@@ -13,7 +13,6 @@ mod pattern;
 mod plan;
 mod python;
 mod recipe;
-mod shell;
 
 pub use plan::{Hint, Hints, plan};
 

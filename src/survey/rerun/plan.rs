@@ -2,9 +2,9 @@
 
 use super::framework::{Target, target};
 use super::recipe::Recipe;
-use super::shell::is_sayable;
 use crate::model::{FailureStatus, FailureView, Failures, ReportSummary, RetryPlan};
 use crate::survey::words;
+use crate::text::is_sayable;
 use crate::text::plural;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,6 +1,6 @@
 //! Names of tests → command lines of bearable length.
 
-use super::shell::quote;
+use crate::text::shell_word;
 
 /// Longer command lines are split: a terminal that reads line by line takes no
 /// more than 4095 bytes of a pasted one.
@@ -85,8 +85,8 @@ impl Recipe {
     /// Bytes that a name adds to a line.
     fn cost(&self, name: &str) -> usize {
         match &self.join {
-            Join::Words => quote(name).len() + 1,
-            Join::Prefixed(prefix) => quote(&format!("{prefix}{name}")).len() + 1,
+            Join::Words => shell_word(name).len() + 1,
+            Join::Prefixed(prefix) => shell_word(&format!("{prefix}{name}")).len() + 1,
             // Quotes within quotes take four bytes.
             Join::OneWord(_, between, _) => {
                 name.len() + between.len() + 3 * name.matches('\'').count()
@@ -98,7 +98,7 @@ impl Recipe {
     fn line(&self, names: &[String]) -> String {
         let raw = self.raw.map(str::to_owned);
         let words = self.words(names);
-        let quoted = words.iter().map(|word| quote(word));
+        let quoted = words.iter().map(|word| shell_word(word));
         raw.into_iter().chain(quoted).collect::<Vec<_>>().join(" ")
     }
 

@@ -1,6 +1,6 @@
 use super::framework::{Target, target};
-use super::shell::is_sayable;
 use crate::model::{FailureStatus, Failures, TriagedFailure};
+use crate::text::is_sayable;
 use proptest::prelude::*;
 use std::process::Command;
 

@@ -1,8 +1,12 @@
 //! Words for a POSIX shell.
 
+/// Of the ports that no standard and no system gives away by itself.
+const SOME_PORT: &str = "18080";
+
 /// `word` as a shell reads it back, byte for byte: bare where nothing in it
 /// means anything to a shell, in single quotes otherwise.
-pub(super) fn quote(word: &str) -> String {
+#[must_use]
+pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,".contains(c);
     // In front of a command, `A=b` would set a variable; behind it not.
     let plain = |c: char| plain(c) || c == '=';
@@ -13,21 +17,33 @@ pub(super) fn quote(word: &str) -> String {
     }
 }
 
+/// A command to paste. Reports call a port that was free at the time `${port}`,
+/// which a shell would not understand: any other that is free does as well.
+#[must_use]
+pub fn shell_command(argv: &[String]) -> String {
+    let words: Vec<String> = argv
+        .iter()
+        .map(|word| shell_word(&word.replace("${port}", SOME_PORT)))
+        .collect();
+    words.join(" ")
+}
+
 /// Whether a word can stand on one line of a script, and be an argument of a
 /// process at all: no line ends, no NUL, nothing that a terminal obeys.
-pub(super) fn is_sayable(word: &str) -> bool {
+#[must_use]
+pub fn is_sayable(word: &str) -> bool {
     !word.chars().any(char::is_control)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::quote;
+    use super::{shell_command, shell_word};
     use proptest::prelude::*;
     use std::process::Command;
 
     /// What a real shell makes of the words of a command.
     fn read_back(words: &[String]) -> Vec<String> {
-        let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
+        let quoted: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
         let script = format!("printf '%s\\0' {}", quoted.join(" "));
         let output = Command::new("sh").args(["-c", &script]).output().unwrap();
         assert!(output.status.success(), "{script}");
@@ -43,6 +59,15 @@ mod tests {
         ]
         .map(str::to_owned);
         assert_eq!(read_back(&words), words);
+    }
+
+    #[test]
+    fn a_command_holds_a_port_and_not_the_name_that_reports_have_for_it() {
+        let argv = ["serve", "--port", "${port}", "http://h:${port}/a b"].map(str::to_owned);
+        assert_eq!(
+            shell_command(&argv),
+            "serve --port 18080 'http://h:18080/a b'"
+        );
     }
 
     proptest! {

@@ -1,0 +1,286 @@
+//! Where a server's own words point to: the file that it could not open and its
+//! folder, the line at which a file could not be read, the line of its own
+//! code that was at it.
+//!
+//! Main function: [`whereabouts`]. Reads texts only; whether a file is there is
+//! for others to see.
+
+use super::advice::Values;
+use crate::model::Failure;
+use crate::text::one_line;
+use regex::Regex;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// Of a text, this much of the end is looked at.
+const LOOKED_AT: usize = 64 * 1024;
+
+/// How much of a path is said.
+const SHOWN: usize = 300;
+
+/// Causes that are about files.
+const OF_FILES: &[&str] = &[
+    "invalid_config",
+    "missing_directory",
+    "missing_file",
+    "permission_denied",
+];
+
+/// A file that could not be opened, by the words of Python, Node and Go; the
+/// first that holds.
+static PATHS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    compiled(&[
+        r#"(?:No such file or directory|ENOENT|Permission denied|EACCES|EPERM|EROFS|Operation not permitted|Read-only file system)[^'"\n]{0,80}['"](?P<path>[^'"\n]{1,400})['"]"#,
+        r"\b(?:open|create|mkdir|write|stat) (?P<path>/[^:\n]{1,400}): (?:permission denied|no such file|read-only file|operation not permitted)",
+        r#"(?i)(?:can.?t|cannot|could not|unable to|failed to) (?:open|write|create|access|read)(?: to)?(?: the)?(?: log)?(?: ?file)?:? ['"`]?(?P<path>/[^'"`:\n]{1,400}?)['"`]?: permission denied"#,
+    ])
+});
+
+/// A line of a file that could not be read, as parsers of YAML, JSON and TOML
+/// say it; the first that holds.
+static PLACES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    compiled(&[
+        r#"in "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,9})"#,
+        r"(?P<file>[^\s:'\x22(]{1,400}\.(?:ya?ml|json|toml|ini|cfg)):(?P<line>\d{1,9})\b",
+        r"(?i)\b(?P<file>[^\s:'\x22(]{1,400}\.(?:ya?ml|json|toml|ini|cfg))\b[^\n]{0,120}?\bline (?P<line>\d{1,9})",
+        // Not the line of a frame: `File "x.py", line 12`.
+        r"(?im)(?:^|[^\x22,\s]|[^\x22,]\s)line (?P<line>\d{1,9})\b",
+        r"\((?P<line>\d{1,9}):\d{1,9}\)",
+    ])
+});
+
+/// Files that a parser reads, among the words of a command.
+static DATA_FILE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    compiled(&[r"(?i)^(?:--?[\w-]+=)?(?P<file>[^=]+\.(?:ya?ml|json|toml|ini|cfg))$"])
+});
+
+/// What kind of file it is, by the words of its parser.
+static FORMATS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    compiled(&[
+        r"(?i)(?:\b|_)(?P<YAML>yaml)|YAML(?:Exception|ParseError|Error)|\b(?:Scanner|Parser|Composer|Constructor)Error\b|mapping values are not allowed|\.ya?ml\b",
+        r"(?i)(?P<TOML>toml)",
+        r"(?i)(?P<JSON>json)",
+    ])
+});
+
+/// A line of the server's code, by the frames of Python and Node.
+static FRAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    compiled(&[
+        r#"(?m)^[ |+]*File "(?P<file>[^"\n<]{1,400})", line (?P<line>\d{1,9})"#,
+        r"(?m)^\s+at (?:[^\n(]{0,200}\()?(?:file://)?(?P<file>/[^\n():]{1,400}):(?P<line>\d{1,9}):\d{1,9}\)?$",
+    ])
+});
+
+/// Folders of code that is not the server's own.
+const LIBRARIES: &[&str] = &[
+    "/lib/python",
+    "/site-packages/",
+    "/dist-packages/",
+    "/node_modules/",
+];
+
+fn compiled(patterns: &[&str]) -> Vec<Regex> {
+    patterns.iter().filter_map(|p| Regex::new(p).ok()).collect()
+}
+
+/// Adds what the words of the failure point to:
+///
+/// - `path`: the file that could not be opened, unless the rule knows it;
+/// - `folder`: where it lies;
+/// - `spot`: `file:line`, or `line N`, of what could not be read;
+/// - `invalid`: the same as the head of a sentence, with the kind of file;
+/// - `origin`: `file:line` of the server's own code.
+pub(super) fn whereabouts(failure: &Failure, root_cause: &str, values: &mut Values) {
+    if !OF_FILES.contains(&root_cause) {
+        return;
+    }
+    let answer = failure.tool_result.as_ref().map(|r| r.text.as_str());
+    let texts: Vec<&str> = [
+        failure.stderr.as_deref(),
+        answer,
+        failure.message.as_deref(),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|text| &text[text.ceil_char_boundary(text.len().saturating_sub(LOOKED_AT))..])
+    .collect();
+    let mut set = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            values
+                .entry(name.to_owned())
+                .or_insert_with(|| one_line(&value, SHOWN));
+        }
+    };
+    if root_cause == "invalid_config" {
+        let spot = texts.iter().find_map(|text| spot(text, failure));
+        if let Some(spot) = &spot {
+            let format = texts.iter().find_map(|text| format(text));
+            let kind = format.unwrap_or("file");
+            set("invalid", Some(format!("Invalid {kind} at {spot}")));
+        }
+        set("spot", spot);
+    } else {
+        set("path", texts.iter().find_map(|text| path(text)));
+    }
+    set("origin", texts.iter().find_map(|text| origin(text)));
+    if let Some(folder) = values.get("path").and_then(|path| folder(path, failure)) {
+        values.entry("folder".to_owned()).or_insert(folder);
+    }
+}
+
+fn path(text: &str) -> Option<String> {
+    let found = PATHS
+        .iter()
+        .find_map(|pattern| pattern.captures_iter(text).last())?;
+    Some(found.name("path")?.as_str().to_owned())
+}
+
+/// The folder of a file; a relative one from where the server runs.
+fn folder(path: &str, failure: &Failure) -> Option<String> {
+    let folder = Path::new(path).parent()?;
+    let whole = match &failure.cwd {
+        Some(cwd) => Path::new(cwd).join(folder),
+        None => folder.to_owned(),
+    };
+    let shown = whole.to_str()?.to_owned();
+    (!shown.is_empty()).then_some(shown)
+}
+
+/// The place in a file; where its parser does not name the file, and the
+/// command names a single one, it is that.
+fn spot(text: &str, failure: &Failure) -> Option<String> {
+    let found = PLACES
+        .iter()
+        .find_map(|place| place.captures_iter(text).last())?;
+    let line = found.name("line")?.as_str();
+    let named = found.name("file").map(|file| file.as_str());
+    // What was read as a text, and not as a file.
+    let named = named.filter(|file| !file.starts_with('<'));
+    Some(match named.or_else(|| only_file(&failure.argv)) {
+        Some(file) => format!("{file}:{line}"),
+        None => format!("line {line}"),
+    })
+}
+
+fn only_file(argv: &[String]) -> Option<&str> {
+    let pattern = DATA_FILE.first()?;
+    let mut files = argv
+        .iter()
+        .filter_map(|arg| Some(pattern.captures(arg)?.name("file")?.as_str()));
+    files.next().filter(|_| files.next().is_none())
+}
+
+fn format(text: &str) -> Option<&'static str> {
+    let names = ["YAML", "TOML", "JSON"];
+    names
+        .into_iter()
+        .zip(FORMATS.iter())
+        .find(|(_, pattern)| pattern.is_match(text))
+        .map(|(name, _)| name)
+}
+
+fn origin(text: &str) -> Option<String> {
+    let own = |file: &str| !LIBRARIES.iter().any(|library| file.contains(library));
+    // Python names the innermost frame last, Node first.
+    let python = FRAMES.first()?.captures_iter(text);
+    let node = FRAMES.get(1)?.captures_iter(text);
+    let frame = python
+        .filter(|frame| own(&frame["file"]))
+        .last()
+        .or_else(|| node.into_iter().find(|frame| own(&frame["file"])))?;
+    Some(format!("{}:{}", &frame["file"], &frame["line"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Values, whereabouts};
+    use crate::model::Failure;
+
+    fn found(root_cause: &str, stderr: &str, argv: &[&str]) -> Values {
+        let failure = Failure {
+            stderr: Some(stderr.to_owned()),
+            argv: argv.iter().map(|arg| (*arg).to_owned()).collect(),
+            cwd: Some("/srv".to_owned()),
+            ..Failure::default()
+        };
+        let mut values = Values::new();
+        whereabouts(&failure, root_cause, &mut values);
+        values
+    }
+
+    #[test]
+    fn a_file_that_cant_be_opened_is_found_with_its_folder() {
+        for (told, path, folder) in [
+            (
+                "FileNotFoundError: [Errno 2] No such file or directory: '/var/log/none/a b.log'",
+                "/var/log/none/a b.log",
+                "/var/log/none",
+            ),
+            (
+                "Error: ENOENT: no such file or directory, open 'logs/a.log'",
+                "logs/a.log",
+                "/srv/logs",
+            ),
+            (
+                "open /var/log/x/a.log: no such file or directory",
+                "/var/log/x/a.log",
+                "/var/log/x",
+            ),
+        ] {
+            let values = found("missing_directory", told, &[]);
+            assert_eq!(values["path"], path, "{told}");
+            assert_eq!(values["folder"], folder, "{told}");
+        }
+    }
+
+    #[test]
+    fn the_line_of_an_invalid_file_is_found() {
+        for (told, spot) in [
+            (
+                "ScannerError: mapping values\n  in \"config.yaml\", line 15, column 9",
+                "config.yaml:15",
+            ),
+            ("/etc/app.json:15:3: unexpected", "/etc/app.json:15"),
+            (
+                "cannot read app.toml: expected a value at line 15",
+                "app.toml:15",
+            ),
+            (
+                "File \"/srv/server.py\", line 12, in <module>\nJSONDecodeError: Expecting value: line 15 column 2 (char 9)",
+                "line 15",
+            ),
+            ("yaml: line 15: did not find expected key", "line 15"),
+            (
+                "YAMLException: bad indentation of a mapping entry (15:4)",
+                "line 15",
+            ),
+        ] {
+            assert_eq!(found("invalid_config", told, &[])["spot"], spot, "{told}");
+        }
+        let told = "yaml: line 15: did not find expected key";
+        let argv = ["srv", "--config=conf/app.yaml"];
+        let values = found("invalid_config", told, &argv);
+        assert_eq!(values["spot"], "conf/app.yaml:15");
+        assert_eq!(values["invalid"], "Invalid YAML at conf/app.yaml:15");
+        let two = ["srv", "a.yaml", "b.yaml"];
+        assert_eq!(found("invalid_config", told, &two)["spot"], "line 15");
+    }
+
+    #[test]
+    fn the_line_of_the_servers_own_code_is_none_of_the_file() {
+        let told = "File \"/srv/server.py\", line 12, in <module>\nJSONDecodeError";
+        let values = found("invalid_config", told, &[]);
+        assert!(!values.contains_key("spot"), "{values:?}");
+        assert_eq!(values["origin"], "/srv/server.py:12");
+    }
+
+    #[test]
+    fn the_line_of_the_servers_own_code_is_found_among_frames_of_others() {
+        let python = "Traceback (most recent call last):\n  File \"/srv/server.py\", line 12, in <module>\n  File \"/usr/lib/python3.11/logging/__init__.py\", line 9, in _open\nFileNotFoundError";
+        let node = "Error: ENOENT\n    at Object.openSync (node:fs:581:18)\n    at file:///srv/node_modules/x/i.js:3:4\n    at start (/srv/server.js:7:3)\n    at /srv/main.js:1:1";
+        for (told, origin) in [(python, "/srv/server.py:12"), (node, "/srv/server.js:7")] {
+            assert_eq!(found("missing_file", told, &[])["origin"], origin);
+        }
+        assert!(found("other", python, &[]).is_empty());
+    }
+}
