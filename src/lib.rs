@@ -22,6 +22,7 @@
 //! | 2 | [`plan`] | YAML/JSON → validated plan with spans; edits |
 //! | 2 | [`junit`] | test reports of every dialect → cases with their failures |
 //! | 2 | [`mock`] | the scriptable, fault-injecting MCP server |
+//! | 1 | [`package`] | the registry's `server.json` → what starts its packages |
 //! | 1 | [`process`] | spawn, capture, escalate, guaranteed kill of the tree |
 //! | 1 | [`model`] | the types that flow |
 //! | 0 | [`text`] | redaction, truncation, durations, plurals |
@@ -35,6 +36,7 @@ pub mod junit;
 pub mod learned;
 pub mod mock;
 pub mod model;
+pub mod package;
 pub mod plan;
 pub mod process;
 pub mod repair;
