@@ -58,7 +58,10 @@ impl Machine<'_> {
                 "time" => case.duration_s = seconds(&value),
                 "duration" if case.duration_s.is_none() => case.duration_s = seconds(&value),
                 "file" | "filepath" | "filename" => set(&mut case.file, &value, limits.name),
-                "line" | "lineno" => case.line = value.trim().parse().ok(),
+                "line" | "lineno" => {
+                    let bare = value.parse().or_else(|_| value.trim().parse());
+                    case.line = bare.ok();
+                }
                 "status" | "result" => {
                     case.status_notrun |= name == "status" && &*value == "notrun";
                     case.not_run |= matches!(

@@ -377,6 +377,11 @@ fn is_control(byte: u8) -> bool {
     byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')
 }
 
+fn has_control(bytes: &[u8]) -> bool {
+    let any = bytes.iter().map(|byte| is_control(*byte));
+    any.fold(false, |any, is| any | is)
+}
+
 /// What is to be known of all bytes.
 #[derive(Default)]
 struct Seen {
@@ -392,13 +397,13 @@ fn look_through(bytes: &[u8]) -> Seen {
     const CHUNK: usize = 128;
     let mut seen = Seen::default();
     for chunk in bytes.chunks(CHUNK) {
-        let (mut low, mut ends, mut allowed) = (0_u8, 0_u8, 0_u8);
+        let (mut low, mut ends) = (0_u8, 0_u8);
         for byte in chunk {
             low += u8::from(*byte < b' ');
             ends += u8::from(*byte == b'\n');
-            allowed += u8::from(*byte == b'\t') + u8::from(*byte == b'\r');
         }
-        seen.control |= low != ends + allowed;
+        // Mostly there is nothing low but ends of lines.
+        seen.control |= low != ends && has_control(chunk);
         seen.ends += u64::from(ends);
     }
     seen

@@ -19,7 +19,7 @@ use super::windows::Room;
 use crate::model::{Diagnosis, ErrorCategory, Evidence, Failure, Side, Suspect, Template};
 use crate::text::truncate;
 use regex::bytes::{Regex, RegexBuilder};
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The turn of the built-in rules.
 const BUILTIN_TURN: u8 = 1;
@@ -36,6 +36,9 @@ pub struct Engine {
     sieve: OnceLock<Option<Sieve>>,
     /// The same for names of tests alone, which few rules read.
     sieve_of_titles: OnceLock<Option<Sieve>>,
+    /// Room of failures that were read, for those that come: one for each
+    /// thread that reads at the same time.
+    spare: Mutex<Vec<Scratch>>,
 }
 
 pub(super) struct Ranked {
@@ -147,6 +150,7 @@ impl Engine {
             patterns,
             sieve: OnceLock::new(),
             sieve_of_titles: OnceLock::new(),
+            spare: Mutex::default(),
         };
         engine.check_own()?;
         Ok(engine)
@@ -306,7 +310,7 @@ impl Engine {
     /// without the values that it compares.
     fn strongest<'a>(&'a self, facts: &Facts<'_>, texts: &mut Vec<Text<'_>>) -> Option<Match<'a>> {
         let applying = Applying::new(self, facts);
-        let mut scratch = Scratch::default();
+        let mut scratch = self.spare_room().pop().unwrap_or_default();
         let mut best: Option<Match<'a>> = None;
         for index in self.roll.factual.iter().copied() {
             if applying.is(index) {
@@ -375,7 +379,12 @@ impl Engine {
             let asked = scratch.ask(&self.roll, candidates, ask);
             self.read(asked, &applying, (text, index), &mut best);
         }
+        self.spare_room().push(scratch);
         best
+    }
+
+    fn spare_room(&self) -> MutexGuard<'_, Vec<Scratch>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps the strongest of the rules that match a text, among those whose

@@ -124,7 +124,7 @@ fn innermost(text: &str) -> Option<String> {
     let mut found: Option<Vec<&str>> = None;
     let mut outer = "";
     let mut open = false;
-    for line in text.lines() {
+    for line in lines(text) {
         let trimmed = line.trim();
         if found.is_none() && outer.is_empty() && class_of(trimmed).is_some() {
             outer = trimmed;

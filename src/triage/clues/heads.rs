@@ -2,6 +2,7 @@
 //! the outermost and for the innermost of a chain.
 
 use crate::text::lines as lines_of;
+use memchr::memmem::Finder;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -45,9 +46,13 @@ pub(super) fn heads_of(said: &str, has_class: bool) -> Heads {
     if heads.inner.is_none()
         && let Some(outer) = &heads.outer
     {
-        heads.inner = ["nested exception is ", " ---> "]
+        const NESTED: [&str; 2] = ["nested exception is ", " ---> "];
+        static FINDERS: LazyLock<[Finder<'_>; 2]> = LazyLock::new(|| NESTED.map(Finder::new));
+        heads.inner = NESTED
             .iter()
-            .find_map(|mark| outer.line.rsplit_once(mark))
+            .zip(FINDERS.iter())
+            .filter(|(_, finder)| finder.find(outer.line.as_bytes()).is_some())
+            .find_map(|(mark, _)| outer.line.rsplit_once(mark))
             .map(|(_, inner)| head(inner, ""));
     }
     heads
@@ -188,6 +193,10 @@ fn bare(line: &str) -> &str {
             break;
         }
         for opening in OPENINGS {
+            // Most lines are told by their first letter.
+            if line.as_bytes().first() != opening.as_bytes().first() {
+                continue;
+            }
             if let Some(rest) = line.strip_prefix(opening)
                 && (opening != "Exception: " || class(rest).is_some())
             {

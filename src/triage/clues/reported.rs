@@ -12,6 +12,7 @@ use super::wrapped::unwrapped;
 use crate::model::Failure;
 use crate::triage::facts::is_dialect;
 use crate::triage::rule::Field;
+use memchr::memrchr3;
 use regex::bytes::{Regex, RegexBuilder};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -178,9 +179,9 @@ fn in_hook(f: &Failure) -> bool {
 
 /// A class that says nothing without a message.
 fn is_bare_class(type_: &str) -> bool {
-    let last = type_.rsplit(['.', ':', '\\']).next().unwrap_or(type_);
+    let begin = memrchr3(b'.', b':', b'\\', type_.as_bytes()).map_or(0, |at| at + 1);
     matches!(
-        last,
+        &type_[begin..],
         "Exception"
             | "RuntimeException"
             | "Error"
