@@ -1,9 +1,9 @@
 //! `jelly doctor`: clients' configurations → what is wrong with each server →
 //! an exit code.
 
-mod ask;
-mod examine;
-mod find;
+pub mod ask;
+pub mod examine;
+pub mod find;
 
 use super::args::{ColorChoice, parse_duration};
 use super::interrupt;

@@ -133,7 +133,8 @@ fn invalid(text: &str) -> Vec<String> {
 }
 
 /// A word as a POSIX shell reads it.
-pub(super) fn word(text: &str) -> String {
+#[must_use]
+pub fn word(text: &str) -> String {
     let plain = !text.is_empty()
         && text
             .chars()

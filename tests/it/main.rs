@@ -23,6 +23,7 @@ mod founding;
 mod history;
 mod http;
 mod http_faults;
+mod init;
 mod json;
 mod junit_corpus;
 mod ladder;

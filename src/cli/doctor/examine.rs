@@ -16,6 +16,7 @@ use crate::triage::Engine;
 use crate::wire::{Endpoint, Reach};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 use tokio::task::JoinSet;
 
@@ -119,6 +120,14 @@ impl Ward<'_> {
             notes,
             reach: reach.filter(|_| !filler.left),
         }
+    }
+
+    /// What is said of the first server of a configuration that was examined
+    /// already.
+    pub fn told(&self, config: &Config, folder: &Path, examined: Examined) -> Option<Checkup> {
+        let entry = config.entries.first()?;
+        let patient = self.patient(config, entry, folder, None);
+        Some(self.checkup(patient, Some(examined)))
     }
 
     fn checkup(&self, patient: Patient<'_>, examined: Option<Examined>) -> Checkup {
@@ -337,8 +346,8 @@ impl Filler<'_> {
     }
 
     fn env_file(&self, path: &Path, notes: &mut Vec<String>) -> Vec<(String, String)> {
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
+        let pairs = match read_env_file(path) {
+            Ok(pairs) => pairs,
             Err(error) => {
                 notes.push(format!(
                     "its `envFile` {} can't be read: {error}",
@@ -347,18 +356,23 @@ impl Filler<'_> {
                 return Vec::new();
             }
         };
-        let pairs: Vec<(String, String)> = text
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.starts_with('#'))
-            .filter_map(|line| line.strip_prefix("export ").unwrap_or(line).split_once('='))
-            .map(|(name, value)| (name.trim().to_owned(), unquoted(value.trim()).to_owned()))
-            .filter(|(name, _)| !name.is_empty())
-            .collect();
         self.redactor
             .learn(pairs.iter().filter(|(name, _)| names_secret(name)).cloned());
         pairs
     }
+}
+
+/// The variables of a file of `NAME=value` lines.
+pub fn read_env_file(path: &Path) -> io::Result<Vec<(String, String)>> {
+    let text = fs::read_to_string(path)?;
+    Ok(text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.strip_prefix("export ").unwrap_or(line).split_once('='))
+        .map(|(name, value)| (name.trim().to_owned(), unquoted(value.trim()).to_owned()))
+        .filter(|(name, _)| !name.is_empty())
+        .collect())
 }
 
 fn unquoted(text: &str) -> &str {
