@@ -16,11 +16,13 @@
 //! | 4 | [`doctor`] | configurations of MCP clients → servers, and what is wrong with them at sight |
 //! | 3 | [`triage`] | `Failure → Diagnosis`: rules as data, fingerprints |
 //! | 3 | [`history`] | what failed before, by fingerprint and by test |
+//! | 3 | [`learned`] | what was learnt of tools' outputs: the schema store |
 //! | 3 | [`repair`] | `(Plan, diagnoses, facts) → edits` |
 //! | 2 | [`wire`] | JSON-RPC by pipes or HTTP, eras |
 //! | 2 | [`plan`] | YAML/JSON → validated plan with spans; edits |
 //! | 2 | [`junit`] | test reports of every dialect → cases with their failures |
 //! | 2 | [`mock`] | the scriptable, fault-injecting MCP server |
+//! | 1 | [`package`] | the registry's `server.json` → what starts its packages |
 //! | 1 | [`process`] | spawn, capture, escalate, guaranteed kill of the tree |
 //! | 1 | [`model`] | the types that flow |
 //! | 0 | [`text`] | redaction, truncation, durations, plurals |
@@ -31,8 +33,10 @@ pub mod exec;
 pub mod harness;
 pub mod history;
 pub mod junit;
+pub mod learned;
 pub mod mock;
 pub mod model;
+pub mod package;
 pub mod plan;
 pub mod process;
 pub mod repair;

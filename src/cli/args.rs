@@ -8,6 +8,7 @@ use super::login::LoginArgs;
 use super::past::HistoryArgs;
 use super::rules::{RuleFiles, RulesArgs};
 use super::schema::SchemaArgs;
+use super::schema_store::LadderArgs;
 use super::snapshot::SnapshotArgs;
 use super::triage::TriageArgs;
 use crate::mock::MockArgs;
@@ -178,6 +179,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub memory: HistoryArgs,
+
+    #[command(flatten)]
+    pub ladder: LadderArgs,
 
     /// Holds every message of every server against the specification; a breach fails the run
     #[arg(long)]

@@ -23,6 +23,7 @@ mod results;
 mod rules;
 mod run;
 mod schema;
+mod schema_store;
 mod settings;
 mod snapshot;
 mod triage;

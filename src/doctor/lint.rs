@@ -4,13 +4,13 @@
 //! is what can't work, a warning what may not work elsewhere, or later. No
 //! finding shows a secret's value.
 
-use super::blanks::{Surroundings, fill, is_placeholder};
+use super::blanks::{Surroundings, fill};
 use super::entry::{Config, Entry, Reached, Spot};
 use super::launcher::{name_of, package};
 use super::places::{Client, Platform};
 use super::secrets::in_entry;
 use crate::model::{Finding, FindingLevel, Lint};
-use crate::text::one_line;
+use crate::text::{is_placeholder, one_line};
 use std::collections::HashMap;
 
 /// Ends of words that are files.

@@ -1,8 +1,8 @@
 //! What in a configuration is secret: by its name, by the flag before it, or
 //! by its form.
 
-use super::blanks::is_placeholder;
 use super::entry::{Entry, Reached, Spot};
+use crate::text::is_placeholder;
 use crate::text::redact::looks_secret;
 
 /// Shorter values would hide words of a report that are nobody's secret.

@@ -17,6 +17,7 @@ mod matrix;
 mod record;
 mod report;
 mod rules;
+mod rung;
 mod schema;
 mod template;
 mod triage;
@@ -55,6 +56,7 @@ pub use rules::{
     Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,
     WithheldInfo,
 };
+pub use rung::{OutputSeen, Rung};
 pub use schema::NeverNull;
 pub use template::Template;
 pub use triage::{

@@ -1,6 +1,6 @@
 //! What one iteration of a plan recorded.
 
-use super::{ErrorCategory, Exit, Failure, Signal, StepAnswers, WireCheck};
+use super::{ErrorCategory, Exit, Failure, OutputSeen, Signal, StepAnswers, WireCheck};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -181,6 +181,9 @@ pub struct IterationRecord {
     pub failures: Vec<Failure>,
     /// Only where that was asked for.
     pub answers: StepAnswers,
+    /// By which rungs outputs of tools were read, for the schema store; of
+    /// each tool in the order of its calls. Only where that was asked for.
+    pub outputs: Vec<OutputSeen>,
     /// By server, for the repairs; absent for a server that never listed.
     pub tools: Vec<(String, Vec<ToolInfo>)>,
     /// A signal ended the iteration early.

@@ -4,6 +4,7 @@
 
 mod names;
 mod order;
+mod placeholder;
 mod quoted;
 pub mod redact;
 mod shell;
@@ -12,6 +13,7 @@ mod words;
 
 pub use names::close_names;
 pub use order::natural_cmp;
+pub use placeholder::is_placeholder;
 pub use quoted::{Lines, Quoted, render_quoted};
 pub use shell::{is_sayable, shell_command, shell_word};
 pub use stable::stable_name;

@@ -25,6 +25,7 @@ mod http;
 mod http_faults;
 mod json;
 mod junit_corpus;
+mod ladder;
 mod limits;
 mod live_rules;
 mod matrix;
