@@ -102,9 +102,10 @@ impl<'t> Witness<'t> {
         let is = Witness::of(after).value;
         // As text, since the order of keys counts; but that of merged ones is
         // behind the map's own, wherever those are added.
-        let in_order = before.contains("<<") || meant.to_string() == is.to_string();
+        let (as_meant, as_is) = (meant.to_string(), is.to_string());
+        let in_order = before.contains("<<") || as_meant == as_is;
         if meant != is || !in_order {
-            return Err(format!("means {is}\ninstead of {meant}"));
+            return Err(format!("means {as_is}\ninstead of {as_meant}"));
         }
         let mut regions: Vec<Range<usize>> = edits
             .iter()
