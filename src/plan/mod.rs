@@ -15,7 +15,9 @@ mod types;
 mod uses;
 
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
-pub use edit::{EditError, PlanEdit, apply, diff};
+#[cfg(test)]
+pub(crate) use edit::witness;
+pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
 };

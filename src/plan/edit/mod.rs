@@ -11,9 +11,12 @@ mod report;
 mod splice;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod witness;
 
 pub use apply::apply;
 pub use diff::diff;
+pub use emit::{yaml_flow, yaml_key};
 
 use super::DocPath;
 use serde_json::Value;

@@ -41,8 +41,8 @@ pub(super) struct Server {
     /// Whether its messages are held against the specification; as the plan
     /// says if left out.
     wire: Option<Wire>,
-    /// false reads no structured output out of text: only a server's own
-    /// counts.
+    /// Whether structured outputs are read out of text where it sends none.
+    /// Default: true.
     adapt: Option<bool>,
     /// What the client declares, as in { sampling: {} }. If left out, what
     /// follows from the answers.
