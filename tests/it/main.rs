@@ -38,6 +38,7 @@ mod rules;
 mod schemas;
 mod secrets;
 mod servers;
+mod settings;
 mod signals;
 mod snapshot;
 mod triage;
