@@ -36,7 +36,8 @@ impl LadderArgs {
     #[must_use]
     pub fn open(&self) -> (Option<SchemaStore>, Option<String>) {
         // Without the ladder there is nothing to learn, and nothing to set.
-        let Some(path) = self.schema_store.as_ref().filter(|_| !self.no_adapt) else {
+        let wanted = |path: &&PathBuf| !self.no_adapt && !path.as_os_str().is_empty();
+        let Some(path) = self.schema_store.as_ref().filter(wanted) else {
             return (None, None);
         };
         let default = Limits::default();

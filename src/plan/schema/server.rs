@@ -41,6 +41,9 @@ pub(super) struct Server {
     /// Whether its messages are held against the specification; as the plan
     /// says if left out.
     wire: Option<Wire>,
+    /// Whether structured outputs are read out of text where it sends none.
+    /// Default: true.
+    adapt: Option<bool>,
     /// What the client declares, as in { sampling: {} }. If left out, what
     /// follows from the answers.
     capabilities: Option<IndexMap<String, Map>>,
