@@ -74,7 +74,7 @@ pub struct InitArgs {
     pub force: bool,
 
     /// A value that the configuration or the server.json leaves open
-    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = origin::parse_pair)]
+    #[arg(long = "arg", value_name = "NAME=VALUE", allow_hyphen_values = true, value_parser = origin::parse_pair)]
     pub args: Vec<(String, String)>,
 
     /// A variable for the server; without a value, the one that the environment has

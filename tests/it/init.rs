@@ -4,9 +4,18 @@
 use crate::support::{Project, real};
 use serde_json::{Value, json};
 
-const EVERYTHING: &str = "npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js";
-const FILESYSTEM: &str = "npm/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js";
-const MEMORY: &str = "npm/node_modules/@modelcontextprotocol/server-memory/dist/index.js";
+/// The servers of npm, in a project that has them beside it.
+fn with_servers() -> Project {
+    let project = Project::empty();
+    let servers = real("npm/node_modules");
+    let here = project.path("node_modules");
+    std::os::unix::fs::symlink(servers, here).unwrap();
+    project
+}
+
+fn server(name: &str) -> String {
+    format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js")
+}
 
 /// `jelly init` with these arguments, then `check` and `run` of its plan; the
 /// plan.
@@ -28,30 +37,35 @@ fn calls(plan: &str) -> usize {
 
 #[test]
 fn the_plan_of_a_filesystem_server_reads_what_it_was_given() {
-    let project = Project::empty();
+    let project = with_servers();
     project.write("data/a.txt", "hello");
-    let server = real(FILESYSTEM);
-    let args = ["--", "node", &server, "data"];
+    let args = ["--", "node", &server("filesystem"), "data"];
     let plan = made(&project, &args, "plans/filesystem.yaml");
     assert_eq!(calls(&plan), 10, "{plan}");
-    insta::assert_snapshot!(plan.replace(&server, "server-filesystem/dist/index.js"));
+    insta::assert_snapshot!(plan);
 }
 
 #[test]
 fn the_plan_of_a_memory_server_changes_nothing() {
-    let project = Project::empty();
-    let server = real(MEMORY);
-    let plan = made(&project, &["--", "node", &server], "plans/memory.yaml");
+    let project = with_servers();
+    let args = ["--", "node", &server("memory")];
+    let plan = made(&project, &args, "plans/memory.yaml");
     assert_eq!(calls(&plan), 3, "{plan}");
+    insta::assert_snapshot!(plan);
 }
 
 #[test]
-fn the_plan_of_the_reference_server_calls_all_that_it_may() {
-    let project = Project::empty();
-    let server = real(EVERYTHING);
-    let plan = made(&project, &["--", "node", &server], "plans/everything.yaml");
+fn the_plan_of_the_reference_server_is_the_one_of_the_documents() {
+    let project = with_servers();
+    let args = ["--", "node", &server("everything")];
+    let plan = made(&project, &args, "plans/everything.yaml");
     assert_eq!(calls(&plan), 11, "{plan}");
-    insta::assert_snapshot!(plan.replace(&server, "server-everything/dist/index.js"));
+    let typed = format!("    command: node\n    args: [{}]\n", server("everything"));
+    let shown = "    command: npx\n    args: [\"-y\", \"@modelcontextprotocol/server-everything\"]\n";
+    assert!(plan.contains(&typed), "{plan}");
+    let plan = plan.replace(&typed, shown);
+    let page = include_str!("../../docs/init.md");
+    assert!(page.contains(&plan), "docs/init.md shows another plan than this:\n{plan}");
 }
 
 #[test]
@@ -127,9 +141,9 @@ for line in server.stdout:
 
 #[test]
 fn a_server_that_breaks_its_contract_fails_its_plan() {
-    let project = Project::empty();
+    let project = with_servers();
     project.write("changed.py", CHANGED);
-    let server = real(MEMORY);
+    let server = server("memory");
     let args = [
         "--name",
         "memory",
@@ -180,7 +194,7 @@ if listed: listed['create_entities']['outputSchema']['properties']['entities'] =
             .jelly(&["run", "plans/memory.yaml", "--seed", "1"])
             .output();
         assert_eq!(run.code, Some(1), "{what}: {}{}", run.stdout, run.stderr);
-        let named = format!("FAILED   memory/{step}");
+        let named = format!("FAIL     memory/{step} ");
         assert!(run.stdout.contains(&named), "{what}: {}", run.stdout);
     }
 }
