@@ -26,6 +26,7 @@ mod marks;
 mod own;
 mod provar;
 mod reading;
+mod roll;
 mod rule;
 mod runner;
 mod secrets;
@@ -35,6 +36,7 @@ mod specimen;
 mod statement;
 mod template;
 mod told;
+mod when;
 mod whereabouts;
 mod windows;
 
