@@ -197,6 +197,16 @@ pub enum PlanIssue {
         name: String,
         secret: bool,
     },
+    /// A required argument of the server's package, or of its launcher,
+    /// without a value.
+    MissingPackageArgument {
+        /// As in `package_args`.
+        name: String,
+    },
+    /// Anything else that makes the server's package impossible to start.
+    InvalidPackage {
+        reason: String,
+    },
     UnknownServer {
         name: String,
         candidates: Vec<String>,

@@ -6,6 +6,7 @@ mod edit;
 mod features;
 mod load;
 mod matrix;
+mod package;
 mod scope;
 mod source;
 mod syntax;
@@ -20,6 +21,7 @@ pub use features::{
 };
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use matrix::{Matrix, Variant};
+pub use package::PackageUse;
 pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};

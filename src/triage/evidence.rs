@@ -147,6 +147,8 @@ fn issue_text(issue: &PlanIssue) -> String {
         | PlanIssue::NotExecutable { path: name }
         | PlanIssue::MissingDirectory { path: name }
         | PlanIssue::MissingVariable { name, .. }
+        | PlanIssue::MissingPackageArgument { name }
+        | PlanIssue::InvalidPackage { reason: name }
         | PlanIssue::SnapshotMissing { name, .. }
         | PlanIssue::UnknownServer { name, .. }
         | PlanIssue::UnknownTool { name, .. } => format!("{kind}: {name}"),

@@ -585,6 +585,8 @@ pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
         PlanIssue::NotExecutable { .. } => "not_executable",
         PlanIssue::MissingDirectory { .. } => "missing_directory",
         PlanIssue::MissingVariable { .. } => "missing_variable",
+        PlanIssue::MissingPackageArgument { .. } => "missing_package_argument",
+        PlanIssue::InvalidPackage { .. } => "invalid_package",
         PlanIssue::UnknownServer { .. } => "unknown_server",
         PlanIssue::UnknownTool { .. } => "unknown_tool",
         PlanIssue::UnknownArgument { .. } => "unknown_argument",

@@ -22,7 +22,10 @@ const KNOWN: &[(&[&str], &str)] = &[
         &["pnpm", "pnpx"],
         "`{}` comes with pnpm: `npm install --global pnpm`.",
     ),
-    (&["yarn"], "`{}` is installed by `npm install --global yarn`."),
+    (
+        &["yarn"],
+        "`{}` is installed by `npm install --global yarn`.",
+    ),
     (
         &["deno"],
         "`{}` comes with Deno: `npm install --global deno`, or https://deno.com.",

@@ -50,8 +50,9 @@ static PLACES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 });
 
 /// Files that a parser reads, among the words of a command.
-static DATA_FILE: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| compiled(&[r"(?i)^(?:--?[\w-]+=)?(?P<file>[^=]+\.(?:ya?ml|json|toml|ini|cfg))$"]));
+static DATA_FILE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    compiled(&[r"(?i)^(?:--?[\w-]+=)?(?P<file>[^=]+\.(?:ya?ml|json|toml|ini|cfg))$"])
+});
 
 /// What kind of file it is, by the words of its parser.
 static FORMATS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
@@ -94,11 +95,15 @@ pub(super) fn whereabouts(failure: &Failure, root_cause: &str, values: &mut Valu
         return;
     }
     let answer = failure.tool_result.as_ref().map(|r| r.text.as_str());
-    let texts: Vec<&str> = [failure.stderr.as_deref(), answer, failure.message.as_deref()]
-        .into_iter()
-        .flatten()
-        .map(|text| &text[text.ceil_char_boundary(text.len().saturating_sub(LOOKED_AT))..])
-        .collect();
+    let texts: Vec<&str> = [
+        failure.stderr.as_deref(),
+        answer,
+        failure.message.as_deref(),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|text| &text[text.ceil_char_boundary(text.len().saturating_sub(LOOKED_AT))..])
+    .collect();
     let mut set = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             values
@@ -273,10 +278,7 @@ mod tests {
     fn the_line_of_the_servers_own_code_is_found_among_frames_of_others() {
         let python = "Traceback (most recent call last):\n  File \"/srv/server.py\", line 12, in <module>\n  File \"/usr/lib/python3.11/logging/__init__.py\", line 9, in _open\nFileNotFoundError";
         let node = "Error: ENOENT\n    at Object.openSync (node:fs:581:18)\n    at file:///srv/node_modules/x/i.js:3:4\n    at start (/srv/server.js:7:3)\n    at /srv/main.js:1:1";
-        for (told, origin) in [
-            (python, "/srv/server.py:12"),
-            (node, "/srv/server.js:7"),
-        ] {
+        for (told, origin) in [(python, "/srv/server.py:12"), (node, "/srv/server.js:7")] {
             assert_eq!(found("missing_file", told, &[])["origin"], origin);
         }
         assert!(found("other", python, &[]).is_empty());
