@@ -16,6 +16,7 @@
 //! | 4 | [`doctor`] | configurations of MCP clients → servers, and what is wrong with them at sight |
 //! | 3 | [`triage`] | `Failure → Diagnosis`: rules as data, fingerprints |
 //! | 3 | [`history`] | what failed before, by fingerprint and by test |
+//! | 3 | [`learned`] | what was learnt of tools' outputs: the schema store |
 //! | 3 | [`repair`] | `(Plan, diagnoses, facts) → edits` |
 //! | 2 | [`wire`] | JSON-RPC by pipes or HTTP, eras |
 //! | 2 | [`plan`] | YAML/JSON → validated plan with spans; edits |
@@ -32,6 +33,7 @@ pub mod exec;
 pub mod harness;
 pub mod history;
 pub mod junit;
+pub mod learned;
 pub mod mock;
 pub mod model;
 pub mod package;

@@ -7,6 +7,8 @@ use super::history::ListArgs;
 use super::login::LoginArgs;
 use super::past::HistoryArgs;
 use super::rules::{RuleFiles, RulesArgs};
+use super::schema::SchemaArgs;
+use super::schema_store::LadderArgs;
 use super::snapshot::SnapshotArgs;
 use super::triage::TriageArgs;
 use crate::mock::MockArgs;
@@ -57,6 +59,8 @@ pub enum Command {
     Mock(Box<MockArgs>),
     /// Reviews what answers say where their snapshots say otherwise
     Snapshot(SnapshotArgs),
+    /// Prints the JSON Schemas of plans and of every output
+    Schema(SchemaArgs),
     /// Prints the completions for a shell
     Completions { shell: clap_complete::Shell },
 }
@@ -175,6 +179,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub memory: HistoryArgs,
+
+    #[command(flatten)]
+    pub ladder: LadderArgs,
 
     /// Holds every message of every server against the specification; a breach fails the run
     #[arg(long)]

@@ -2,7 +2,8 @@
 
 use crate::model::ExitCode;
 use crate::plan::{self, Matrix, PlanSource};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ pub fn check(
         .collect::<Vec<_>>();
     let good = !plans.is_empty() && plans.iter().all(|(_, result)| result.is_ok());
     let written = if json {
-        write_json(&plans, out)
+        write_json(plans, out)
     } else {
         write_text(&plans, color, out, err)
     };
@@ -51,9 +52,13 @@ enum Refusal {
 }
 
 /// What a good plan holds.
+#[derive(Debug, Serialize, JsonSchema)]
 struct Good {
+    /// The plan's own, or the file's without the extension.
     name: String,
+    /// How many it has.
     servers: usize,
+    /// How many it has, those of `setup` and `teardown` included.
     steps: usize,
     /// Combinations of its matrix; 1 without one.
     variants: usize,
@@ -110,57 +115,101 @@ fn write_text(
     err.flush()
 }
 
-fn write_json(plans: &[Examined<'_>], out: &mut dyn Write) -> io::Result<()> {
-    let entries: Vec<Value> = plans
-        .iter()
-        .map(|(path, result)| {
-            let path = path.display().to_string();
-            match result {
-                Ok(good) => json!({
-                    "path": path,
-                    "ok": true,
-                    "name": good.name,
-                    "servers": good.servers,
-                    "steps": good.steps,
-                    "variants": good.variants,
-                    "problems": [],
-                }),
-                Err(Refusal::Unreadable(error)) => json!({
-                    "path": path,
-                    "ok": false,
-                    "problems": [{"message": error.to_string(), "hints": []}],
-                }),
-                Err(Refusal::Wrong(error)) => {
-                    let problems: Vec<Value> = error.problems().iter().map(problem).collect();
-                    json!({"path": path, "ok": false, "problems": problems})
-                }
-            }
-        })
-        .collect();
+/// What `--format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Checked {
+    /// Raised when a field changes its meaning.
+    schema_version: u32,
+    /// 2 where a plan has a problem, or there is none.
+    exit_code: u8,
+    /// In the order in which they were named, each once.
+    plans: Vec<CheckedPlan>,
+}
+
+/// One plan.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CheckedPlan {
+    /// As it was named.
+    path: String,
+    /// It has no problem.
+    ok: bool,
+    #[serde(flatten)]
+    holds: Option<Good>,
+    /// In the order of the file.
+    problems: Vec<CheckedProblem>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CheckedProblem {
+    #[serde(flatten)]
+    place: Option<Place>,
+    /// A fragment in lower case.
+    message: String,
+    /// What would help, such as "did you mean `tool`?".
+    hints: Vec<String>,
+}
+
+/// Where it stands; absent where the file can't be read.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Place {
+    /// From 1.
+    line: usize,
+    /// From 1, in characters.
+    column: usize,
+    /// As in `steps[2].args.path`; empty for the plan as a whole.
+    field: String,
+}
+
+fn write_json(plans: Vec<Examined<'_>>, out: &mut dyn Write) -> io::Result<()> {
     let ok = !plans.is_empty() && plans.iter().all(|(_, result)| result.is_ok());
     let exit_code = if ok {
         ExitCode::Passed
     } else {
         ExitCode::InvalidInput
     };
-    let document = json!({
-        "schema_version": crate::model::SCHEMA_VERSION,
-        "exit_code": exit_code.code(),
-        "plans": entries,
-    });
+    let document = Checked {
+        schema_version: crate::model::SCHEMA_VERSION,
+        exit_code: exit_code.code(),
+        plans: plans.into_iter().map(checked).collect(),
+    };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)?;
     out.flush()
 }
 
-fn problem(problem: &plan::Problem) -> Value {
-    json!({
-        "line": problem.location.line,
-        "column": problem.location.column,
-        "field": problem.field.to_string(),
-        "message": problem.message,
-        "hints": problem.hints,
-    })
+fn checked((path, result): Examined<'_>) -> CheckedPlan {
+    let ok = result.is_ok();
+    let (holds, problems) = match result {
+        Ok(good) => (Some(good), Vec::new()),
+        Err(Refusal::Unreadable(error)) => {
+            let problem = CheckedProblem {
+                place: None,
+                message: error.to_string(),
+                hints: Vec::new(),
+            };
+            (None, vec![problem])
+        }
+        Err(Refusal::Wrong(error)) => (None, error.problems().iter().map(problem).collect()),
+    };
+    CheckedPlan {
+        path: path.display().to_string(),
+        ok,
+        holds,
+        problems,
+    }
+}
+
+fn problem(problem: &plan::Problem) -> CheckedProblem {
+    CheckedProblem {
+        place: Some(Place {
+            line: problem.location.line,
+            column: problem.location.column,
+            field: problem.field.to_string(),
+        }),
+        message: problem.message.clone(),
+        hints: problem.hints.clone(),
+    }
 }
 
 #[cfg(test)]

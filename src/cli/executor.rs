@@ -2,7 +2,7 @@
 
 use crate::exec::{self, ExecSettings, Iteration};
 use crate::harness::{Executor, IterationContext};
-use crate::model::{IterationRecord, Signal, StepAnswers};
+use crate::model::{IterationRecord, OutputSeen, Signal, StepAnswers};
 use crate::plan::Plan;
 use crate::process;
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ pub struct PlanExecutor {
     pub ports: BTreeMap<String, u16>,
     /// What the steps of the last iteration were answered, where that is kept.
     pub answers: StepAnswers,
+    /// By which rungs outputs were read in all iterations, where that is kept.
+    pub outputs: Vec<OutputSeen>,
     /// No other plan has servers running: whatever is still a child of ours
     /// after an iteration was left behind by a server.
     pub alone: bool,
@@ -44,6 +46,7 @@ impl Executor for PlanExecutor {
         self.ports = executed.scope.ports;
         let mut record = executed.record;
         self.answers = std::mem::take(&mut record.answers);
+        self.outputs.append(&mut record.outputs);
         if self.alone {
             process::sweep_orphans(&[]);
         }

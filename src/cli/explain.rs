@@ -12,11 +12,12 @@ use super::past::{HistoryArgs, refuse};
 use super::rules::RuleFiles;
 use super::run::{complain, fault};
 use super::settings::World;
-use crate::model::ExitCode;
+use crate::model::{ExitCode, SCHEMA_VERSION};
 use clap::Args;
-use compare::compare;
+use compare::{Part, compare};
 use known::{Found, Known};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use sources::Sources;
 use std::io::{self, Write};
@@ -80,13 +81,38 @@ pub fn explain(args: &ExplainArgs, color: ColorChoice, world: &World) -> ExitCod
     }
 }
 
+/// What `--format json` prints of one fingerprint.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Explained {
+    /// Raised when a field changes its meaning.
+    schema_version: u32,
+    /// What is known of it.
+    fingerprint: Known,
+}
+
+/// What `--diff --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Compared {
+    /// Raised when a field changes its meaning.
+    schema_version: u32,
+    /// Both are one fingerprint.
+    same: bool,
+    /// What both were made of, part by part.
+    parts: Vec<Part>,
+    /// Both, in the order in which they were asked about.
+    fingerprints: [Known; 2],
+}
+
 type Text = Result<String, serde_json::Error>;
 
 fn one(sources: &Sources, asked: &str, format: Format, paint: Paint) -> Result<Text, ExitCode> {
     let known = look_up(sources, asked)?;
     Ok(match format {
         Format::Human => Ok(show::show(&known, paint)),
-        Format::Json => pretty(&json!({ "schema_version": 1, "fingerprint": known })),
+        Format::Json => pretty(&Explained {
+            schema_version: SCHEMA_VERSION,
+            fingerprint: known,
+        }),
     })
 }
 
@@ -101,16 +127,16 @@ fn two(
     let comparison = compare(&one, &other);
     Ok(match format {
         Format::Human => Ok(show::show_comparison(&comparison, &one, &other, paint)),
-        Format::Json => pretty(&json!({
-            "schema_version": 1,
-            "same": comparison.same,
-            "parts": comparison.parts,
-            "fingerprints": [one, other],
-        })),
+        Format::Json => pretty(&Compared {
+            schema_version: SCHEMA_VERSION,
+            same: comparison.same,
+            parts: comparison.parts,
+            fingerprints: [one, other],
+        }),
     })
 }
 
-fn pretty(value: &serde_json::Value) -> Text {
+fn pretty(value: &impl Serialize) -> Text {
     serde_json::to_string_pretty(value).map(|text| text + "\n")
 }
 

@@ -5,11 +5,12 @@ use super::past::{HistoryArgs, refuse};
 use super::run::{complain, fault};
 use super::settings::World;
 use crate::history::{CauseRecord, OffenderOrder, TestRecord};
-use crate::model::ExitCode;
+use crate::model::{ExitCode, SCHEMA_VERSION};
 use crate::text::{one_line, plural, sanitize};
 use clap::{Args, ValueEnum};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::io::{self, Write};
 
 #[derive(Debug, Args)]
@@ -50,6 +51,42 @@ pub enum By {
     LastSeen,
 }
 
+/// What `--format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Offenders<T> {
+    /// Raised when a field changes its meaning.
+    schema_version: u32,
+    /// Runs that are remembered.
+    runs: usize,
+    /// The worst first.
+    #[serde(flatten)]
+    worst: T,
+}
+
+/// Without `--cause`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WorstTests {
+    /// The tests that failed, the worst first.
+    tests: Vec<TestRecord>,
+}
+
+/// With `--cause`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WorstCauses {
+    /// The causes, the worst first.
+    causes: Vec<CauseRecord>,
+}
+
+impl<T> Offenders<T> {
+    fn new(runs: usize, worst: T) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            runs,
+            worst,
+        }
+    }
+}
+
 /// Lists them. A history that is not there yet is an empty one; that none is
 /// kept at all is exit code 2.
 pub fn history(args: &ListArgs, world: &World) -> ExitCode {
@@ -80,9 +117,7 @@ pub fn history(args: &ListArgs, world: &World) -> ExitCode {
             let all = causes.len();
             causes.truncate(limit(args.limit));
             match args.format {
-                Format::Json => {
-                    pretty(&json!({ "schema_version": 1, "runs": past.runs(), "causes": causes }))
-                }
+                Format::Json => pretty(&Offenders::new(past.runs(), WorstCauses { causes })),
                 Format::Human => Ok(head(past.runs())
                     + &causes_table(&causes, world)
                     + &rest(all, causes.len())),
@@ -96,9 +131,7 @@ pub fn history(args: &ListArgs, world: &World) -> ExitCode {
             let all = tests.len();
             tests.truncate(limit(args.limit));
             match args.format {
-                Format::Json => {
-                    pretty(&json!({ "schema_version": 1, "runs": past.runs(), "tests": tests }))
-                }
+                Format::Json => pretty(&Offenders::new(past.runs(), WorstTests { tests })),
                 Format::Human => {
                     Ok(head(past.runs()) + &tests_table(&tests, world) + &rest(all, tests.len()))
                 }
@@ -128,7 +161,7 @@ fn is_about(cause: &CauseRecord, wanted: &str, test: Option<&str>) -> bool {
     named && befell
 }
 
-fn pretty(value: &serde_json::Value) -> Result<String, serde_json::Error> {
+fn pretty(value: &impl Serialize) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(value).map(|text| text + "\n")
 }
 

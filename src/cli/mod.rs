@@ -22,6 +22,8 @@ mod record;
 mod results;
 mod rules;
 mod run;
+mod schema;
+mod schema_store;
 mod settings;
 mod snapshot;
 mod triage;
@@ -78,6 +80,7 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
         Command::History(args) => in_world(|world| history::history(&args, world)),
         Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),
         Command::Rules(args) => in_world(|world| rules::rules(&args, cli.color, world)),
+        Command::Schema(args) => schema::schema(&args).into(),
         Command::Snapshot(args) => in_world(|world| snapshot::snapshot(&args, cli.color, world)),
         Command::Login(args) => in_world(|world| login::login(&args, world)),
         Command::Mock(args) => crate::mock::run(&args),

@@ -8,6 +8,7 @@ use super::invalid::{Invalid, chain, read};
 use super::matrix::{InMatrix, Job};
 use super::out::Out;
 use super::record;
+use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, project_dir};
 use super::write_back::WriteBack;
 use crate::exec::{ExecSettings, Selection, snapshot_digest, snapshot_path};
@@ -42,6 +43,9 @@ struct PlanRun<'a> {
     queue: Rc<EventQueue>,
     events: EventSink,
     recorder: Option<Recorder>,
+    /// Read anew for each plan, since the ones before it may have learnt.
+    schemas: Option<SchemaStore>,
+    schema_warning: Option<String>,
 }
 
 impl Call {
@@ -119,12 +123,15 @@ impl<'a> PlanRun<'a> {
             let queue = queue.clone();
             Rc::new(move |event| queue.push(event))
         };
+        let (schemas, schema_warning) = call.args.ladder.open();
         Self {
             recorder: call
                 .args
                 .record
                 .then(|| recorder(&report_dir, &events))
                 .flatten(),
+            schemas,
+            schema_warning,
             call,
             project,
             report_dir,
@@ -139,11 +146,15 @@ impl<'a> PlanRun<'a> {
 
     async fn run(self, plan: Plan, selection: Selection) -> PlanEnd {
         self.warn_of_no_text(&plan);
+        if let Some(warning) = &self.schema_warning {
+            self.warn(warning.clone());
+        }
         let settings = self.loop_settings(&plan);
         let in_matrix = InMatrix::of(&plan);
         let wants_tokens = plan.servers.values().any(Server::wants_tokens);
         let mut executor = PlanExecutor {
             answers: StepAnswers::new(),
+            outputs: Vec::new(),
             settings: Rc::new(self.exec_settings(&plan, selection)),
             interrupt: self.call.interrupt.clone(),
             ports: BTreeMap::new(),
@@ -193,6 +204,11 @@ impl<'a> PlanRun<'a> {
                 self.warn(warning);
             }
         }
+        if let Some(store) = &self.schemas
+            && let Some(warning) = store.learn(&executor.outputs)
+        {
+            self.warn(warning);
+        }
         let mut report = outcome.report;
         let mut code = outcome.ending.exit_code;
         let mut write_back = self.call.args.write_repairs.then(|| WriteBack {
@@ -240,6 +256,13 @@ impl<'a> PlanRun<'a> {
             fail_fast: call.args.fail_fast,
             wire_check: call.args.wire_check,
             keep_answers: plan.source.variant.is_some(),
+            adapt: !call.args.ladder.no_adapt,
+            overrides: Rc::new(
+                self.schemas
+                    .as_ref()
+                    .map_or_else(BTreeMap::new, |schemas| schemas.overrides.clone()),
+            ),
+            keep_outputs: self.schemas.is_some(),
             starts: call.starts.clone(),
             interrupt: call.interrupt.clone(),
             events: self.events.clone(),

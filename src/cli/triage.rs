@@ -28,6 +28,7 @@ use std::thread::available_parallelism;
 pub use args::TriageArgs;
 use args::{Emit, InputKind, Mode, TriageFormat};
 use lines::Told;
+pub use lines::{Answer, Line};
 use target::Target;
 use tempfile::NamedTempFile;
 

@@ -5,7 +5,7 @@ use super::clean::Cleaner;
 use super::operators::Compiled;
 use super::settings::{ExecSettings, ProposeSnapshot};
 use crate::model::{
-    Because, Failure, RpcError, Section, Signal, StepAnswers, StepReport, StepState,
+    Because, Failure, OutputSeen, RpcError, Section, Signal, StepAnswers, StepReport, StepState,
 };
 use crate::plan::{Plan, Scope, Step};
 use crate::wire::ReplyOutcome;
@@ -57,6 +57,8 @@ pub struct Board {
     failures: RefCell<Vec<Placed>>,
     /// Kept only where somebody wants to compare them.
     answers: Option<RefCell<StepAnswers>>,
+    /// Likewise.
+    outputs: Option<RefCell<Vec<OutputSeen>>>,
     cut: Cell<bool>,
 }
 
@@ -82,6 +84,7 @@ impl Board {
             changed: Notify::new(),
             failures: RefCell::default(),
             answers: settings.keep_answers.then(RefCell::default),
+            outputs: settings.keep_outputs.then(RefCell::default),
             compiled: RefCell::default(),
             cleaner: Cleaner::new(settings.redactor.clone(), &scope),
             propose: settings.propose_snapshot.clone(),
@@ -265,6 +268,18 @@ impl Board {
         answers.borrow_mut().insert(step.id.clone(), answer);
     }
 
+    /// Keeps by which rung an output was read, if that is wanted.
+    pub fn keep_output(&self, seen: impl FnOnce() -> Option<OutputSeen>) {
+        if let Some(outputs) = &self.outputs {
+            outputs.borrow_mut().extend(seen());
+        }
+    }
+
+    /// What was kept.
+    pub fn take_outputs(&self) -> Vec<OutputSeen> {
+        self.outputs.as_ref().map(RefCell::take).unwrap_or_default()
+    }
+
     /// What was kept.
     pub fn take_answers(&self) -> StepAnswers {
         self.answers.as_ref().map(RefCell::take).unwrap_or_default()
@@ -320,6 +335,9 @@ teardown:
             vars: indexmap::IndexMap::new(),
             selection: Selection::default(),
             keep_answers: false,
+            adapt: true,
+            overrides: Rc::default(),
+            keep_outputs: false,
             fail_fast,
             wire_check: false,
             starts: Arc::new(Semaphore::new(1)),

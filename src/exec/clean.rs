@@ -216,6 +216,17 @@ impl Cleaner {
         for step in &mut record.steps {
             self.step(step);
         }
+        // A name is kept as it is, or not at all.
+        record
+            .outputs
+            .retain(|seen| self.text(&seen.tool) == seen.tool);
+        for declared in record
+            .outputs
+            .iter_mut()
+            .filter_map(|o| o.declared.as_mut())
+        {
+            self.json(declared);
+        }
         for answer in record.answers.values_mut() {
             self.json(answer);
             answer

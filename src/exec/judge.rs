@@ -6,10 +6,11 @@
 //! the weakest evidence.
 
 use super::clean::Cleaner;
+use super::ladder::{Footing, climb, own_structure};
 use super::operators::{Compiled, OperandError, holds};
-use super::output::{self, Adapter, Declared};
+use super::output::{self, Declared};
 use super::volatile::settled;
-use crate::model::{Assertion, AssertionTarget, RpcError};
+use crate::model::{Assertion, AssertionTarget, RpcError, Rung};
 use crate::plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate};
 use serde_json::Value;
 use std::time::Duration;
@@ -23,6 +24,10 @@ pub struct Observed<'a> {
     pub stderr: &'a str,
     /// The tool's declared output schema.
     pub output_schema: Option<&'a Declared>,
+    /// The revision of the session.
+    pub revision: &'a str,
+    /// By what a structured output is had.
+    pub footing: Footing<'a>,
     /// What messages quote goes through this, and so does what is held
     /// against a snapshot, since a snapshot outlives the iteration.
     pub cleaner: &'a Cleaner,
@@ -96,7 +101,7 @@ pub fn judge(
                     text: output::text_of(result),
                 };
             }
-            bench.ask_result(expect, result, observed.output_schema)
+            bench.ask_result(expect, result, observed)
         }
     };
     let stderr = Value::from(observed.stderr);
@@ -108,7 +113,7 @@ pub fn judge(
         &expect.duration,
         Some(&millis),
     );
-    bench.verdict(adapter.map(Adapter::name))
+    bench.verdict(adapter.map(Rung::name))
 }
 
 /// Collects what does not hold.
@@ -190,8 +195,8 @@ impl<'a> Bench<'a> {
         &mut self,
         expect: &Expect,
         result: &Value,
-        schema: Option<&Declared>,
-    ) -> Option<Adapter> {
+        observed: &Observed<'_>,
+    ) -> Option<Rung> {
         let is_error = output::is_error(result);
         let wants_is_error = expect.is_error.is_some_and(|flag| flag.value);
         let text = Value::from(output::text_of(result));
@@ -215,24 +220,28 @@ impl<'a> Bench<'a> {
                 self.add_no_error(wanted.at, &text);
             }
         }
-        if let Some(schema) = schema
-            && let Some(breach) = output::breach(result, schema)
+        if let Some(schema) = observed.output_schema
+            && let Some(breach) = output::breach(result, schema, observed.revision)
         {
             self.add_breach(breach);
         }
         self.ask(AssertionTarget::Text, None, &expect.text, Some(&text));
         self.ask_json(AssertionTarget::Json, &expect.json, Some(result));
-        if expect.structured.is_empty() && schema.is_none() {
+        let footing = observed.footing;
+        if expect.structured.is_empty() && footing.schema.is_none() {
             return None;
         }
-        let found = output::structured(result, schema).or_else(|| output::structured(result, None));
+        let (value, rung) = climb(result, footing).unzip();
+        // An error is never adapted; what it brings itself may be asked about.
+        let value = value.or_else(|| own_structure(result, footing.schema).cloned());
+        let structured = &expect.structured;
         self.ask(
             AssertionTarget::Structured,
             None,
-            &expect.structured,
-            found.as_ref().map(|(value, _)| value),
+            structured,
+            value.as_ref(),
         );
-        found.map(|(_, adapter)| adapter)
+        rung
     }
 
     pub(super) fn verdict(self, adapter: Option<&'static str>) -> Judgement {

@@ -1,5 +1,6 @@
 use super::{Judgement, Observed, SnapshotProposal, judge};
 use crate::exec::clean::Cleaner;
+use crate::exec::ladder::Footing;
 use crate::exec::operators::{Compiled, OperandError};
 use crate::exec::output::Declared;
 use crate::model::{AssertionTarget, RpcError};
@@ -16,12 +17,22 @@ fn predicate(operator: Operator, operand: Value) -> Predicate {
     }
 }
 
+fn footing(schema: Option<&Declared>) -> Footing<'_> {
+    Footing {
+        adapts: true,
+        is_tool: true,
+        schema,
+    }
+}
+
 fn run(expect: &Expect, answer: Result<&Value, &RpcError>, schema: Option<&Declared>) -> Judgement {
     let observed = Observed {
         answer,
         duration: Duration::from_millis(40),
         stderr: "warn: low\n",
         output_schema: schema,
+        revision: "2025-11-25",
+        footing: footing(schema),
         cleaner: &Cleaner::default(),
     };
     let resolve = |p: &Predicate| Ok(p.operand.clone());
@@ -151,7 +162,7 @@ fn every_target_is_looked_at_and_duration_comes_last() {
             }],
             at,
         }],
-        structured: vec![predicate(Operator::Exists, json!(true))],
+        structured: vec![predicate(Operator::Equals, json!({}))],
         error: None,
         duration: vec![predicate(Operator::Lt, json!(10))],
         stderr: vec![predicate(Operator::NotContains, json!("warn"))],
@@ -210,6 +221,50 @@ fn the_rung_of_the_ladder_is_told() {
 }
 
 #[test]
+fn a_broken_contract_is_told_whatever_rung_gives_the_output() {
+    let expect = Expect {
+        structured: vec![predicate(Operator::Equals, json!({"report": "hi"}))],
+        ..Expect::default()
+    };
+    let schema = Declared::new(json!({
+        "type": "object", "properties": {"report": {"type": "string"}}, "required": ["report"],
+    }));
+    let text = json!({"content": [{"type": "text", "text": "hi"}]});
+    let Judgement::Mismatched {
+        mismatches,
+        adapter,
+        ..
+    } = run(&expect, Ok(&text), Some(&schema))
+    else {
+        panic!("the server owes structured content");
+    };
+    assert_eq!(adapter, Some("declared"));
+    assert_eq!(mismatches.len(), 1, "what was expected holds");
+    assert_eq!(
+        mismatches[0].assertion.target,
+        Some(AssertionTarget::OutputSchema)
+    );
+}
+
+#[test]
+fn an_expected_error_is_not_adapted_and_may_bring_structure_itself() {
+    let mut expect = Expect {
+        is_error: Some(Flag {
+            value: true,
+            at: Location::default(),
+        }),
+        structured: vec![predicate(Operator::Exists, json!(false))],
+        ..Expect::default()
+    };
+    let text = json!({"isError": true, "content": [{"type": "text", "text": "{\"n\": 1}"}]});
+    let untold = Judgement::Passed { adapter: None };
+    assert_eq!(run(&expect, Ok(&text), None), untold);
+    expect.structured = vec![predicate(Operator::Equals, json!({"code": 7}))];
+    let own = json!({"isError": true, "content": [], "structuredContent": {"code": 7}});
+    assert_eq!(run(&expect, Ok(&own), None), untold);
+}
+
+#[test]
 fn what_else_is_expected_beside_a_json_rpc_error_is_asked_too() {
     let rpc = RpcError {
         code: Some(-32602),
@@ -260,6 +315,8 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
             duration: Duration::ZERO,
             stderr: "",
             output_schema: None,
+            revision: "2025-11-25",
+            footing: footing(None),
             cleaner: &Cleaner::default(),
         };
         let stored = |p: &Predicate| match (p.operand.as_str(), greeting) {

@@ -3,6 +3,7 @@
 
 use super::blank;
 use super::board::Board;
+use super::ladder::ServerLadder;
 use super::launch::Prepared;
 use super::life::Running;
 use super::preflight::ToolBook;
@@ -37,6 +38,8 @@ pub struct Lane {
     pub prepared: Prepared,
     /// What its client answers, and what it was asked.
     pub script: Script,
+    /// How its outputs are read.
+    pub ladder: ServerLadder,
     /// The places of its steps in the plan.
     pub steps: Vec<usize>,
 }
@@ -305,6 +308,7 @@ impl Lane {
                         session,
                         book,
                         script: &self.script,
+                        ladder: &self.ladder,
                         fragile,
                         limit,
                     };

@@ -15,6 +15,7 @@ mod clean;
 mod hearing;
 mod issue;
 mod judge;
+mod ladder;
 mod lane;
 mod launch;
 mod life;
@@ -36,6 +37,7 @@ mod volatile;
 mod wire_check;
 
 pub use checkup::{CheckupSettings, Examined, Vitals, examine, preflight};
+pub use ladder::Overrides;
 pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};

@@ -6,6 +6,7 @@ mod beside;
 
 use super::board::Board;
 use super::judge::{Judgement, Mismatch, Observed, SnapshotProposal, judge};
+use super::ladder::Footing;
 use super::launch::issue_of;
 use super::operators::OperandError;
 use super::output::{Declared, malformed};
@@ -34,6 +35,8 @@ pub struct Ended<'a> {
     pub ready: &'a Ready,
     /// The tool's declared output schema.
     pub schema: Option<&'a Declared>,
+    /// By what a structured output is had.
+    pub footing: Footing<'a>,
     pub elapsed: Duration,
     /// When that was.
     pub at: Instant,
@@ -307,6 +310,8 @@ impl Ended<'_> {
             duration: self.elapsed,
             stderr: &stderr,
             output_schema: self.schema,
+            revision: scene.session.protocol_version(),
+            footing: self.footing,
             cleaner: &board.cleaner,
         };
         let resolve = |predicate: &Predicate| self.resolve(predicate);

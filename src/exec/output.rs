@@ -1,12 +1,12 @@
 //! What a tool's answer holds: its text, its structured output, and whether
 //! that keeps what the tool's own output schema promises.
 
+use super::ladder::own_structure;
 use super::plain;
 use crate::plan::Request;
 use crate::text::json_type;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ReferencingError, ValidationError, Validator};
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::cell::OnceCell;
 
@@ -92,28 +92,16 @@ impl Declared {
     }
 }
 
-/// The rung of the schema ladder by which a structured output was had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Adapter {
-    /// The server's own `structuredContent`.
-    Structured,
-    /// A text block that is JSON.
-    JsonText,
-}
-
-impl Adapter {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Structured => "structured",
-            Self::JsonText => "json_text",
-        }
-    }
-}
-
 /// All text blocks of a result, joined by newlines; for results other than a
 /// tool's, the texts of its contents or messages.
 #[must_use]
 pub fn text_of(result: &Value) -> String {
+    texts_of(result).join("\n")
+}
+
+/// The same, one by one.
+#[must_use]
+pub fn texts_of(result: &Value) -> Vec<&str> {
     let mut texts: Vec<&str> = Vec::new();
     for list in ["content", "contents", "messages"] {
         for block in result
@@ -129,7 +117,7 @@ pub fn text_of(result: &Value) -> String {
             texts.extend(text);
         }
     }
-    texts.join("\n")
+    texts
 }
 
 #[must_use]
@@ -182,30 +170,6 @@ pub fn malformed(request: &Request, result: &Value) -> Option<String> {
     }
 }
 
-/// The structured output by the first rung that holds: the server's own, else
-/// the text if it is JSON (and fits the schema, if there is one).
-pub fn structured(result: &Value, schema: Option<&Declared>) -> Option<(Value, Adapter)> {
-    if let Some(own) = result.get("structuredContent").filter(|v| !v.is_null()) {
-        return Some((own.clone(), Adapter::Structured));
-    }
-    let text = text_of(result);
-    let value: Value = serde_json::from_str(text.trim()).ok()?;
-    if schema.is_none() && !(value.is_object() || value.is_array()) {
-        // A bare word or number that happens to be JSON is text.
-        return None;
-    }
-    let fits = schema.is_none_or(|schema| schema.is_valid(&value) == Ok(true));
-    fits.then_some((value, Adapter::JsonText))
-}
-
-/// Whether there is anything that a schema could be about.
-fn has_structure(result: &Value) -> bool {
-    result
-        .get("structuredContent")
-        .is_some_and(|v| !v.is_null())
-        || serde_json::from_str::<IgnoredAny>(text_of(result).trim()).is_ok()
-}
-
 /// A breach of the tool's own output schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Breach {
@@ -215,27 +179,23 @@ pub struct Breach {
     pub actual: Value,
 }
 
-/// Whether a tool's good answer keeps its declared output schema.
+/// Whether a tool's good answer keeps the output schema that its server
+/// declares, whatever the ladder makes of it.
 ///
-/// Source: MCP 2025-06-18 and later, server/tools, "Output Schema": servers
-/// must provide structured results that conform to it.
-pub fn breach(result: &Value, schema: &Declared) -> Option<Breach> {
+/// From 2025-06-18 on the output has to be in `structuredContent`. In a
+/// session of an earlier revision, which has no such field, text that is JSON
+/// and fits keeps the schema too.
+///
+/// Source: MCP 2025-06-18 and later, server/tools, "Structured Content" and
+/// "Output Schema": servers MUST provide structured results that conform to it.
+pub fn breach(result: &Value, schema: &Declared, revision: &str) -> Option<Breach> {
     if is_error(result) {
         return None;
     }
-    if schema.is_elsewhere() && has_structure(result) {
-        return None;
-    }
-    let Some((value, _)) = structured(result, Some(schema)) else {
-        return Some(Breach {
-            pointer: String::new(),
-            reason: "the tool declares an output schema, and the result has no structured \
-                     output that fits it"
-                .to_owned(),
-            actual: Value::String(text_of(result)),
-        });
+    let Some(own) = own_structure(result, Some(schema)) else {
+        return without_structure(result, schema, revision);
     };
-    if schema.is_valid(&value) == Ok(true) {
+    if schema.is_elsewhere() || schema.is_valid(own) == Ok(true) {
         return None;
     }
     let validator = match schema.validator() {
@@ -248,18 +208,49 @@ pub fn breach(result: &Value, schema: &Declared) -> Option<Breach> {
             });
         }
     };
-    validator.validate(&value).err().map(|error| Breach {
+    validator.validate(own).err().map(|error| Breach {
         pointer: error.instance_path().to_string(),
         reason: error.to_string(),
-        actual: value.clone(),
+        actual: own.clone(),
+    })
+}
+
+/// The first revision with `structuredContent`; revisions are dates, and
+/// compare as texts.
+const FIRST_STRUCTURED: &str = "2025-06-18";
+
+fn without_structure(result: &Value, schema: &Declared, revision: &str) -> Option<Breach> {
+    let text = text_of(result);
+    let fits = serde_json::from_str(text.trim()).is_ok_and(|json| {
+        // Whether it fits what lies elsewhere nobody can say.
+        schema.is_elsewhere() || schema.is_valid(&json) == Ok(true)
+    });
+    if fits && revision < FIRST_STRUCTURED {
+        return None;
+    }
+    let reason = if fits {
+        "the tool declares an output schema, and the result has no `structuredContent`, in which \
+         its output belongs; its text alone is JSON"
+    } else {
+        "the tool declares an output schema, and the result has no structured output that fits it"
+    };
+    Some(Breach {
+        pointer: String::new(),
+        reason: reason.to_owned(),
+        actual: Value::String(text),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Adapter, Declared, breach, is_error, malformed, structured, text_of};
+    use super::{Declared, is_error, malformed, text_of};
     use crate::plan::Request;
     use serde_json::{Value, json};
+
+    /// Of a session of the last revision.
+    fn breach(result: &Value, schema: &Declared) -> Option<super::Breach> {
+        super::breach(result, schema, "2026-07-28")
+    }
 
     #[test]
     fn text_blocks_are_joined_whatever_carries_them() {
@@ -275,24 +266,6 @@ mod tests {
             json!({"messages": [{"role": "user", "content": {"type": "text", "text": "d"}}]});
         assert_eq!(text_of(&prompt), "d");
         assert_eq!(text_of(&json!(null)), "");
-    }
-
-    #[test]
-    fn the_servers_own_structure_comes_before_json_in_text() {
-        let both = json!({"structuredContent": {"n": 1}, "content": [{"type": "text", "text": "{\"n\":2}"}]});
-        assert_eq!(
-            structured(&both, None),
-            Some((json!({"n": 1}), Adapter::Structured))
-        );
-        let text = json!({"content": [{"type": "text", "text": " {\"n\":2} "}]});
-        assert_eq!(
-            structured(&text, None),
-            Some((json!({"n": 2}), Adapter::JsonText))
-        );
-        let schema = json!({"type": "object", "required": ["m"]});
-        assert_eq!(structured(&text, Some(&Declared::new(schema))), None);
-        let word = json!({"content": [{"type": "text", "text": "7"}]});
-        assert_eq!(structured(&word, None), None);
     }
 
     #[test]
@@ -312,6 +285,30 @@ mod tests {
     }
 
     #[test]
+    fn json_in_text_keeps_the_schema_only_where_there_was_no_other_place_for_it() {
+        let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
+        let fits = json!({"content": [{"type": "text", "text": " {\"n\": 1} "}]});
+        for revision in ["2024-11-05", "2025-03-26"] {
+            assert_eq!(super::breach(&fits, &schema, revision), None);
+        }
+        for revision in ["2025-06-18", "2025-11-25", "2026-07-28"] {
+            let reason = super::breach(&fits, &schema, revision).unwrap().reason;
+            assert!(reason.contains("no `structuredContent`"), "{reason}");
+        }
+        let misses = json!({"content": [{"type": "text", "text": "{\"m\": 1}"}]});
+        assert!(super::breach(&misses, &schema, "2024-11-05").is_some());
+    }
+
+    #[test]
+    fn null_keeps_a_schema_that_asks_for_it() {
+        let nothing = json!({"content": [], "structuredContent": null});
+        let schema = Declared::new(json!({"type": ["object", "null"]}));
+        assert_eq!(breach(&nothing, &schema), None);
+        let schema = Declared::new(json!({"type": "object"}));
+        assert!(breach(&nothing, &schema).is_some());
+    }
+
+    #[test]
     fn a_schema_that_lies_elsewhere_blames_nobody() {
         let remote = json!({"$ref": "https://schemas.example/out.json"});
         let beside = json!({"type": "object", "properties": {"n": {"$ref": "./n.json"}}});
@@ -323,7 +320,7 @@ mod tests {
                 json!({"content": [{"type": "text", "text": "{\"n\": 1}"}]}),
                 json!({"content": [{"type": "text", "text": "7"}]}),
             ] {
-                assert_eq!(breach(&good, &schema), None, "{good}");
+                assert_eq!(super::breach(&good, &schema, "2025-03-26"), None, "{good}");
             }
             let why = schema.unjudged().unwrap();
             assert!(why.contains(".json`, which"), "{why}");

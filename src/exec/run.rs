@@ -3,6 +3,7 @@
 use super::blank;
 use super::board::{Board, Stop};
 use super::issue::unknown_server;
+use super::ladder::ServerLadder;
 use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
 use super::script::Script;
@@ -103,6 +104,10 @@ async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEn
             board: board.clone(),
             settings: settings.clone(),
             place,
+            ladder: ServerLadder::new(
+                settings.adapt && server.adapt,
+                settings.overrides.get(&server.name),
+            ),
             server: server.clone(),
             script: Script::new(prepared.answers.clone()),
             prepared,
@@ -134,6 +139,7 @@ fn record(board: &Board, ends: Vec<LaneEnd>) -> IterationRecord {
     let mut record = IterationRecord {
         failures,
         answers: board.take_answers(),
+        outputs: board.take_outputs(),
         interrupted: match stopped {
             Some(Stop::Interrupted(signal)) => Some(signal),
             Some(Stop::Deadline) | None => None,

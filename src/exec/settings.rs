@@ -1,6 +1,7 @@
 //! What execution is told from outside, resolved already.
 
 use super::clean::Cleaner;
+use super::ladder::Overrides;
 use super::select::Selection;
 use crate::model::{Event, EventSink, Failure, Signal, StepReport};
 use crate::text::redact::Redactor;
@@ -40,6 +41,12 @@ pub struct ExecSettings {
     pub wire_check: bool,
     /// Keep what each step was answered, to be compared with other runs.
     pub keep_answers: bool,
+    /// Read structured outputs out of text, where the plan does not say no.
+    pub adapt: bool,
+    /// What the user sets in place of declared output schemas, by server.
+    pub overrides: Rc<BTreeMap<String, Overrides>>,
+    /// Keep by which rungs outputs were read.
+    pub keep_outputs: bool,
     /// How many servers may be starting at the same time, over all plans.
     pub starts: Arc<Semaphore>,
     pub interrupt: watch::Receiver<Option<Signal>>,

@@ -2,16 +2,17 @@
 
 use super::board::Board;
 use super::issue::describe;
+use super::ladder::{Footing, ServerLadder, climb};
 use super::outcome::Ended;
-use super::output::Declared;
+use super::output::{Declared, malformed};
 use super::preflight::ToolBook;
 use super::request::prepare;
 use super::script::Script;
 use super::sending::send;
 use super::subscriptions::Subscriptions;
-use crate::model::{Because, Failure, Phase, PlanIssue, StepState};
+use crate::model::{Because, Failure, OutputSeen, Phase, PlanIssue, StepState};
 use crate::plan::{NotificationExpect, Server, Step};
-use crate::wire::{HttpEnd, Session};
+use crate::wire::{HttpEnd, ReplyOutcome, Session};
 use std::cell::RefCell;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -93,6 +94,7 @@ pub struct Scene<'a> {
     pub session: &'a Session,
     pub book: &'a ToolBook,
     pub script: &'a Script,
+    pub ladder: &'a ServerLadder,
     /// Nothing unknown is to be sent to the server.
     pub fragile: bool,
     /// For the step's request.
@@ -106,6 +108,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
         session,
         book,
         script,
+        ladder,
         limit,
         ..
     } = *scene;
@@ -139,16 +142,17 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     script.begin(std::mem::take(&mut ready.answers));
     let sent = send(session, subscriptions, step, &mut ready, limit).await;
     board.keep_answer(step, &sent.reply.outcome);
+    // What is cancelled has no output.
+    let tool = ready.tool.as_deref().filter(|_| step.cancel.is_none());
+    let schema = tool.and_then(|tool| book.output_schema(tool));
+    let footing = ladder.footing(tool, schema);
+    board.keep_output(|| seen(step, tool?, &sent.reply.outcome, schema, footing));
     let ended = Ended {
         scene,
         step,
         ready: &ready,
-        // What is cancelled has no output.
-        schema: ready
-            .tool
-            .as_deref()
-            .filter(|_| step.cancel.is_none())
-            .and_then(|tool| book.output_schema(tool)),
+        schema,
+        footing,
         elapsed: sent.reply.elapsed,
         at: Instant::now(),
         mark,
@@ -183,7 +187,12 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
             step.id
         )
     });
-    let notes = unjudged.into_iter().chain(refused).chain(unheard);
+    let overridden = tool.and_then(|tool| ladder.note(tool, schema.is_some()));
+    let notes = unjudged
+        .into_iter()
+        .chain(refused)
+        .chain(unheard)
+        .chain(overridden);
     Ran {
         notes: notes.collect(),
         stderr: if end
@@ -200,6 +209,29 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
         end,
         aftermath,
     }
+}
+
+/// By which rung a tool's output is read, whether the step asks for it or not.
+fn seen(
+    step: &Step,
+    tool: &str,
+    outcome: &ReplyOutcome,
+    declared: Option<&Declared>,
+    footing: Footing<'_>,
+) -> Option<OutputSeen> {
+    let ReplyOutcome::Answered(result) = outcome else {
+        return None;
+    };
+    if malformed(&step.request, result).is_some() {
+        return None;
+    }
+    let (_, rung) = climb(result, footing)?;
+    Some(OutputSeen {
+        server: step.server.clone(),
+        tool: tool.to_owned(),
+        rung,
+        declared: declared.map(|declared| declared.schema.clone()),
+    })
 }
 
 /// A failure at this step, without facts about the server.

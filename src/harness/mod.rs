@@ -30,6 +30,7 @@ mod settings;
 mod standing;
 mod verdict;
 
+pub use bundle::Bundle;
 pub use decide::{Action, Decision, Flaky, LoopState};
 pub use executor::{Executor, IterationContext};
 pub use hooks::{CommandHooks, Hook, HookCall, HookRunner, succeeded};

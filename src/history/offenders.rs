@@ -3,6 +3,7 @@
 use super::past::{Past, count, rate};
 use super::record::TestName;
 use crate::model::{ErrorCategory, Side};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ pub enum OffenderOrder {
 }
 
 /// What a test did in the runs that are remembered.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TestRecord {
     #[serde(flatten)]
     pub test: TestName,
@@ -36,12 +37,14 @@ pub struct TestRecord {
     /// RFC 3339, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_seen: Option<String>,
+    /// RFC 3339, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<String>,
     /// Whether it passed when it was last run.
     pub passes_now: bool,
     /// What it failed of last.
     pub fingerprint: String,
+    /// Of what it failed of last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root_cause: Option<String>,
     /// Causes that it failed of.
@@ -49,21 +52,28 @@ pub struct TestRecord {
 }
 
 /// What a cause did in the runs that are remembered.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CauseRecord {
+    /// Of the cause.
     pub fingerprint: String,
     pub side: Side,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_category: Option<ErrorCategory>,
+    /// The kind of cause in a snake_case word.
     pub root_cause: String,
+    /// Runs that it was seen in.
     pub runs: u32,
+    /// Failures by it.
     pub failures: u32,
     /// The tests that it befell, by name.
     pub tests: Vec<TestName>,
+    /// What told it, the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
+    /// RFC 3339, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_seen: Option<String>,
+    /// RFC 3339, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<String>,
 }

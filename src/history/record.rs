@@ -1,6 +1,7 @@
 //! What is kept of a run: a line of the history file.
 
 use crate::model::{Diagnosis, ErrorCategory, Evidence, FailureStatus, Side, Template};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +10,18 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// A test by its names. Of a plan's step these are plan, server and id.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(default)]
 pub struct TestName {
     /// Suites joined by ` > `, as in [`TriagedFailure`](crate::model::TriagedFailure).
     #[serde(skip_serializing_if = "String::is_empty")]
     pub suite: String,
+    /// Class of the case.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub classname: String,
+    /// Name of the case.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
 }
@@ -44,7 +49,7 @@ impl std::fmt::Display for TestName {
 }
 
 /// Which command recorded a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunKind {
     /// `jelly run`
@@ -55,7 +60,7 @@ pub enum RunKind {
 }
 
 /// A report that a run's results come from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PastReport {
     /// As it was named.
     pub path: String,
@@ -66,16 +71,20 @@ pub struct PastReport {
 }
 
 /// A cause as it was diagnosed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PastCause {
     pub side: Side,
+    /// The evidence did not tell whom it concerned.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ambiguous: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_category: Option<ErrorCategory>,
+    /// Whether the same test may pass unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
+    /// The kind of cause in a snake_case word.
     pub root_cause: String,
+    /// Id of the rule that knew it.
     pub rule: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
@@ -102,7 +111,7 @@ impl PastCause {
 }
 
 /// A test that failed in a run, or that was flaky in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PastFailure {
     /// Place in the run's reports, from 0.
     #[serde(default)]
@@ -110,12 +119,14 @@ pub struct PastFailure {
     #[serde(flatten)]
     pub test: TestName,
     pub status: FailureStatus,
+    /// Of the cause.
     pub fingerprint: String,
+    /// Of the cause in this test.
     pub test_fingerprint: String,
 }
 
 /// A test that passed in a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PastPass {
     /// Place in the run's reports, from 0.
     #[serde(default)]
@@ -130,21 +141,25 @@ pub struct PastPass {
 
 /// An earlier run: what failed in it, and which of the tests that had failed
 /// before passed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PastRun {
+    /// Raised when a field changes its meaning.
     pub schema_version: u32,
     #[serde(default)]
     pub kind: RunKind,
     /// RFC 3339; absent where nobody knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// What its results come from.
     #[serde(default)]
     pub reports: Vec<PastReport>,
     /// By fingerprint.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub causes: BTreeMap<String, PastCause>,
+    /// Tests that failed, or were flaky.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<PastFailure>,
+    /// Tests that had failed before, and passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed: Vec<PastPass>,
 }

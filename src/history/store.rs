@@ -9,15 +9,15 @@
 use super::error::HistoryError;
 use super::past::Past;
 use super::record::{PastReport, PastRun, SCHEMA_VERSION};
+use crate::process::{LockError, lock};
 use crate::text::plural;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How much a history file holds before it is rotated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +45,6 @@ impl Default for Limits {
 const LINE_MAX: u64 = 64 * 1024 * 1024;
 /// A larger file is not read at all.
 const FILE_MAX: u64 = 256 * 1024 * 1024;
-/// Between two looks at a lock that another holds.
-const LOCK_PAUSE: Duration = Duration::from_millis(10);
 /// Warnings about single lines, of one file.
 const WARNINGS_MAX: usize = 5;
 
@@ -246,29 +244,14 @@ impl Store {
     /// returned, also when this process is killed.
     fn lock(&self) -> Result<File, HistoryError> {
         let path = self.lock_path();
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(|source| self.write_error(source))?;
-        let began = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) if began.elapsed() < self.limits.wait => {
-                    thread::sleep(LOCK_PAUSE);
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(HistoryError::Locked {
-                        path: self.path.clone(),
-                        lock: path,
-                        waited_s: self.limits.wait.as_secs(),
-                    });
-                }
-                Err(TryLockError::Error(source)) => return Err(self.write_error(source)),
-            }
-        }
+        lock(&path, self.limits.wait).map_err(|error| match error {
+            LockError::Held => HistoryError::Locked {
+                path: self.path.clone(),
+                lock: path,
+                waited_s: self.limits.wait.as_secs(),
+            },
+            LockError::Io(source) => self.write_error(source),
+        })
     }
 
     fn rotate_if_full(&self, runs: usize, more: usize) -> Result<(), HistoryError> {

@@ -1,10 +1,11 @@
 //! What triage says of a failure.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Whom a failure concerns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
     /// The plan, the environment, the infrastructure; ambiguous cases too.
@@ -14,7 +15,7 @@ pub enum Side {
 }
 
 /// The five categories of the root-cause report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCategory {
     Infrastructure,
@@ -25,7 +26,7 @@ pub enum ErrorCategory {
 }
 
 /// The bytes that a rule matched.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// The field of the failure, as in `stderr` or `exit.code`.
     pub field: String,
@@ -34,7 +35,7 @@ pub struct Evidence {
 }
 
 /// Seen before in this run.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Repeated {
     /// 1-based.
     pub first_iteration: u32,
@@ -43,7 +44,7 @@ pub struct Repeated {
 }
 
 /// What history says of a confirmed mismatch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     PassedBefore,
@@ -52,25 +53,29 @@ pub enum Standing {
 
 /// A hint that the server's own code may be involved though the failure is
 /// test-side, as a traceback during start-up is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspect {
     Code,
 }
 
 /// Advice that a person can act on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Advice {
+    /// What happened.
     pub what: String,
+    /// Why it happens.
     pub why: String,
     /// Steps in order; a line that starts with `$ ` is a command to paste.
     pub fix: Vec<String>,
 }
 
 /// Advice of which what many are told alike stands in memory once.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SharedAdvice {
+    /// What happened.
     pub what: String,
+    /// Why it happens.
     pub why: Arc<str>,
     /// As in [`Advice`].
     pub fix: Arc<[String]>,
@@ -89,13 +94,16 @@ impl From<Advice> for SharedAdvice {
 /// The verdict of triage on one failure.
 ///
 /// `retryable` is absent exactly when `error_category` is.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnosis {
     pub side: Side,
+    /// The evidence does not tell whom it concerns; the side is then `test`.
     pub ambiguous: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_category: Option<ErrorCategory>,
+    /// The kind of cause in a snake_case word, as in `command_not_found`.
     pub root_cause: String,
+    /// Whether the same test may pass unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
     /// Id of the rule, as in `process/missing-directory`.
@@ -110,6 +118,7 @@ pub struct Diagnosis {
     pub repeated: Option<Repeated>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
+    /// It comes and goes.
     #[serde(default)]
     pub flaky: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! Exit codes and verdicts: one documented type, computed in one place.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The exit codes of jelly. The numbers are a contract.
@@ -73,7 +74,7 @@ impl From<ExitCode> for std::process::ExitCode {
 }
 
 /// How a run of one plan ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Passed,

@@ -1,12 +1,15 @@
 //! The facts of one thing that went wrong, from a live run or a JUnit file.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
 
 /// Where in the life of a server or a step a failure happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Before any spawn: the plan names what does not exist.
@@ -27,24 +30,27 @@ pub enum Phase {
 
 /// How a process ended. Exactly one of the two is set by jelly itself; a
 /// corpus may carry neither.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Exit {
+    /// Absent where a signal ended it.
     pub code: Option<i32>,
     /// The signal's name, as in `SIGKILL`.
     pub signal: Option<String>,
 }
 
 /// What the operating system said when it refused to start a command.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SpawnError {
+    /// Its number.
     pub errno: Option<i32>,
     /// The errno's name, as in `ENOENT`.
     pub name: Option<String>,
+    /// In words.
     pub text: Option<String>,
 }
 
 /// What a client saw at the end of an exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     SpawnError,
@@ -58,23 +64,28 @@ pub enum Outcome {
 }
 
 /// A JSON-RPC error object as the peer sent it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RpcError {
     /// JSON-RPC wants an integer; some servers send none.
     #[serde(default)]
     pub code: Option<i64>,
+    /// In words.
     #[serde(default)]
     pub message: String,
+    /// What else it says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
 
 /// What an HTTP transport answered.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HttpFacts {
+    /// Of the answer.
     pub status: Option<u16>,
+    /// Of the answer, by name.
     pub headers: IndexMap<String, Value>,
+    /// Of the answer, cut to a readable length.
     pub body: Option<String>,
     /// The transport's own error, when there was no answer.
     pub error: Option<String>,
@@ -97,28 +108,32 @@ impl HttpFacts {
 }
 
 /// The request that failed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RequestFacts {
+    /// As in `tools/call`.
     pub method: String,
+    /// As they were sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub params: Option<Value>,
 }
 
 /// A tool's answer, cut down to what triage reads.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ToolResult {
+    /// The tool says that it failed.
     #[serde(rename = "isError")]
     pub is_error: bool,
     /// All text blocks, joined by newlines.
     pub text: String,
+    /// Its output as data.
     #[serde(rename = "structuredContent", skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Value>,
 }
 
 /// What of an answer an expectation looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AssertionTarget {
     Text,
@@ -141,17 +156,20 @@ pub enum AssertionTarget {
 }
 
 /// An expectation that did not hold.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Assertion {
     /// The operator, as in `contains`; `output_schema` for the declared one.
     pub kind: String,
+    /// What was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<AssertionTarget>,
     /// The JSONPath or JSON pointer that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// What was expected.
     pub expected: Value,
+    /// What came.
     pub actual: Value,
     /// `file:line:column` of the expectation in the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -179,22 +197,27 @@ impl Assertion {
 ///
 /// `candidates` holds the offered names that are close, best first; a repair
 /// needs exactly one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "issue", rename_all = "snake_case")]
 pub enum PlanIssue {
     CommandNotFound {
+        /// As the plan writes it.
         command: String,
     },
     NotExecutable {
+        /// Of the file.
         path: String,
     },
     /// `cwd`, or a folder named in the arguments, does not exist.
     MissingDirectory {
+        /// Of the folder.
         path: String,
     },
     /// A `${env:NAME}` or `${secret:NAME}` without a value.
     MissingVariable {
+        /// Of the variable.
         name: String,
+        /// The plan calls it a secret.
         secret: bool,
     },
     /// A required argument of the server's package, or of its launcher,
@@ -204,38 +227,51 @@ pub enum PlanIssue {
         name: String,
     },
     /// Anything else that makes the server's package impossible to start.
-    InvalidPackage {
-        reason: String,
-    },
+    InvalidPackage { reason: String },
     UnknownServer {
+        /// As the plan writes it.
         name: String,
+        /// Close names that exist, best first.
         candidates: Vec<String>,
     },
     UnknownTool {
+        /// As the plan writes it.
         name: String,
+        /// Close names that exist, best first.
         candidates: Vec<String>,
     },
     UnknownArgument {
+        /// Name of the tool.
         tool: String,
+        /// As the plan writes it.
         name: String,
+        /// Close names that exist, best first.
         candidates: Vec<String>,
     },
     MissingArgument {
+        /// Name of the tool.
         tool: String,
+        /// Of the argument.
         name: String,
     },
     /// The JSON type differs from the input schema's.
     ArgumentType {
+        /// Name of the tool.
         tool: String,
         /// JSON pointer into the step's `args`.
         pointer: String,
+        /// JSON types that the schema allows.
         expected: Vec<String>,
+        /// The JSON type that the plan has.
         actual: String,
     },
     /// Any other breach of the tool's input schema.
     InvalidArgument {
+        /// Name of the tool.
         tool: String,
+        /// JSON pointer into the step's `args`.
         pointer: String,
+        /// What the schema says against it.
         reason: String,
     },
     /// A `snapshot:` of which nothing is stored yet.
@@ -253,7 +289,7 @@ pub enum PlanIssue {
 /// One type for live runs, for JUnit files and for failures that other
 /// programs send in; every field but the facts at hand is empty. Field names
 /// are a contract with other programs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Failure {
     /// Absent for JUnit failures.
@@ -266,30 +302,41 @@ pub struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
 
+    /// As in `stdio` or `http`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<String>,
+    /// What was started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The command with its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argv: Vec<String>,
+    /// The folder that it was started in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// Variables of its environment that were set for it.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub env_delta: IndexMap<String, Value>,
+    /// Who it ran as.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
+    /// Limits that it ran under, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<Value>,
+    /// Where it was reached over HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 
+    /// Why the operating system refused to start it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawn_error: Option<SpawnError>,
     /// What the plan says that can't be meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issue: Option<PlanIssue>,
+    /// What the process wrote there, cut to a readable length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
+    /// What the process wrote there, cut to a readable length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
     /// Lines on stdout that are no JSON-RPC message.
@@ -298,25 +345,34 @@ pub struct Failure {
     /// Absent while the process lives, or where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<Exit>,
+    /// Whether the process still ran when the failure was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process_alive: Option<bool>,
+    /// What the client saw at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// The limit that ran out, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<f64>,
+    /// The error that the server answered with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rpc_error: Option<RpcError>,
+    /// What the HTTP transport answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http: Option<HttpFacts>,
+    /// The request that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestFacts>,
+    /// The answer of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_result: Option<ToolResult>,
+    /// The tools of the server, as it lists them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools_listed: Vec<Value>,
+    /// What the server says of itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_info: Option<Value>,
+    /// The expectation that did not hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assertion: Option<Assertion>,
     /// A breach of MCP or JSON-RPC that the wire saw, in a sentence.
@@ -328,36 +384,48 @@ pub struct Failure {
     /// The server had died and was restarted earlier in this iteration.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub after_restart: bool,
+    /// What the client says of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Which client's words `message` is; absent for jelly's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_from: Option<String>,
+    /// Milliseconds until it was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
 
     // JUnit
+    /// The writer of the report, as in `pytest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// `failure` or `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<String>,
+    /// Names of the suites around the case, outermost first, joined by ` > `.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
+    /// Class of the case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classname: Option<String>,
+    /// Name of the case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Of the failure, mostly an exception's class.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub type_: Option<String>,
+    /// Of the failure, mostly with a stack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// What the test printed on stdout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_out: Option<String>,
+    /// What the test printed on stderr.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_err: Option<String>,
+    /// Where the case stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// Where the case stands, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }

@@ -3,9 +3,11 @@
 use super::diagnosis::{Advice, Diagnosis, Evidence, SharedAdvice, Side};
 use super::triage::{FailureHistory, FailureStatus, TriagedFailure};
 use indexmap::IndexSet;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -407,6 +409,21 @@ impl FromIterator<TriagedFailure> for Failures {
         let mut all = Self::default();
         all.extend(failures);
         all
+    }
+}
+
+/// It is written as the list that it stands for.
+impl JsonSchema for Failures {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Failures".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<TriagedFailure>::json_schema(generator)
     }
 }
 

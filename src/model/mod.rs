@@ -17,6 +17,8 @@ mod matrix;
 mod record;
 mod report;
 mod rules;
+mod rung;
+mod schema;
 mod template;
 mod triage;
 mod wire;
@@ -54,6 +56,8 @@ pub use rules::{
     Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,
     WithheldInfo,
 };
+pub use rung::{OutputSeen, Rung};
+pub use schema::NeverNull;
 pub use template::Template;
 pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,

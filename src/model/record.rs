@@ -1,11 +1,12 @@
 //! What one iteration of a plan recorded.
 
-use super::{ErrorCategory, Exit, Failure, Signal, StepAnswers, WireCheck};
+use super::{ErrorCategory, Exit, Failure, OutputSeen, Signal, StepAnswers, WireCheck};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How a step ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepState {
     Passed,
@@ -18,7 +19,7 @@ pub enum StepState {
 }
 
 /// Why a step did not run.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Because {
     /// Left out by `--only` or `--skip`: the one kind compatible with green.
@@ -37,7 +38,7 @@ pub enum Because {
 }
 
 /// Which list of the plan a step stands in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Section {
     Setup,
@@ -46,7 +47,7 @@ pub enum Section {
 }
 
 /// How far a server came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerState {
     /// No selected step uses it.
@@ -60,16 +61,20 @@ pub enum ServerState {
 }
 
 /// One server in one iteration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerReport {
+    /// In the plan.
     pub name: String,
     pub state: ServerState,
     /// `modern` or `legacy`.
     pub era: Option<String>,
+    /// The revision that was agreed on.
     pub protocol_version: Option<String>,
     /// From spawn to the last list; volatile.
     pub startup_ms: Option<u64>,
+    /// How its process ended.
     pub exit: Option<Exit>,
+    /// The end of what it wrote on stderr.
     pub stderr_tail: String,
     /// Name and version as the server gives them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,11 +98,14 @@ pub struct ServerReport {
 }
 
 /// One step in one iteration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepReport {
+    /// Unique in the plan.
     pub id: String,
+    /// What people call it.
     pub name: String,
     pub section: Section,
+    /// Name of the server.
     pub server: String,
     pub state: StepState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,6 +118,7 @@ pub struct StepReport {
     pub adapter: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_category: Option<ErrorCategory>,
+    /// Whether it may pass unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
     /// Passed after failing earlier in this run on the same plan and code.
@@ -118,13 +127,19 @@ pub struct StepReport {
 }
 
 /// The counts of an iteration; the five states add up to `total`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
+    /// The sum of the others.
     pub total: u32,
+    /// All that was expected held.
     pub passed: u32,
+    /// Something did not.
     pub failed: u32,
+    /// Its server was not ready, or its set-up failed.
     pub blocked: u32,
+    /// The plan can't be run as written there.
     pub quarantined: u32,
+    /// Not executed for another reason.
     pub skipped: u32,
 }
 
@@ -166,6 +181,9 @@ pub struct IterationRecord {
     pub failures: Vec<Failure>,
     /// Only where that was asked for.
     pub answers: StepAnswers,
+    /// By which rungs outputs of tools were read, for the schema store; of
+    /// each tool in the order of its calls. Only where that was asked for.
+    pub outputs: Vec<OutputSeen>,
     /// By server, for the repairs; absent for a server that never listed.
     pub tools: Vec<(String, Vec<ToolInfo>)>,
     /// A signal ended the iteration early.

@@ -4,6 +4,7 @@ use super::{
     Diagnosis, Exit, Outcome, Phase, RequestFacts, Section, ServerReport, StepReport, Totals,
     Verdict,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -23,7 +24,9 @@ pub const VOLATILE_FIELDS: &[&str] = &[
 ];
 
 /// What an iteration did next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionKind {
     RepairMcpPlan,
@@ -35,12 +38,13 @@ pub enum ActionKind {
 }
 
 /// One repair, as proposed and applied.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RepairReport {
     /// As in `filesystem_workspace`.
     pub id: String,
     /// Server or step, as in `servers.files` or `steps.write`.
     pub target: String,
+    /// Why, in a sentence.
     pub explanation: String,
     /// Unified diff of the plan; empty for a folder that was created.
     pub diff: String,
@@ -54,43 +58,58 @@ pub struct RepairReport {
 
 /// One edit of a plan as a report holds it. A path is made of keys and of
 /// indices from 0, as in `["steps", 2, "tool"]`, in the plan before the repair.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum EditReport {
     /// A scalar is replaced, or comes to a map or to the end of a list.
     Set {
+        /// Keys and indices.
         path: Vec<Value>,
         /// Redacted.
         value: Value,
     },
     /// The last key of the path is renamed.
-    RenameKey { path: Vec<Value>, to: String },
+    RenameKey {
+        /// Keys and indices.
+        path: Vec<Value>,
+        /// The new key.
+        to: String,
+    },
     /// The item of a list is taken out.
-    Remove { path: Vec<Value> },
+    Remove {
+        /// Keys and indices.
+        path: Vec<Value>,
+    },
 }
 
 /// The run of a hook command.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HookReport {
     /// `fix_tests` or `refine_code`.
     pub hook: String,
+    /// The command.
     pub argv: Vec<String>,
+    /// How it ended.
     pub exit: Option<Exit>,
     /// Why it was not a success, where it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Head and tail, redacted.
     pub stdout: String,
+    /// Head and tail, redacted.
     pub stderr: String,
+    /// Milliseconds; volatile.
     pub elapsed_ms: u64,
 }
 
 /// The action of an iteration with its reason.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActionReport {
+    /// What it was.
     pub kind: ActionKind,
     /// A sentence.
     pub reason: String,
+    /// Those that were applied, in order.
     pub repairs: Vec<RepairReport>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook: Option<HookReport>,
@@ -100,37 +119,47 @@ pub struct ActionReport {
 }
 
 /// What is left of each budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetsReport {
+    /// Passes of the loop.
     pub iterations: u32,
+    /// Reruns for failures that may pass by themselves.
     pub retries: u32,
+    /// Reruns to confirm a mismatch.
     pub confirms: u32,
+    /// Repairs of the plan.
     pub mcp_repairs: u32,
+    /// Runs of the hook `fix_tests`.
     pub test_fixes: u32,
+    /// Runs of the hook `refine_code`.
     pub code_refines: u32,
 }
 
 /// Budgets around an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BeforeAfter {
     pub before: BudgetsReport,
     pub after: BudgetsReport,
 }
 
 /// One failure with its diagnosis.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureReport {
+    /// Name of the server in the plan.
     pub server: Option<String>,
     /// Absent when the server itself failed.
     pub step: Option<String>,
     pub phase: Phase,
+    /// What went wrong, in a sentence.
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<Exit>,
+    /// How the server was started, as it may be shown; empty where nothing was.
     pub argv: Vec<String>,
     /// Of a server that is reached over HTTP, without what is secret in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// The end of what the server wrote on stderr.
     pub stderr_tail: String,
     /// What a process that is reached over HTTP wrote on its stdout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,42 +184,53 @@ pub struct FailureReport {
 }
 
 /// One pass of the loop.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IterationReport {
     /// 1-based.
     pub index: u32,
     pub totals: Totals,
+    /// In the plan's order.
     pub servers: Vec<ServerReport>,
+    /// In the plan's order, not executed ones included.
     pub steps: Vec<StepReport>,
+    /// With their diagnoses: of servers first, then of steps.
     pub failures: Vec<FailureReport>,
     pub action: ActionReport,
     pub budgets: BeforeAfter,
+    /// Milliseconds; volatile.
     pub duration_ms: u64,
 }
 
 /// One problem of a help summary, told as to a colleague.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HelpProblem {
+    /// Name of the server that it is about.
     pub server: Option<String>,
+    /// Id of the step that it is about.
     pub step: Option<String>,
+    /// What is wrong.
     pub what: String,
     /// Exit status and the telling line, or that there is none.
     pub evidence: String,
+    /// What was tried already.
     pub tried: Vec<String>,
     /// Steps in order; a line that starts with `$ ` is a command to paste.
     pub next: Vec<String>,
 }
 
 /// What a person should know and do, for a run that is not green.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HelpSummary {
+    /// The whole of it in a line.
     pub title: String,
+    /// One by one.
     pub problems: Vec<HelpProblem>,
 }
 
 /// Which plan a report is about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanReport {
+    /// Its own, or the file's without the extension.
     pub name: String,
     /// As the user gave it.
     pub path: String,
@@ -204,26 +244,33 @@ pub struct PlanReport {
 }
 
 /// A run of one plan: what `--format json` prints and `results.json` holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunReport {
+    /// Raised when a field changes its meaning.
     pub schema_version: u32,
+    /// Of the call; volatile.
     pub run_id: String,
     pub plan: PlanReport,
     pub verdict: Verdict,
+    /// What jelly exits with, where this is the only plan.
     pub exit_code: u8,
     /// The loop goes on: this was written after an iteration, and verdict and
     /// exit code are those of a run that ended there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_progress: bool,
+    /// A person has to look at it.
     pub needs_user_help: bool,
+    /// What a person should know and do; null for a run that is green.
     pub help_summary: Option<HelpSummary>,
     /// Seed of the back-off's jitter.
     pub seed: u64,
     /// RFC 3339; volatile.
     pub started_at: String,
+    /// Milliseconds; volatile.
     pub duration_ms: u64,
     /// Where the reports lie, relative to the project folder where possible.
     pub report_dir: Option<String>,
+    /// Passes of the loop, in order.
     pub iterations: Vec<IterationReport>,
     /// Whole diff between the user's plan and the repaired one, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]

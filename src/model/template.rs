@@ -1,6 +1,7 @@
 //! What a fingerprint was made of, as a person reads it.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The parts that a fingerprint is the hash of, by name and in their order:
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Two failures share a fingerprint exactly when their templates are equal,
 /// but for parts that were too long to be kept whole.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Template {
     parts: IndexMap<String, String>,

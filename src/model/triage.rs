@@ -3,12 +3,15 @@
 use super::diagnosis::{Diagnosis, ErrorCategory, Evidence, SharedAdvice, Side};
 use super::exit::Verdict;
 use super::failures::Failures;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// All that `jelly triage` found: what `--format json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TriageReport {
+    /// Raised when a field changes its meaning.
     pub schema_version: u32,
+    /// Of `jelly triage`.
     pub exit_code: u8,
     /// `passed_after_retry` where nothing but flaky tests failed,
     /// `needs_user_help` where every failure is test-side.
@@ -32,7 +35,7 @@ pub struct TriageReport {
 }
 
 /// Whether the run as a whole says anything about the code.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     pub state: HealthState,
     /// The first thing to know of the run, in a sentence.
@@ -41,10 +44,13 @@ pub struct Health {
     pub tests: u64,
     /// `tests` without the skipped ones.
     pub executed: u64,
+    /// At the first try.
     pub passed: u64,
     /// Failures and errors, `suite_errors` among them.
     pub failed: u64,
+    /// Not executed.
     pub skipped: u64,
+    /// Failed at first and passed in the end.
     pub flaky: u64,
     /// Suites that failed outside of their tests: in `failed`, and not in
     /// `tests`.
@@ -53,7 +59,7 @@ pub struct Health {
 }
 
 /// What a run's result is worth.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HealthState {
     /// Each failure speaks for itself.
@@ -69,8 +75,9 @@ pub enum HealthState {
 }
 
 /// One cause with its victims.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cluster {
+    /// Of the cause.
     pub fingerprint: String,
     /// Fingerprints of the same cause in other words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -84,12 +91,15 @@ pub struct Cluster {
     /// failed, or whose set-up did.
     #[serde(default)]
     pub consequences: u64,
+    /// The kind of cause in a snake_case word.
     pub root_cause: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_category: Option<ErrorCategory>,
     pub side: Side,
+    /// The evidence does not tell whom it concerns.
     #[serde(default)]
     pub ambiguous: bool,
+    /// Whether the victims may pass unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
     /// What it is about, as `db:5432`, where all victims name the same.
@@ -101,6 +111,7 @@ pub struct Cluster {
     pub example: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+    /// Id of the rule that knows it.
     pub rule: String,
     pub advice: SharedAdvice,
     /// Places in `failures`, from 0.
@@ -108,12 +119,15 @@ pub struct Cluster {
 }
 
 /// A test that failed before and does not any more.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct FixedTest {
+    /// Names of the suites around it, outermost first, joined by ` > `.
     #[serde(default)]
     pub suite: String,
+    /// Of the case.
     #[serde(default)]
     pub classname: String,
+    /// Of the case.
     pub name: String,
     /// What it failed of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,7 +136,7 @@ pub struct FixedTest {
 
 /// What to run again: the tests that failed of something that may pass by
 /// itself, and no other.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RetryPlan {
     /// Each test once, by its name in the report with file or class before it.
     /// What a command runs besides these, `notes` tells.
@@ -140,7 +154,7 @@ pub struct RetryPlan {
 
 /// What one report holds, counted element by element: what its attributes
 /// claim is never trusted, and a difference is a warning.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ReportSummary {
     /// As it was named on the command line, or found below a folder.
@@ -149,9 +163,13 @@ pub struct ReportSummary {
     pub dialect: String,
     /// passed + failed + errors + skipped + flaky.
     pub tests: u64,
+    /// At the first try.
     pub passed: u64,
+    /// By a failure.
     pub failed: u64,
+    /// By an error.
     pub errors: u64,
+    /// Not executed.
     pub skipped: u64,
     /// Failed at first and passed in the end.
     pub flaky: u64,
@@ -191,9 +209,10 @@ fn is_zero(count: &u64) -> bool {
 
 /// Cases of a report by the elements that they hold: one with a `<failure>`
 /// and an `<error>` counts for both.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ElementCounts {
+    /// Cases.
     #[serde(rename = "tests")]
     pub cases: u64,
     /// Cases with a `<failure>`.
@@ -212,7 +231,9 @@ pub struct ElementCounts {
 }
 
 /// How a case of a report ended, for those that are triaged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureStatus {
     Failure,
@@ -222,7 +243,9 @@ pub enum FailureStatus {
 }
 
 /// What earlier runs say of a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Recurrence {
     /// Never seen before.
@@ -236,7 +259,7 @@ pub enum Recurrence {
 }
 
 /// The past of one test with its cause.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureHistory {
     pub state: Recurrence,
     /// Whom it concerned when it was last seen: to be shown, and no evidence.
@@ -245,6 +268,7 @@ pub struct FailureHistory {
     /// RFC 3339; absent where the baseline has no times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_seen: Option<String>,
+    /// RFC 3339; absent where the baseline has no times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<String>,
     /// Earlier runs that are known to have run the test.
@@ -256,18 +280,22 @@ pub struct FailureHistory {
 }
 
 /// One failure of a report with its diagnosis.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TriagedFailure {
     /// Path of the report.
     pub report: String,
     /// Names of the suites around it, outermost first, joined by ` > `.
     #[serde(default)]
     pub suite: String,
+    /// Of the case.
     #[serde(default)]
     pub classname: String,
+    /// Of the case.
     pub name: String,
+    /// Where the case stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// Where the case stands, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     pub status: FailureStatus,

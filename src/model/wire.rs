@@ -1,12 +1,15 @@
 //! What the wire check found at one server.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Further different breaches are counted and not kept.
 const KEPT: usize = 100;
 
 /// How binding the specification makes a rule, in the words of RFC 2119.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum WireLevel {
     /// MUST, or a member or type that the schema requires: a contract failure
@@ -17,7 +20,7 @@ pub enum WireLevel {
 }
 
 /// One way in which a server departed from the specification, however often.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WireBreach {
     /// Name of the rule, as in `stdout_purity`; see `docs/wire-check.md`.
     pub rule: String,
@@ -36,7 +39,7 @@ pub struct WireBreach {
 }
 
 /// What became of checking the messages of one server in one iteration.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WireCheck {
     /// Messages that were checked.
     pub messages: u64,

@@ -7,6 +7,7 @@ mod features;
 mod load;
 mod matrix;
 mod package;
+mod schema;
 mod scope;
 mod source;
 mod syntax;
@@ -15,6 +16,8 @@ mod types;
 mod uses;
 
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
+#[cfg(test)]
+pub(crate) use edit::witness;
 pub use edit::{EditError, PlanEdit, apply, diff};
 pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
@@ -22,6 +25,7 @@ pub use features::{
 pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
 pub use matrix::{Matrix, Variant};
 pub use package::PackageUse;
+pub use schema::plan_schema;
 pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};

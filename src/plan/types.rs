@@ -110,6 +110,9 @@ pub struct Server {
     /// `wire`: whether its messages are held against the specification; as
     /// the plan says where it does not.
     pub wire_check: Option<bool>,
+    /// `adapt`: whether structured outputs are read out of text where it sends
+    /// none. Default true.
+    pub adapt: bool,
     /// A pinned era; without one, it is found out.
     pub era: Option<Era>,
     /// A pinned revision, the server's own or that of this combination of the

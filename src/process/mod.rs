@@ -8,9 +8,13 @@
 //! Must not know what is said over the pipes (`wire`), nor why a process was
 //! started (`exec`, `harness`). What differs between Linux and other unixes
 //! stands in `linux/` and `other.rs`, chosen here and nowhere else.
+//!
+//! Beside it: [`lock()`], at which processes that are nobody's children wait
+//! for each other.
 
 mod drain;
 mod exit;
+mod lock;
 mod lookup;
 mod shutdown;
 mod spawn;
@@ -30,6 +34,7 @@ mod tests;
 
 pub use drain::{DRAIN_MAX, DRAIN_QUIET, ExitBoundReader};
 pub use exit::ExitWatch;
+pub use lock::{LockError, lock};
 pub use lookup::check;
 pub use shutdown::{How, Shutdown, sweep_orphans};
 pub use spawn::{Capture, CommandSpec, Process, spawn};

@@ -1,6 +1,9 @@
 //! Repairs, family by family, on plans as people write them; and what none of
 //! them may ever do.
 
+#[path = "every_plan_tests.rs"]
+mod every_plan;
+
 use super::{Facts, FsFacts, PathKind, Proposal, RepairId, propose};
 use crate::model::{
     Diagnosis, ErrorCategory, Failure, Outcome, Phase, PlanIssue, Side, ToolInfo, ToolResult,

@@ -1,15 +1,19 @@
 //! Reports as data: `results.json`, and what `--format json` prints.
 
 use crate::model::{MatrixReport, RunReport, SCHEMA_VERSION};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Several plans in one call.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Results<'a> {
+    /// Raised when a field changes its meaning.
     pub schema_version: u32,
+    /// Of the call; volatile.
     pub run_id: &'a str,
     /// The strongest of the plans' exit codes.
     pub exit_code: u8,
+    /// A report for each plan, in the order in which they were named.
     pub plans: &'a [RunReport],
     /// The plans that were run in several combinations, side by side.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]

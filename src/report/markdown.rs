@@ -319,13 +319,7 @@ fn step_notes(step: &StepReport) -> String {
     if step.retryable == Some(true) {
         notes.push("retryable".to_owned());
     }
-    if let Some(adapter) = step
-        .adapter
-        .as_deref()
-        .filter(|name| *name != "pass_through")
-    {
-        notes.push(format!("output read as {adapter}"));
-    }
+    notes.extend(words::adapter(step));
     notes.join("; ")
 }
 

@@ -5,6 +5,7 @@ use crate::model::{
     Asked, CauseInfo, ErrorCategory, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo,
     SCHEMA_VERSION,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -13,11 +14,15 @@ use std::fmt::Write as _;
 const SHOWN: usize = 8;
 
 /// `jelly rules list --format json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct RuleList<'a> {
+    /// Raised when a field changes its meaning.
     schema_version: u32,
+    /// In the order in which they are asked.
     rules: &'a [RuleInfo],
+    /// The causes that rules may name.
     root_causes: &'a [CauseInfo],
+    /// The buckets of Provar's failure report.
     provar: &'a [ProvarBucket],
 }
 

@@ -64,7 +64,7 @@ pub(super) fn step(server: &str, id: &str, state: StepState) -> StepReport {
         because: None,
         attempts: u32::from(ran),
         duration_ms: ran.then_some(12.4),
-        adapter: (state == StepState::Passed).then(|| "pass_through".into()),
+        adapter: (state == StepState::Passed).then(|| "structured".into()),
         error_category: None,
         retryable: None,
         flaky: false,

@@ -238,9 +238,12 @@ impl<W: Write> TerminalReporter<W> {
             Section::Teardown => text.push_str(" [teardown]"),
             Section::Steps => {}
         }
-        if let Some(ms) = step.duration_ms {
-            let took = Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default();
-            text.push_str(&format!(" ({})", human_duration(took)));
+        let took = step
+            .duration_ms
+            .map(|ms| human_duration(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()));
+        let aside: Vec<String> = took.into_iter().chain(words::adapter(step)).collect();
+        if !aside.is_empty() {
+            text.push_str(&format!(" ({})", aside.join(", ")));
         }
         let why = message
             .map(name)

@@ -3,9 +3,18 @@
 use super::quote::line;
 use crate::model::{
     ActionKind, Assertion, Because, ErrorCategory, Exit, FailureReport, HttpFacts, IterationReport,
-    Outcome, Phase, ServerState, Side, Standing, StepState, Totals, Verdict, WireCheck, WireLevel,
+    Outcome, Phase, Rung, ServerState, Side, Standing, StepReport, StepState, Totals, Verdict,
+    WireCheck, WireLevel,
 };
 use crate::text::plural;
+
+/// By which rung of the schema ladder a step's output was read, where it was
+/// not the server's own.
+pub(super) fn adapter(step: &StepReport) -> Option<String> {
+    let own = Rung::Structured.name();
+    let adapter = step.adapter.as_deref().filter(|name| *name != own)?;
+    Some(format!("output read as {adapter}"))
+}
 
 /// A verdict as a heading says it.
 pub(super) fn verdict(verdict: Verdict) -> &'static str {

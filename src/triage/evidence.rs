@@ -1,7 +1,8 @@
 //! What is quoted when a typed fact decides: what was seen, in words.
 
 use super::clues;
-use super::facts::{Facts, Promise, issue_kind};
+use super::facts::{Facts, Promise};
+use super::issue::issue_kind;
 use super::told::breach_of;
 use crate::model::{Evidence, Failure, PlanIssue};
 use crate::text::one_line;

@@ -1,15 +1,17 @@
 //! The typed facts of a failure, and the conditions that rules put on them.
 
 use super::clues::{self, Origin, origin};
+use super::issue::issue_kind;
 use super::live;
 use super::statement::{Statement, statement};
 use super::told::{breach_of, is_starting};
-use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
+use crate::model::{AssertionTarget, Failure, Outcome, Phase};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
 /// Where a failure was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Source {
     /// By a client of the server.
@@ -19,16 +21,19 @@ pub(super) enum Source {
 }
 
 /// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ending {
+    /// Exit code 0.
     Zero,
+    /// Another exit code.
     Failure,
+    /// A signal.
     Signal,
 }
 
 /// Which promise an answer broke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Promise {
     /// What the plan expects.
@@ -39,19 +44,26 @@ pub(super) enum Promise {
 
 /// Conditions on typed facts; all that are given must hold. A list holds when
 /// any of its entries does.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct When {
+    /// Where the failure was seen.
     source: Option<Source>,
+    /// Where in the life of a server or a step.
     phase: Vec<Phase>,
+    /// What the client saw at the end.
     outcome: Vec<Outcome>,
     /// Kinds of plan issue, as in `unknown_tool`.
     issue: Vec<String>,
     /// Names of the errno at spawn, as in `ENOENT`.
     errno: Vec<String>,
+    /// How the process ended.
     ended: Vec<Ending>,
+    /// Of the process.
     exit_code: Vec<i32>,
+    /// Names of signals, as in `SIGKILL`.
     signal: Vec<String>,
+    /// Codes of JSON-RPC, as in -32602.
     rpc_code: Vec<i64>,
     /// Ranges, both ends included.
     http_status: Vec<(u16, u16)>,
@@ -61,12 +73,15 @@ pub(super) struct When {
     is_error: Option<bool>,
     /// The tool said anything at all.
     empty_answer: Option<bool>,
+    /// Which promise the answer broke.
     promise: Option<Promise>,
+    /// Of the request, as in `tools/call`.
     method: Vec<String>,
     /// A request of a step was under way.
     requested: Option<bool>,
     /// The process ended, or closed its stdout, without being asked to.
     died: Option<bool>,
+    /// A time limit ran out.
     timed_out: Option<bool>,
     /// There were lines on stdout that are no message.
     noise: Option<bool>,
@@ -74,6 +89,7 @@ pub(super) struct When {
     silent: Option<bool>,
     /// Nothing on stderr.
     quiet_stderr: Option<bool>,
+    /// The server broke the protocol.
     breach: Option<bool>,
     /// The operating system named the working directory, not the command.
     cwd_refused: Option<bool>,
@@ -576,23 +592,4 @@ fn tool_listed(failure: &Failure) -> Option<bool> {
     Some(failure.tools_listed.iter().any(|tool| {
         tool.as_str() == Some(name) || tool.get("name").and_then(|n| n.as_str()) == Some(name)
     }))
-}
-
-/// The issue's name as the data contract writes it.
-pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
-    match issue {
-        PlanIssue::CommandNotFound { .. } => "command_not_found",
-        PlanIssue::NotExecutable { .. } => "not_executable",
-        PlanIssue::MissingDirectory { .. } => "missing_directory",
-        PlanIssue::MissingVariable { .. } => "missing_variable",
-        PlanIssue::MissingPackageArgument { .. } => "missing_package_argument",
-        PlanIssue::InvalidPackage { .. } => "invalid_package",
-        PlanIssue::UnknownServer { .. } => "unknown_server",
-        PlanIssue::UnknownTool { .. } => "unknown_tool",
-        PlanIssue::UnknownArgument { .. } => "unknown_argument",
-        PlanIssue::MissingArgument { .. } => "missing_argument",
-        PlanIssue::ArgumentType { .. } => "argument_type",
-        PlanIssue::InvalidArgument { .. } => "invalid_argument",
-        PlanIssue::SnapshotMissing { .. } => "snapshot_missing",
-    }
 }

@@ -18,6 +18,7 @@ mod explain;
 mod facts;
 mod fingerprint;
 mod flaws;
+mod issue;
 mod launchers;
 mod literals;
 mod live;
@@ -47,6 +48,7 @@ pub use own::{
 };
 pub use provar::PROVAR;
 pub use rule::{AdviceText, Example, Field, Rule, RuleSide, Strength};
+pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
 
 #[cfg(test)]

@@ -3,15 +3,19 @@
 
 use super::facts::When;
 use crate::model::{ErrorCategory, Failure, PlanIssue};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
 /// How much a match of a rule proves. The order is the order of evidence: a
 /// stronger match is never outvoted by a weaker one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
     /// A typed fact that leaves no question, as `ENOENT` of the command.
@@ -25,17 +29,19 @@ pub enum Strength {
 }
 
 /// Whom a rule holds a failure against, before the phase has its say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleSide {
+    /// The test, its plan or what is around it.
     Test,
+    /// The code under test.
     Code,
     /// The evidence does not tell.
     Ambiguous,
 }
 
 /// The kinds of text that patterns apply to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
     /// What the operating system said when it refused to start the command.
@@ -76,11 +82,14 @@ impl Field {
 
 /// Advice with placeholders: `{name}`, or `{name|what to say without it}`.
 /// A line of `fix` with an unfilled placeholder is left out.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdviceText {
+    /// What happened.
     pub what: String,
+    /// Why it happens.
     pub why: String,
+    /// Steps in order; one that begins with `$ ` is a command to paste.
     pub fix: Vec<String>,
 }
 
@@ -90,6 +99,20 @@ pub enum Example {
     /// Put into each field that the rule's patterns apply to.
     Text(String),
     Failure(Box<Failure>),
+}
+
+impl JsonSchema for Example {
+    fn schema_name() -> Cow<'static, str> {
+        "Example".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let failure = generator.subschema_for::<Failure>();
+        json_schema!({
+            "description": "A text, which is put into each field that the patterns apply to, or a whole failure.",
+            "anyOf": [{"type": "string"}, failure],
+        })
+    }
 }
 
 impl<'de> Deserialize<'de> for Example {

@@ -3,36 +3,81 @@
 use super::facts::When;
 use super::rule::{AdviceText, Example, Field, RuleSide, Strength};
 use crate::model::ErrorCategory;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A rule as a file writes it.
-#[derive(Debug, Deserialize)]
+/// A file of rules, for its schema.
+pub struct RuleFileDocument;
+
+impl JsonSchema for RuleFileDocument {
+    fn schema_name() -> Cow<'static, str> {
+        "RuleFile".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Lists::<RuleSpec>::json_schema(generator)
+    }
+}
+
+/// What stands under `rules` in `jelly.yaml`, for its schema.
+pub struct ProjectRules;
+
+impl JsonSchema for ProjectRules {
+    fn schema_name() -> Cow<'static, str> {
+        "ProjectRules".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Lists::<Entry>::json_schema(generator)
+    }
+}
+
+/// A rule of triage.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RuleSpec {
+    /// `domain/name`, in small letters, digits and `-`; no two rules share one.
     pub(super) id: String,
+    /// A snake_case word; best one of those that `jelly rules list --format md` knows.
     pub(super) root_cause: String,
+    /// The kind of failure; present exactly when `retryable` is.
     pub(super) error_category: Option<ErrorCategory>,
+    /// Whether the same test may pass unchanged. Only INFRASTRUCTURE and TIMEOUT may.
     pub(super) retryable: Option<bool>,
+    /// Whom it is held against.
     pub(super) side: RuleSide,
+    /// How much a match proves.
     pub(super) strength: Strength,
+    /// The higher wins among equals.
     #[serde(default)]
     pub(super) priority: i32,
+    /// The id of a repair of the plan that mends this kind of failure.
     pub(super) repair: Option<String>,
+    /// Typed conditions, all of which must hold.
     #[serde(default)]
     pub(super) when: When,
+    /// Regular expressions, of which one must match. `^` and `$` are the ends of a line.
     #[serde(default, deserialize_with = "flattened")]
+    #[schemars(with = "Vec<Texts>")]
     pub(super) patterns: Vec<String>,
+    /// Exceptions: none may match the text that a pattern matched.
     #[serde(default, deserialize_with = "flattened")]
+    #[schemars(with = "Vec<Texts>")]
     pub(super) unless: Vec<String>,
+    /// Which texts are read; `stderr`, `answer`, `message` and `report` if left out.
     #[serde(default)]
     pub(super) fields: Vec<Field>,
+    /// What to tell people.
     pub(super) advice: AdviceText,
+    /// At least two failures that the rule must decide.
     #[serde(default)]
     pub(super) examples: Vec<Example>,
+    /// At least two failures that it must not decide.
     #[serde(default)]
     pub(super) lookalikes: Vec<Example>,
 }
@@ -46,6 +91,19 @@ fn flattened<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, 
 
 /// One text or several.
 struct Texts(Vec<String>);
+
+impl JsonSchema for Texts {
+    fn schema_name() -> Cow<'static, str> {
+        "Texts".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A text, or a list of texts that an anchor may name.",
+            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+        })
+    }
+}
 
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -90,13 +148,37 @@ impl<E> Default for Lists<E> {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "E: DeserializeOwned")]
+#[schemars(bound = "E: JsonSchema")]
 struct ListsMap<E> {
-    #[serde(default = "Vec::new")]
+    /// Asked before the built-in rules.
+    #[serde(default = "Vec::<E>::new")]
     before: Vec<E>,
-    #[serde(default = "Vec::new")]
+    /// Asked when the built-in rules say nothing.
+    #[serde(default = "Vec::<E>::new")]
     after: Vec<E>,
+}
+
+impl<E: JsonSchema> JsonSchema for Lists<E> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("ListsOf{}", E::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (list, map) = (
+            Vec::<E>::json_schema(generator),
+            ListsMap::<E>::json_schema(generator),
+        );
+        json_schema!({
+            "description": "Rules: a list of those that are asked before the built-in ones, or a map with `before` and `after`.",
+            "anyOf": [list, map],
+        })
+    }
 }
 
 impl<'de, E: DeserializeOwned> Deserialize<'de> for Lists<E> {
@@ -151,6 +233,20 @@ pub(super) struct ProjectSpec<E> {
 pub(super) enum Entry {
     Rule(Box<RuleSpec>),
     File(String),
+}
+
+impl JsonSchema for Entry {
+    fn schema_name() -> Cow<'static, str> {
+        "RuleOrFile".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let rule = generator.subschema_for::<RuleSpec>();
+        json_schema!({
+            "description": "A rule, or the path of a file of rules, from the folder of this file.",
+            "anyOf": [rule, {"type": "string"}],
+        })
+    }
 }
 
 impl<'de> Deserialize<'de> for Entry {

@@ -4,7 +4,9 @@
 //! that can't be written is a warning, and never stops a run.
 
 use crate::text::redact::Redactor;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,10 +14,36 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Which way a message went, seen from jelly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Direction {
+    /// By jelly.
     Sent,
+    /// From the server.
     Received,
+}
+
+/// A line of `wire.jsonl`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RecordedLine<'a> {
+    /// From 1, over all servers.
+    seq: u64,
+    /// Name of the server in the plan.
+    server: &'a str,
+    /// Which way it went, seen from jelly.
+    direction: Direction,
+    #[serde(flatten)]
+    content: Content,
+}
+
+/// What went over the wire, redacted.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Content {
+    /// JSON, as it was sent.
+    Message(Value),
+    /// What is no JSON, or holds a secret outside of its texts.
+    Text(String),
 }
 
 /// Writes `wire.jsonl`; clones write to the same file, with one sequence of
@@ -49,16 +77,12 @@ impl Recorder {
             return;
         }
         state.seq += 1;
-        let (key, content) = redacted(line, redactor);
-        let mut entry = json!({
-            "seq": state.seq,
-            "server": server,
-            "direction": match direction {
-                Direction::Sent => "sent",
-                Direction::Received => "received",
-            },
+        let entry = serde_json::json!(RecordedLine {
+            seq: state.seq,
+            server,
+            direction,
+            content: redacted(line, redactor),
         });
-        entry[key] = content;
         // One write per message, so that a killed run leaves whole lines.
         let line = format!("{entry}\n");
         let written = state
@@ -84,17 +108,17 @@ impl Recorder {
     }
 }
 
-fn redacted(line: &[u8], redactor: &Redactor) -> (&'static str, Value) {
+fn redacted(line: &[u8], redactor: &Redactor) -> Content {
     if let Ok(mut value) = serde_json::from_slice::<Value>(line) {
         redactor.redact_json(&mut value);
         // A number can be a secret too, and that shows only in the text.
         return match redactor.redact(&value.to_string()) {
-            Cow::Borrowed(_) => ("message", value),
-            Cow::Owned(text) => ("text", Value::String(text)),
+            Cow::Borrowed(_) => Content::Message(value),
+            Cow::Owned(text) => Content::Text(text),
         };
     }
     let text = String::from_utf8_lossy(line);
-    ("text", Value::String(redactor.redact(&text).into_owned()))
+    Content::Text(redactor.redact(&text).into_owned())
 }
 
 #[cfg(test)]

@@ -1,23 +1,27 @@
 //! Two causes, part by part.
 
 use super::known::Known;
+use schemars::JsonSchema;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
 /// Whether two fingerprints are the same, and where they part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Comparison {
     pub same: bool,
     pub parts: Vec<Part>,
 }
 
 /// One part of both, as in `root_cause` or `says`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Part {
+    /// Its name.
     pub name: String,
     /// Absent where it has none.
     pub one: Option<String>,
+    /// Absent where it has none.
     pub other: Option<String>,
+    /// Both say the same.
     pub same: bool,
     /// What both say, in pieces; empty for what is equal.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -25,10 +29,11 @@ pub struct Part {
 }
 
 /// A piece of a part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Change {
     /// `=` in both, `-` in the first, `+` in the second.
     pub tag: char,
+    /// What it says.
     pub text: String,
 }
 

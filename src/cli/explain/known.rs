@@ -2,6 +2,7 @@
 
 use crate::history::{CausePast, PastCause, TestName};
 use crate::model::Advice;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What came of looking for a fingerprint.
@@ -12,8 +13,9 @@ pub enum Found {
 }
 
 /// One cause.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Known {
+    /// Of the cause.
     pub fingerprint: String,
     #[serde(flatten)]
     pub cause: PastCause,
@@ -28,15 +30,18 @@ pub struct Known {
 }
 
 /// What the history says of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Seen {
     /// Runs that it was seen in.
     pub runs: u32,
     /// Runs that are remembered.
     pub of_runs: u32,
+    /// Failures by it.
     pub failures: u32,
+    /// RFC 3339, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_seen: Option<String>,
+    /// RFC 3339, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<String>,
 }

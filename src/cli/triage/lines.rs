@@ -3,6 +3,7 @@
 use crate::model::{Diagnosis, Failure};
 use crate::text::redact::Redactor;
 use crate::triage::Engine;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -12,16 +13,21 @@ use std::io::{self, BufRead, Read, Write};
 const LONGEST: u64 = 64 << 20;
 
 /// One line of the input. Other fields, as a corpus has them, are passed over.
-#[derive(Deserialize)]
-struct Line {
+#[derive(Deserialize, JsonSchema)]
+pub struct Line {
+    /// Comes back with the diagnosis, whatever it is.
     #[serde(default)]
     id: Value,
+    /// The facts of one thing that went wrong.
     failure: Failure,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
+/// What a line of the input is answered with.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer<'a> {
+    /// As the line has it; null where it has none.
     id: &'a Value,
+    /// What triage says of the failure.
     diagnosis: &'a Diagnosis,
 }
 

@@ -261,7 +261,7 @@ impl<'t> Editor<'t> {
                 return Err(EditError::NotFound(path));
             }
             if edits.remove {
-                if node.referred {
+                if node.referred || item.referred {
                     return Err(EditError::Shared(path));
                 }
                 removed[index] = true;

@@ -11,6 +11,8 @@ mod report;
 mod splice;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod witness;
 
 pub use apply::apply;
 pub use diff::diff;

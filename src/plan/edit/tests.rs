@@ -1,5 +1,8 @@
 //! Edits of real layouts, and of random ones.
 
+#[path = "faithful_tests.rs"]
+mod faithful;
+
 use super::{EditError, PlanEdit, apply, diff};
 use crate::plan::{DocPath, PlanSource, Segment};
 use proptest::prelude::*;

@@ -22,6 +22,8 @@ mod step;
 #[cfg(test)]
 mod tests;
 
+pub(super) use operand::{TYPES, Target};
 pub use plan::{check, load, load_with};
 pub use problem::{PlanError, Problem};
 pub use reader::parse_duration;
+pub(super) use step::KINDS;

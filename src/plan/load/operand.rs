@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// What a predicate looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
+pub(in crate::plan) enum Target {
     Text,
     Stderr,
     Json,
@@ -20,7 +20,8 @@ pub(super) enum Target {
     Count,
 }
 
-const TYPES: [(&str, ()); 7] = [
+/// The types of JSON.
+pub(in crate::plan) const TYPES: [(&str, ()); 7] = [
     ("string", ()),
     ("number", ()),
     ("integer", ()),
@@ -57,7 +58,7 @@ impl Target {
         }
     }
 
-    fn is_text(self) -> bool {
+    pub(in crate::plan) fn is_text(self) -> bool {
         match self {
             Self::Text | Self::Stderr | Self::ErrorMessage => true,
             Self::Json | Self::Structured | Self::ErrorCode | Self::Duration | Self::Count => false,
@@ -65,7 +66,7 @@ impl Target {
     }
 
     /// Whether `operator` means something here; if not, what would.
-    pub(super) fn takes(self, operator: Operator) -> Result<(), &'static str> {
+    pub(in crate::plan) fn takes(self, operator: Operator) -> Result<(), &'static str> {
         use Operator as Op;
         match self {
             Self::Json | Self::Structured => Ok(()),

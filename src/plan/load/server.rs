@@ -30,6 +30,7 @@ const SHAPE: Shape = Shape {
         "era",
         "protocol",
         "wire",
+        "adapt",
         "capabilities",
         "answers",
         "startup_timeout",
@@ -150,6 +151,10 @@ impl<'t> Reader<'t> {
         let wire_check = node
             .entry("wire")
             .and_then(|entry| self.wire(&entry.value, path.key("wire")));
+        let adapt = node
+            .entry("adapt")
+            .and_then(|entry| self.boolean(&entry.value, path.key("adapt")))
+            .unwrap_or(true);
         let capabilities = node
             .entry("capabilities")
             .and_then(|entry| self.capabilities(&entry.value, path.key("capabilities")));
@@ -164,6 +169,7 @@ impl<'t> Reader<'t> {
             name: name.to_owned(),
             transport,
             wire_check,
+            adapt,
             era,
             protocol,
             capabilities,

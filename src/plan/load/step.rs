@@ -11,7 +11,8 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 use std::collections::HashMap;
 
-const KINDS: [&str; 10] = [
+/// What a step does, of which it says one.
+pub(in crate::plan) const KINDS: [&str; 10] = [
     "tool",
     "list",
     "read",

@@ -2,8 +2,9 @@
 //! triage says of each failure under `extra`. Written case by case.
 
 use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
-use crate::model::{Diagnosis, FailureView, ReportSummary, TriageReport};
+use crate::model::{Diagnosis, FailureView, Health, ReportSummary, TriageReport};
 use crate::report::quote::harmless;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -26,58 +27,140 @@ impl<'w> CtrfWriter<'w> {
 
 /// Milliseconds of Unix time are required, and a report need not know them:
 /// zero says so.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Summary {
+    /// passed + failed + skipped + pending + other.
     tests: u64,
+    /// Flaky ones among them.
     passed: u64,
+    /// Suites that failed by themselves and reports that can't be relied on
+    /// among them.
     failed: u64,
+    /// Not executed.
     skipped: u64,
+    /// Always 0.
     pending: u64,
+    /// Always 0.
     other: u64,
+    /// Failed at first and passed in the end.
     flaky: u64,
+    /// Reports.
     suites: u64,
+    /// 0: not known.
     start: u64,
+    /// 0: not known.
     stop: u64,
 }
 
-#[derive(Serialize)]
+/// The document as a whole, for its schema: it is written case by case.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(
+    dead_code,
+    reason = "never built: a report's cases are never all in memory"
+)]
+pub struct CtrfDocument<'a> {
+    /// `CTRF`.
+    report_format: &'static str,
+    /// Of the format.
+    spec_version: &'static str,
+    /// jelly and its version.
+    generated_by: String,
+    /// All of it.
+    results: Results<'a>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "as above")]
+struct Results<'a> {
+    /// What ran the tests.
+    tool: Tool,
+    /// The counts.
+    summary: Summary,
+    /// Every case of every report.
+    tests: Vec<Test<'a>>,
+    /// What the format has no place for.
+    extra: Beside<'a>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Tool {
+    /// The dialects of the reports.
+    name: String,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "as above")]
+struct Beside<'a> {
+    /// What jelly says of the run.
+    jelly: Verdict<'a>,
+}
+
+/// What jelly says of the run as a whole.
+#[derive(Serialize, JsonSchema)]
+struct Verdict<'a> {
+    /// Of `jelly triage`.
+    exit_code: u8,
+    /// Whether the run says anything about the code.
+    health: &'a Health,
+    /// Number of causes.
+    clusters: usize,
+    /// What to do, in the order in which to do it.
+    recommendations: &'a [String],
+}
+
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Test<'a> {
+    /// As the report names it.
     name: &'a str,
+    /// `passed`, `failed` or `skipped`.
     status: &'static str,
     /// Milliseconds.
     duration: u64,
+    /// Suites, outermost first, and the class.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suite: Vec<&'a str>,
+    /// What the report says of it, on one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
+    /// The failure's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<String>,
+    /// The cause in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     ai: Option<&'a str>,
+    /// From 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
+    /// `failure`, `error` or `flaky`.
     #[serde(skip_serializing_if = "Option::is_none")]
     raw_status: Option<&'static str>,
+    /// Where the test stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     file_path: Option<&'a str>,
+    /// It failed, and passed when it was run again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     flaky: bool,
+    /// What the format has no place for.
     #[serde(skip_serializing_if = "Option::is_none")]
     extra: Option<Extra<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Extra<'a> {
+    /// What triage says of the failure.
     jelly: Said<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Said<'a> {
     #[serde(flatten)]
     diagnosis: Diagnosis,
+    /// Whether the baseline or the history has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pre_existing: Option<bool>,
+    /// Path of the report.
     report: &'a str,
 }
 
@@ -134,7 +217,7 @@ impl CaseWriter for CtrfWriter<'_> {
             [] => "unknown".to_owned(),
             all => all.join(", "),
         };
-        serde_json::to_writer(&mut *self.out, &serde_json::json!({ "name": tool }))?;
+        serde_json::to_writer(&mut *self.out, &Tool { name: tool })?;
         write!(self.out, ",\"summary\":")?;
         serde_json::to_writer(&mut *self.out, &summary)?;
         write!(self.out, ",\"tests\":[")
@@ -208,12 +291,12 @@ impl CaseWriter for CtrfWriter<'_> {
 
     fn end(&mut self, report: &TriageReport) -> io::Result<()> {
         write!(self.out, "\n],\"extra\":{{\"jelly\":")?;
-        let said = serde_json::json!({
-            "exit_code": report.exit_code,
-            "health": report.health,
-            "clusters": report.clusters.len(),
-            "recommendations": report.recommendations,
-        });
+        let said = Verdict {
+            exit_code: report.exit_code,
+            health: &report.health,
+            clusters: report.clusters.len(),
+            recommendations: &report.recommendations,
+        };
         serde_json::to_writer(&mut *self.out, &said)?;
         writeln!(self.out, "}}}}}}")
     }

@@ -17,13 +17,13 @@ mod table;
 mod words;
 
 pub use case::{CaseWriter, ShownCase, ShownOutcome};
-pub use ctrf::CtrfWriter;
+pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use github::{github, summary};
 pub use human::{HumanOptions, human};
 pub use json::{json, json_lines};
 pub use junit::JunitWriter;
 pub use markdown::markdown;
-pub use modes::{failures_json, failures_lines, paths_json, paths_lines};
+pub use modes::{Brief, failures_json, failures_lines, paths_json, paths_lines};
 pub use table::table;
 
 #[cfg(test)]

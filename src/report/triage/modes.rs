@@ -2,6 +2,7 @@
 
 use crate::model::TriageReport;
 use crate::report::quote::line;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -9,11 +10,13 @@ use std::io::{self, Write};
 const TEXT: usize = 300;
 
 /// A failure as a list of failures has it.
-#[derive(Serialize)]
-struct Brief<'a> {
+#[derive(Serialize, JsonSchema)]
+pub struct Brief<'a> {
     /// The test's own fingerprint: the same from run to run.
     id: &'a str,
+    /// The test as a person names it.
     title: String,
+    /// What the report says of it, on one line; empty where it says nothing.
     message: &'a str,
 }
 

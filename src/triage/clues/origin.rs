@@ -7,7 +7,9 @@ use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
 use std::sync::LazyLock;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::triage) enum Origin {
     /// A file of tests.

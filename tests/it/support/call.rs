@@ -1,6 +1,6 @@
 //! One call of the binary, in a clean environment, under a hard time limit.
 
-use super::Project;
+use super::{Project, schemas};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -69,6 +69,9 @@ impl Call {
 
     /// Starts it in a process group of its own.
     pub fn start(mut self) -> Running {
+        let args = self.command.get_args();
+        let args = args.map(|arg| arg.to_string_lossy().into_owned());
+        let args = args.collect();
         let mut child = self
             .command
             .stdin(Stdio::null())
@@ -80,6 +83,7 @@ impl Call {
         let stdout = read(child.stdout.take().expect("piped"));
         let stderr = read(child.stderr.take().expect("piped"));
         Running {
+            args,
             pid: child.id(),
             started: Instant::now(),
             limit: self.limit,
@@ -97,6 +101,7 @@ impl Call {
 
 /// A call that was started.
 pub struct Running {
+    args: Vec<String>,
     pid: u32,
     started: Instant,
     limit: Duration,
@@ -137,10 +142,12 @@ impl Running {
             );
         };
         let elapsed = self.started.elapsed();
+        let stdout = self.stdout.join().expect("stdout was read");
+        schemas::output_fits(&self.args, &stdout);
         Ended {
             code: status.code(),
             signal: status.signal(),
-            stdout: self.stdout.join().expect("stdout was read"),
+            stdout,
             stderr: self.stderr.join().expect("stderr was read"),
             elapsed,
         }

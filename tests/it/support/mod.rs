@@ -7,6 +7,7 @@ pub mod http;
 pub mod procs;
 mod project;
 mod run;
+pub mod schemas;
 mod servers;
 
 pub use call::{Call, Ended, Running};

@@ -1,6 +1,6 @@
 //! A run of one plan: how it ended, and its reports.
 
-use super::{Ended, Project};
+use super::{Ended, Project, schemas};
 use serde_json::Value;
 use std::fs;
 use std::ops::Deref;
@@ -46,8 +46,12 @@ impl Run {
         let read = |name: &str| {
             fs::read_to_string(project.path(&format!("{folder}/{name}"))).unwrap_or_default()
         };
+        let results: Value = serde_json::from_str(&read("results.json")).unwrap_or_default();
+        if !results.is_null() {
+            schemas::fits("results", &results);
+        }
         Self {
-            results: serde_json::from_str(&read("results.json")).unwrap_or_default(),
+            results,
             markdown: read("test_results.md"),
             junit: read("junit.xml"),
             ended,

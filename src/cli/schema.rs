@@ -1,0 +1,100 @@
+//! `jelly schema`: the JSON Schemas of what jelly reads and prints.
+
+mod finish;
+mod list;
+
+use super::run::{complain, fault};
+use crate::model::ExitCode;
+use crate::text::close_names;
+use clap::Args;
+use list::{Named, SCHEMAS};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A schema says what must be there and of which kind; more fields may join an output at any time.
+Editors take the one of plans from a file:
+  jelly schema plan > plan.schema.json
+  # yaml-language-server: $schema=plan.schema.json")]
+pub struct SchemaArgs {
+    /// Prints the schema of this name [default: lists the names]
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// Writes all of them into a folder, as NAME.json
+    #[arg(long, value_name = "DIR", conflicts_with = "name")]
+    pub write: Option<PathBuf>,
+}
+
+/// Prints a schema, or what schemas there are. Exit code 2 for a name that
+/// none has, and for a folder that can't be written.
+pub fn schema(args: &SchemaArgs) -> ExitCode {
+    if let Some(folder) = &args.write {
+        return write_all(folder);
+    }
+    let text = match &args.name {
+        None => Ok(names()),
+        Some(name) => match SCHEMAS.iter().find(|named| named.name == name) {
+            Some(named) => text_of(named),
+            None => return unknown(name),
+        },
+    };
+    match text {
+        Ok(text) => {
+            // A closed pipe is the reader's wish.
+            let _ = io::stdout().write_all(text.as_bytes());
+            ExitCode::Passed
+        }
+        Err(error) => fault(&format!("the schema is no JSON: {error}")),
+    }
+}
+
+/// A schema as it is printed and published: indented, with a line feed at its
+/// end.
+fn text_of(named: &Named) -> Result<String, serde_json::Error> {
+    serde_json::to_string_pretty(&named.schema()).map(|text| text + "\n")
+}
+
+fn names() -> String {
+    let width = SCHEMAS.iter().map(|named| named.name.len()).max();
+    let mut text = String::new();
+    for named in SCHEMAS {
+        let width = width.unwrap_or_default();
+        let _ = writeln!(text, "{:width$}  {}", named.name, named.about);
+    }
+    text
+}
+
+fn unknown(name: &str) -> ExitCode {
+    complain(&format!("error: there is no schema `{name}`"));
+    match close_names(name, SCHEMAS.iter().map(|named| named.name)).first() {
+        Some(close) => complain(&format!("help: did you mean `{close}`?")),
+        None => complain("help: `jelly schema` lists all"),
+    }
+    ExitCode::InvalidInput
+}
+
+fn write_all(folder: &Path) -> ExitCode {
+    let written = fs::create_dir_all(folder).map_err(|error| (folder.to_owned(), error));
+    let written = written.and_then(|()| {
+        for named in SCHEMAS {
+            let path = folder.join(format!("{}.json", named.name));
+            let text = text_of(named).map_err(io::Error::from);
+            let write = text.and_then(|text| fs::write(&path, text));
+            write.map_err(|error| (path, error))?;
+        }
+        Ok(())
+    });
+    match written {
+        Ok(()) => ExitCode::Passed,
+        Err((path, error)) => {
+            let path = path.display();
+            complain(&format!("error: failed to write {path}: {error}"));
+            complain("help: name a folder that can be written");
+            ExitCode::InvalidInput
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `--schema-store`: how outputs of tools are read, and where it is kept.
+
+use super::invalid::chain;
+use crate::exec::Overrides;
+use crate::learned::{Limits, Store};
+use crate::model::OutputSeen;
+use clap::Args;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+#[derive(Debug, Clone, Default, Args)]
+pub struct LadderArgs {
+    /// Reads no structured output out of text: only a server's own counts
+    #[arg(long)]
+    pub no_adapt: bool,
+
+    /// Keeps in this file how the output of each tool was read, and takes the output schemas that you set in it
+    #[arg(long, value_name = "FILE", env = "JELLY_SCHEMA_STORE")]
+    pub schema_store: Option<PathBuf>,
+
+    /// Results in a row that are mere text before that is taken for the schema of a tool that declares another [default: 2]
+    #[arg(long, value_name = "N", env = "JELLY_GENERIC_THRESHOLD", value_parser = clap::value_parser!(u32).range(1..))]
+    pub generic_threshold: Option<u32>,
+}
+
+/// A schema store that was asked for, and could be read.
+#[derive(Debug)]
+pub struct SchemaStore {
+    store: Store,
+    pub overrides: BTreeMap<String, Overrides>,
+}
+
+impl LadderArgs {
+    /// Reads the store, where one is wanted. One that can't be read is gone
+    /// without, which is the second value, a sentence.
+    #[must_use]
+    pub fn open(&self) -> (Option<SchemaStore>, Option<String>) {
+        // Without the ladder there is nothing to learn, and nothing to set.
+        let wanted = |path: &&PathBuf| !self.no_adapt && !path.as_os_str().is_empty();
+        let Some(path) = self.schema_store.as_ref().filter(wanted) else {
+            return (None, None);
+        };
+        let default = Limits::default();
+        let store = Store::new(path).with_limits(Limits {
+            threshold: self.generic_threshold.unwrap_or(default.threshold),
+            ..default
+        });
+        match store.overrides() {
+            Ok(overrides) => (Some(SchemaStore { store, overrides }), None),
+            Err(error) => {
+                let warning = format!(
+                    "the schema store is not used and left as it is: failed to {}",
+                    chain(&error)
+                );
+                (None, Some(warning))
+            }
+        }
+    }
+}
+
+impl SchemaStore {
+    /// Takes in what was seen; gives back what is to be said about it.
+    #[must_use]
+    pub fn learn(&self, outputs: &[OutputSeen]) -> Option<String> {
+        let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
+        let learnt = self.store.learn(outputs, &now.to_string());
+        let error = learnt.err()?;
+        Some(format!(
+            "how outputs were read is not kept: failed to {}",
+            chain(&error)
+        ))
+    }
+}

@@ -1,0 +1,37 @@
+//! What can go wrong with the schema store.
+
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Completes "failed to …".
+#[derive(Debug, Error)]
+pub enum StoreError {
+    #[error("read the schema store {}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+
+    /// It is left as it is.
+    #[error("read the schema store {}: {why}", path.display())]
+    Corrupt { path: PathBuf, why: String },
+
+    #[error("write the schema store {}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+
+    #[error(
+        "write the schema store {}: it would have {bytes} bytes, more than jelly reads again",
+        path.display()
+    )]
+    TooLarge { path: PathBuf, bytes: usize },
+
+    #[error(
+        "lock the schema store {}: another jelly has been writing to it for {waited_s} s; \
+         if none is running, look who holds {}",
+        path.display(),
+        lock.display()
+    )]
+    Locked {
+        path: PathBuf,
+        lock: PathBuf,
+        waited_s: u64,
+    },
+}
