@@ -14,6 +14,7 @@
 //! | 4 | [`exec`] | one plan, once: servers, steps, expectations |
 //! | 4 | [`survey`] | many reports → one account: causes, victims, what to rerun |
 //! | 4 | [`doctor`] | configurations of MCP clients → servers, and what is wrong with them at sight |
+//! | 4 | [`init`] | what a server lists → a commented plan for it |
 //! | 3 | [`triage`] | `Failure → Diagnosis`: rules as data, fingerprints |
 //! | 3 | [`history`] | what failed before, by fingerprint and by test |
 //! | 3 | [`learned`] | what was learnt of tools' outputs: the schema store |
@@ -32,6 +33,7 @@ pub mod doctor;
 pub mod exec;
 pub mod harness;
 pub mod history;
+pub mod init;
 pub mod junit;
 pub mod learned;
 pub mod mock;

@@ -4,6 +4,7 @@ use super::apply::ApplyArgs;
 use super::doctor::DoctorArgs;
 use super::explain::ExplainArgs;
 use super::history::ListArgs;
+use super::init::InitArgs;
 use super::login::LoginArgs;
 use super::past::HistoryArgs;
 use super::rules::{RuleFiles, RulesArgs};
@@ -49,6 +50,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// The tests and causes that give the most trouble
     History(ListArgs),
+    /// Makes a plan from a live server's own tools and schemas
+    Init(Box<InitArgs>),
     /// Says of the failures in test reports whom they concern, why, and what to run again
     Triage(Box<TriageArgs>),
     /// Lists, shows, tries and explains the rules of triage

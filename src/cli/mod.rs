@@ -2,6 +2,7 @@
 
 mod apply;
 mod args;
+mod ask;
 mod call;
 mod check;
 mod doctor;
@@ -10,6 +11,7 @@ mod executor;
 mod explain;
 mod find;
 mod history;
+mod init;
 mod interrupt;
 mod invalid;
 mod login;
@@ -68,6 +70,7 @@ pub fn main_impl() -> std::process::ExitCode {
 fn dispatch(cli: Cli) -> std::process::ExitCode {
     match cli.command {
         Command::Run(args) => supervised(|world| run::run(*args, cli.color, world)),
+        Command::Init(args) => supervised(|world| init::init(&args, cli.color, world)),
         Command::Doctor(args) => supervised(|world| doctor::doctor(&args, cli.color, world)),
         Command::Check(args) => {
             let color = World::look().is_ok_and(|w| w.color(cli.color, w.stderr_is_terminal));

@@ -1,6 +1,6 @@
 //! Blanks in a configuration, filled as its client would.
 //!
-//! Main function: [`fill`]. The forms are those of VS Code and Cursor
+//! Main functions: [`fill`], and [`pieces`] for who keeps them as blanks. The forms are those of VS Code and Cursor
 //! (`${env:NAME}`, `${input:id}`, `${workspaceFolder}`, `${userHome}`) and of
 //! Claude Code (`${NAME}`, `${NAME:-default}`).
 
@@ -29,56 +29,88 @@ pub struct Filled {
     pub taken: Vec<(String, String)>,
 }
 
+/// A part of a text, its blank filled where it is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    Text(String),
+    /// From an environment variable.
+    Variable {
+        name: String,
+        value: String,
+    },
+    /// From an answer to an input.
+    Answer {
+        id: String,
+        value: String,
+    },
+    /// A blank that nothing fills, as it is written.
+    Left(String),
+}
+
 /// Fills the blanks of `text`, once: what a value brings is text.
 #[must_use]
 pub fn fill(text: &str, around: &Surroundings<'_>) -> Filled {
     let mut filled = Filled::default();
+    for piece in pieces(text, around) {
+        match piece {
+            Piece::Text(text) => filled.text.push_str(&text),
+            Piece::Variable { name, value } | Piece::Answer { id: name, value } => {
+                filled.text.push_str(&value);
+                filled.taken.push((name, value));
+            }
+            Piece::Left(blank) => {
+                filled.text.push_str(&blank);
+                filled.left.push(blank);
+            }
+        }
+    }
+    filled
+}
+
+/// The same with every value apart from the text around it.
+#[must_use]
+pub fn pieces(text: &str, around: &Surroundings<'_>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(open) = rest.find("${") {
         let Some(close) = rest[open..].find('}').map(|at| open + at) else {
             break;
         };
-        filled.text.push_str(&rest[..open]);
         let (blank, inside) = (&rest[open..=close], &rest[open + 2..close]);
-        match value(inside, around) {
-            Value::Is(value) => filled.text.push_str(&value),
-            Value::Taken(name, value) => {
-                filled.text.push_str(&value);
-                filled.taken.push((name, value));
-            }
-            Value::Left => {
-                filled.text.push_str(blank);
-                filled.left.push(blank.to_owned());
-            }
-            Value::NoBlank => filled.text.push_str(blank),
+        if open > 0 {
+            pieces.push(Piece::Text(rest[..open].to_owned()));
         }
+        pieces.push(value(blank, inside, around));
         rest = &rest[close + 1..];
     }
-    filled.text.push_str(rest);
-    filled
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest.to_owned()));
+    }
+    pieces
 }
 
-enum Value {
-    Is(String),
-    /// From a variable or input of this name.
-    Taken(String, String),
-    Left,
-    /// It only looks like one.
-    NoBlank,
-}
-
-fn value(inside: &str, around: &Surroundings<'_>) -> Value {
-    let taken = |name: &str, value: Option<&String>| match value {
-        Some(value) => Value::Taken(name.to_owned(), value.clone()),
-        None => Value::Left,
+fn value(blank: &str, inside: &str, around: &Surroundings<'_>) -> Piece {
+    let left = || Piece::Left(blank.to_owned());
+    let variable = |name: &str| match around.env.get(name) {
+        Some(value) => Piece::Variable {
+            name: name.to_owned(),
+            value: value.clone(),
+        },
+        None => left(),
     };
     let path =
-        |path: Option<&Path>| path.map_or(Value::Left, |p| Value::Is(p.display().to_string()));
+        |path: Option<&Path>| path.map_or_else(left, |p| Piece::Text(p.display().to_string()));
     if let Some(name) = inside.strip_prefix("env:") {
-        return taken(name, around.env.get(name));
+        return variable(name);
     }
     if let Some(id) = inside.strip_prefix("input:") {
-        return taken(id, around.inputs.get(id));
+        return match around.inputs.get(id) {
+            Some(value) => Piece::Answer {
+                id: id.to_owned(),
+                value: value.clone(),
+            },
+            None => left(),
+        };
     }
     match inside {
         "workspaceFolder" | "workspaceRoot" => return path(Some(around.project)),
@@ -86,7 +118,7 @@ fn value(inside: &str, around: &Surroundings<'_>) -> Value {
             return path(around.project.file_name().map(Path::new));
         }
         "userHome" => return path(around.home),
-        "pathSeparator" | "/" => return Value::Is(std::path::MAIN_SEPARATOR.to_string()),
+        "pathSeparator" | "/" => return Piece::Text(std::path::MAIN_SEPARATOR.to_string()),
         _ => {}
     }
     let (name, otherwise) = match inside.split_once(":-") {
@@ -97,9 +129,10 @@ fn value(inside: &str, around: &Surroundings<'_>) -> Value {
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     match (is_name, around.env.get(name), otherwise) {
-        (false, _, _) => Value::NoBlank,
-        (true, None, Some(otherwise)) => Value::Is(otherwise.to_owned()),
-        (true, value, _) => taken(name, value),
+        // It only looks like a blank.
+        (false, _, _) => Piece::Text(blank.to_owned()),
+        (true, None, Some(otherwise)) => Piece::Text(otherwise.to_owned()),
+        (true, _, _) => variable(name),
     }
 }
 

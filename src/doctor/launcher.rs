@@ -136,6 +136,13 @@ pub(super) fn name_of(command: &str) -> &str {
         .unwrap_or(name)
 }
 
+/// The package that a command fetches, as it is named there, its version and
+/// all; none where it fetches none.
+#[must_use]
+pub fn package_name<'a>(command: &'a str, args: &[&'a str]) -> Option<&'a str> {
+    package(command, args).map(|package| package.spec)
+}
+
 /// The package that is fetched, if one is.
 pub(super) fn package<'a>(command: &'a str, args: &[&'a str]) -> Option<Package<'a>> {
     let name = name_of(command);

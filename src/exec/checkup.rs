@@ -1,12 +1,14 @@
 //! One server alone, without a plan: started, asked for its lists, stopped.
 //!
-//! Main function: [`examine`]. Gathers facts as a lane does, by the same means,
-//! and leaves it to others to say what they mean.
+//! Main functions: [`examine`], and [`take_stock`] for what it lists. Gather facts as a lane does, by the same means,
+//! and leave it to others to say what they mean.
 
 use super::clean::Cleaner;
 use super::lane::shorten;
-use super::launch::{ServerFacts, not_startable, shown_env, shown_url};
-use crate::model::{Failure, Outcome, Phase, RequestFacts};
+use super::launch::{ServerFacts, not_startable, prepare, shown_env, shown_url};
+use super::settings::ExecSettings;
+use crate::model::{Failure, Inventory, Outcome, Phase, RequestFacts};
+use crate::plan::{Scope, Server};
 use crate::process;
 use crate::text::redact::{Redactor, show_argv};
 use crate::wire::{self, Launch, ListKind, Reach, ReplyOutcome, Session};
@@ -35,6 +37,10 @@ pub struct Examined {
     pub vitals: Option<Vitals>,
     /// What went wrong, be it ready or not.
     pub failure: Option<Box<Failure>>,
+    /// Of one that is ready and without a failure: what it said on stderr, as
+    /// that would be told if it were one. Servers that lack what they need
+    /// often start all the same.
+    pub grumble: Option<Box<Failure>>,
     pub era: Option<String>,
     pub stdout_noise: u64,
     pub stdout_noise_sample: Vec<String>,
@@ -80,13 +86,58 @@ pub async fn examine(name: &str, reach: &Reach, settings: &CheckupSettings) -> E
         ..Launch::new(name, reach.clone())
     };
     let facts = facts(name, reach, redactor);
+    visit(&launch, &facts, settings, None).await
+}
+
+/// What a server of a plan lists, for who wants to know more than how it is;
+/// the reach says how it was reached.
+///
+/// # Errors
+/// Everything that is in the way of a start, by the plan alone.
+pub async fn take_stock(
+    server: &Server,
+    scope: &Scope,
+    settings: &ExecSettings,
+) -> Result<(Reach, Examined, Inventory), Vec<Failure>> {
+    let cleaner = Cleaner::of_secrets(settings.redactor.clone());
+    let prepared = prepare(server, scope, settings);
+    let reach = prepared.reach.map_err(|mut failures| {
+        failures
+            .iter_mut()
+            .for_each(|failure| cleaner.failure(failure));
+        failures
+    })?;
+    let launch = Launch {
+        startup_timeout: server.startup_timeout,
+        shutdown_timeout: GRACE,
+        redactor: settings.redactor.clone(),
+        ..Launch::new(&server.name, reach.clone())
+    };
+    let visit_settings = CheckupSettings {
+        startup_timeout: server.startup_timeout,
+        redactor: settings.redactor.clone(),
+        starts: settings.starts.clone(),
+    };
+    let mut stock = Inventory::default();
+    let examined = visit(&launch, &prepared.facts, &visit_settings, Some(&mut stock)).await;
+    Ok((reach, examined, stock))
+}
+
+/// Starts a server, looks at it and stops it.
+async fn visit(
+    launch: &Launch,
+    facts: &ServerFacts,
+    settings: &CheckupSettings,
+    stock: Option<&mut Inventory>,
+) -> Examined {
+    let (reach, redactor) = (&launch.reach, &settings.redactor);
     let started = {
         // Never closed, so there is always a permit in the end.
         let _permit = settings.starts.acquire().await;
-        wire::start(&launch).await
+        wire::start(launch).await
     };
     let mut examined = match started {
-        Ok(session) => ready(session, &facts).await,
+        Ok(session) => ready(session, facts, stock).await,
         Err(start) => Examined {
             era: start.era.map(|era| era.to_string()),
             stdout_noise: start.noise_count,
@@ -97,10 +148,14 @@ pub async fn examine(name: &str, reach: &Reach, settings: &CheckupSettings) -> E
                 facts.start_failure(*start, reach.command().is_some()),
             )),
             vitals: None,
+            grumble: None,
         },
     };
     let cleaner = Cleaner::of_secrets(redactor.clone());
-    if let Some(failure) = &mut examined.failure {
+    for failure in [&mut examined.failure, &mut examined.grumble]
+        .into_iter()
+        .flatten()
+    {
         cleaner.failure(failure);
     }
     if let Some(vitals) = &mut examined.vitals {
@@ -120,10 +175,35 @@ pub async fn examine(name: &str, reach: &Reach, settings: &CheckupSettings) -> E
     examined
 }
 
-async fn ready(mut session: Session, facts: &ServerFacts) -> Examined {
+async fn ready(
+    mut session: Session,
+    facts: &ServerFacts,
+    stock: Option<&mut Inventory>,
+) -> Examined {
     let mut failure = None;
-    let resources = count(&session, facts, ListKind::Resources, &mut failure).await;
-    let prompts = count(&session, facts, ListKind::Prompts, &mut failure).await;
+    let resources = listed(&session, facts, ListKind::Resources, &mut failure).await;
+    let prompts = listed(&session, facts, ListKind::Prompts, &mut failure).await;
+    let (resource_count, prompt_count) = (
+        resources.as_ref().map(Vec::len),
+        prompts.as_ref().map(Vec::len),
+    );
+    if let Some(stock) = stock {
+        let tools = listed(&session, facts, ListKind::Tools, &mut failure).await;
+        // Many servers with resources know no templates, and say so by an
+        // error, which is no failure of anything.
+        let templates = match &resources {
+            Some(_) => listed(&session, facts, ListKind::ResourceTemplates, &mut None).await,
+            None => None,
+        };
+        *stock = Inventory {
+            server_info: session.server_info().clone(),
+            era: session.era().to_string(),
+            tools,
+            resources,
+            resource_templates: templates,
+            prompts,
+        };
+    }
     let (stdout_noise, stdout_noise_sample) = session.noise();
     if stdout_noise > 0 && failure.is_none() {
         let message = "wrote to stdout what is no message";
@@ -134,18 +214,29 @@ async fn ready(mut session: Session, facts: &ServerFacts) -> Examined {
             ..facts.failure(Phase::Handshake, message)
         }));
     }
+    let stderr = session.stderr().tail();
+    let grumble = (failure.is_none() && !stderr.trim().is_empty()).then(|| {
+        let message = "is ready, and says on stderr what it lacks";
+        Box::new(Failure {
+            outcome: Some(Outcome::Ok),
+            process_alive: Some(true),
+            stderr: Some(stderr),
+            ..facts.failure(Phase::Handshake, message)
+        })
+    });
     let info = session.server_info();
     let vitals = Vitals {
         protocol_version: session.protocol_version(),
         server_info: (!info.is_null()).then(|| info.clone()),
         tools: session.tools().len(),
-        resources,
-        prompts,
+        resources: resource_count,
+        prompts: prompt_count,
         startup: session.startup(),
     };
     let examined = Examined {
         vitals: Some(vitals),
         failure,
+        grumble,
         era: Some(session.era().to_string()),
         stdout_noise,
         stdout_noise_sample,
@@ -157,14 +248,19 @@ async fn ready(mut session: Session, facts: &ServerFacts) -> Examined {
     examined
 }
 
-/// The length of a list that the server says it has.
-async fn count(
+/// A list that the server says it has.
+async fn listed(
     session: &Session,
     facts: &ServerFacts,
     kind: ListKind,
     failure: &mut Option<Box<Failure>>,
-) -> Option<usize> {
-    session.capabilities().get(kind.key())?;
+) -> Option<Vec<Value>> {
+    let capability = match kind {
+        // They come with the resources.
+        ListKind::ResourceTemplates => ListKind::Resources.key(),
+        ListKind::Tools | ListKind::Resources | ListKind::Prompts => kind.key(),
+    };
+    session.capabilities().get(capability)?;
     let reply = session.list(kind, Value::Null, PATIENCE).await;
     let method = kind.method();
     let failed = |message: String| Failure {
@@ -177,11 +273,11 @@ async fn count(
         ..facts.failure(Phase::List, message)
     };
     let found = match reply.outcome {
-        ReplyOutcome::Answered(result) => {
-            return result
-                .get(kind.key())
-                .and_then(Value::as_array)
-                .map(Vec::len);
+        ReplyOutcome::Answered(mut result) => {
+            return match result.get_mut(kind.key()).map(Value::take) {
+                Some(Value::Array(items)) => Some(items),
+                Some(_) | None => None,
+            };
         }
         ReplyOutcome::RpcError(error) => Failure {
             outcome: Some(Outcome::Error),

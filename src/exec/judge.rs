@@ -24,8 +24,9 @@ pub struct Observed<'a> {
     pub stderr: &'a str,
     /// The tool's declared output schema.
     pub output_schema: Option<&'a Declared>,
-    /// The revision of the session.
-    pub revision: &'a str,
+    /// JSON in the text keeps a declared output schema too: see
+    /// [`output::breach`].
+    pub text_will_do: bool,
     /// By what a structured output is had.
     pub footing: Footing<'a>,
     /// What messages quote goes through this, and so does what is held
@@ -221,7 +222,7 @@ impl<'a> Bench<'a> {
             }
         }
         if let Some(schema) = observed.output_schema
-            && let Some(breach) = output::breach(result, schema, observed.revision)
+            && let Some(breach) = output::breach(result, schema, observed.text_will_do)
         {
             self.add_breach(breach);
         }

@@ -31,7 +31,7 @@ fn run(expect: &Expect, answer: Result<&Value, &RpcError>, schema: Option<&Decla
         duration: Duration::from_millis(40),
         stderr: "warn: low\n",
         output_schema: schema,
-        revision: "2025-11-25",
+        text_will_do: false,
         footing: footing(schema),
         cleaner: &Cleaner::default(),
     };
@@ -315,7 +315,7 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
             duration: Duration::ZERO,
             stderr: "",
             output_schema: None,
-            revision: "2025-11-25",
+            text_will_do: false,
             footing: footing(None),
             cleaner: &Cleaner::default(),
         };

@@ -310,6 +310,7 @@ impl Lane {
                         script: &self.script,
                         ladder: &self.ladder,
                         fragile,
+                        is_strict: self.checks_wire(),
                         limit,
                     };
                     step::run(&scene, subscriptions, step).await

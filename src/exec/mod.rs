@@ -36,7 +36,7 @@ mod subscriptions;
 mod volatile;
 mod wire_check;
 
-pub use checkup::{CheckupSettings, Examined, Vitals, examine, preflight};
+pub use checkup::{CheckupSettings, Examined, Vitals, examine, preflight, take_stock};
 pub use ladder::Overrides;
 pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};

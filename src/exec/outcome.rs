@@ -310,7 +310,7 @@ impl Ended<'_> {
             duration: self.elapsed,
             stderr: &stderr,
             output_schema: self.schema,
-            revision: scene.session.protocol_version(),
+            text_will_do: scene.takes_text_for_structure(self.footing),
             footing: self.footing,
             cleaner: &board.cleaner,
         };

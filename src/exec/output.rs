@@ -182,18 +182,17 @@ pub struct Breach {
 /// Whether a tool's good answer keeps the output schema that its server
 /// declares, whatever the ladder makes of it.
 ///
-/// From 2025-06-18 on the output has to be in `structuredContent`. In a
-/// session of an earlier revision, which has no such field, text that is JSON
-/// and fits keeps the schema too.
+/// The output has to be in `structuredContent`; where `text_will_do`, text that
+/// is JSON and fits keeps the schema too.
 ///
 /// Source: MCP 2025-06-18 and later, server/tools, "Structured Content" and
 /// "Output Schema": servers MUST provide structured results that conform to it.
-pub fn breach(result: &Value, schema: &Declared, revision: &str) -> Option<Breach> {
+pub fn breach(result: &Value, schema: &Declared, text_will_do: bool) -> Option<Breach> {
     if is_error(result) {
         return None;
     }
     let Some(own) = own_structure(result, Some(schema)) else {
-        return without_structure(result, schema, revision);
+        return without_structure(result, schema, text_will_do);
     };
     if schema.is_elsewhere() || schema.is_valid(own) == Ok(true) {
         return None;
@@ -215,17 +214,13 @@ pub fn breach(result: &Value, schema: &Declared, revision: &str) -> Option<Breac
     })
 }
 
-/// The first revision with `structuredContent`; revisions are dates, and
-/// compare as texts.
-const FIRST_STRUCTURED: &str = "2025-06-18";
-
-fn without_structure(result: &Value, schema: &Declared, revision: &str) -> Option<Breach> {
+fn without_structure(result: &Value, schema: &Declared, text_will_do: bool) -> Option<Breach> {
     let text = text_of(result);
     let fits = serde_json::from_str(text.trim()).is_ok_and(|json| {
         // Whether it fits what lies elsewhere nobody can say.
         schema.is_elsewhere() || schema.is_valid(&json) == Ok(true)
     });
-    if fits && revision < FIRST_STRUCTURED {
+    if fits && text_will_do {
         return None;
     }
     let reason = if fits {
@@ -247,9 +242,8 @@ mod tests {
     use crate::plan::Request;
     use serde_json::{Value, json};
 
-    /// Of a session of the last revision.
     fn breach(result: &Value, schema: &Declared) -> Option<super::Breach> {
-        super::breach(result, schema, "2026-07-28")
+        super::breach(result, schema, false)
     }
 
     #[test]
@@ -285,18 +279,14 @@ mod tests {
     }
 
     #[test]
-    fn json_in_text_keeps_the_schema_only_where_there_was_no_other_place_for_it() {
+    fn json_in_text_keeps_the_schema_only_where_text_will_do() {
         let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
         let fits = json!({"content": [{"type": "text", "text": " {\"n\": 1} "}]});
-        for revision in ["2024-11-05", "2025-03-26"] {
-            assert_eq!(super::breach(&fits, &schema, revision), None);
-        }
-        for revision in ["2025-06-18", "2025-11-25", "2026-07-28"] {
-            let reason = super::breach(&fits, &schema, revision).unwrap().reason;
-            assert!(reason.contains("no `structuredContent`"), "{reason}");
-        }
+        assert_eq!(super::breach(&fits, &schema, true), None);
+        let reason = super::breach(&fits, &schema, false).unwrap().reason;
+        assert!(reason.contains("no `structuredContent`"), "{reason}");
         let misses = json!({"content": [{"type": "text", "text": "{\"m\": 1}"}]});
-        assert!(super::breach(&misses, &schema, "2024-11-05").is_some());
+        assert!(super::breach(&misses, &schema, true).is_some());
     }
 
     #[test]
@@ -320,7 +310,7 @@ mod tests {
                 json!({"content": [{"type": "text", "text": "{\"n\": 1}"}]}),
                 json!({"content": [{"type": "text", "text": "7"}]}),
             ] {
-                assert_eq!(super::breach(&good, &schema, "2025-03-26"), None, "{good}");
+                assert_eq!(super::breach(&good, &schema, true), None, "{good}");
             }
             let why = schema.unjudged().unwrap();
             assert!(why.contains(".json`, which"), "{why}");

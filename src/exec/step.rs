@@ -10,7 +10,7 @@ use super::request::prepare;
 use super::script::Script;
 use super::sending::send;
 use super::subscriptions::Subscriptions;
-use crate::model::{Because, Failure, OutputSeen, Phase, PlanIssue, StepState};
+use crate::model::{Because, Failure, OutputSeen, Phase, PlanIssue, Rung, StepState};
 use crate::plan::{NotificationExpect, Server, Step};
 use crate::wire::{HttpEnd, ReplyOutcome, Session};
 use std::cell::RefCell;
@@ -97,8 +97,27 @@ pub struct Scene<'a> {
     pub ladder: &'a ServerLadder,
     /// Nothing unknown is to be sent to the server.
     pub fragile: bool,
+    /// The server is held to every word of the specification.
+    pub is_strict: bool,
     /// For the step's request.
     pub limit: Duration,
+}
+
+/// The first revision with `structuredContent`; revisions are dates, and
+/// compare as texts.
+const FIRST_STRUCTURED: &str = "2025-06-18";
+
+impl Scene<'_> {
+    /// Whether JSON in the text of an answer keeps what its tool declares. In a
+    /// session of a revision without `structuredContent` there is no other
+    /// place for it; in later ones it is a liberty, which the ladder takes.
+    pub(super) fn takes_text_for_structure(&self, footing: Footing<'_>) -> bool {
+        self.is_before_structure() || footing.adapts && !self.is_strict
+    }
+
+    fn is_before_structure(&self) -> bool {
+        self.session.protocol_version() < FIRST_STRUCTURED
+    }
 }
 
 /// Runs one step. Dropping the future cancels its request.
@@ -188,8 +207,19 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
         )
     });
     let overridden = tool.and_then(|tool| ladder.note(tool, schema.is_some()));
+    let in_text_alone = (schema.is_some()
+        && end.adapter == Some(Rung::JsonText.name())
+        && !scene.is_before_structure())
+    .then(|| {
+        format!(
+            "the tool of step `{}` declares an output schema, and sends its output as text alone, \
+             which clients of the official SDKs refuse; the wire check takes it for a failure",
+            step.id
+        )
+    });
     let notes = unjudged
         .into_iter()
+        .chain(in_text_alone)
         .chain(refused)
         .chain(unheard)
         .chain(overridden);

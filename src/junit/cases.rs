@@ -8,7 +8,7 @@ use super::escape;
 use super::form::{self, Form, Says};
 use super::hold::Held;
 use super::identity::{Failed, hash, join};
-use super::kept::Kept;
+use super::kept::{Kept, bare};
 use super::machine::{BETWEEN, Machine};
 use super::open::{OpenCase, OpenSuite, OpenWrong};
 use crate::model::Failure;
@@ -58,7 +58,10 @@ impl Machine<'_> {
                 "time" => case.duration_s = seconds(&value),
                 "duration" if case.duration_s.is_none() => case.duration_s = seconds(&value),
                 "file" | "filepath" | "filename" => set(&mut case.file, &value, limits.name),
-                "line" | "lineno" => case.line = value.trim().parse().ok(),
+                "line" | "lineno" => {
+                    let bare = value.parse().or_else(|_| value.trim().parse());
+                    case.line = bare.ok();
+                }
                 "status" | "result" => {
                     case.status_notrun |= name == "status" && &*value == "notrun";
                     case.not_run |= matches!(
@@ -157,7 +160,7 @@ impl Machine<'_> {
                 kept.restart(limits.message);
                 kept.push(&value);
                 kept.missed(missing);
-                open.message = Some(escape::unescape_again(kept.text()));
+                open.message = Some(escape::unescape_again(kept.take()));
             }
             name if name == type_ && !value.is_empty() => {
                 dialect.type_(&value);
@@ -276,14 +279,13 @@ impl Machine<'_> {
             if kept.is_empty() {
                 return None;
             }
-            let text = kept.text();
             // Other formats indent what they put into elements.
             let text = if foreign {
-                text.trim()
+                kept.take().trim().to_owned()
             } else {
-                text.trim_start_matches('\n').trim_end()
+                bare(kept.take())
             };
-            (!text.trim().is_empty()).then(|| text.to_owned())
+            (!text.trim().is_empty()).then_some(text)
         };
         Failure {
             element: Some(open.wrong.element().to_owned()),
@@ -344,7 +346,7 @@ impl Machine<'_> {
             elements.rerun += u64::from(case.rerun);
             elements.failed_or_error += u64::from(case.failed || case.error);
         }
-        let names = hash(&[&case.classname, &case.name]);
+        let names = self.names.hash(&case.classname, &case.name);
         let key = join(self.path_hash, names);
         let named = !case.name.is_empty();
         self.identity.case(names, case, outcome);
@@ -400,13 +402,11 @@ impl Machine<'_> {
             .or_else(|| self.root_file.clone());
         let case = &mut self.cases[index];
         let some = |kept: &mut Kept| {
-            let text = if kept.is_empty() {
-                String::new()
-            } else {
-                kept.text()
-            };
-            let text = text.trim_end().trim_start_matches('\n');
-            (!text.is_empty()).then(|| text.to_owned())
+            if kept.is_empty() {
+                return None;
+            }
+            let text = bare(kept.take());
+            (!text.is_empty()).then_some(text)
         };
         let (out, err) = (some(&mut case.out), some(&mut case.err));
         let mut failures = std::mem::take(&mut case.failures);

@@ -190,7 +190,7 @@ impl Test {
         let mut keep = |text: String, limit| {
             kept.restart(limit);
             kept.push(&text);
-            let text = kept.text();
+            let text = kept.take();
             (!text.trim().is_empty()).then_some(text)
         };
         let passed = form::outcome(&self.status);

@@ -48,6 +48,30 @@ pub(super) fn hash(parts: &[&str]) -> u64 {
     fold.finish()
 }
 
+/// Numbers for cases by their class and name. Most cases have the class of the
+/// one before them, which then is not looked through again.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    class: Option<String>,
+    of_class: Fold,
+}
+
+impl Names {
+    /// What [`hash`] makes of both.
+    pub(super) fn hash(&mut self, class: &str, name: &str) -> u64 {
+        if self.class.as_deref() != Some(class) {
+            self.of_class = Fold::default();
+            self.of_class.bytes(class.as_bytes());
+            let known = self.class.get_or_insert_default();
+            known.clear();
+            known.push_str(class);
+        }
+        let mut fold = self.of_class;
+        fold.bytes(name.as_bytes());
+        fold.finish()
+    }
+}
+
 /// One number for two.
 pub(super) fn join(one: u64, other: u64) -> u64 {
     let mut fold = Fold::default();
@@ -208,8 +232,35 @@ impl Attempts {
         ended
     }
 
+    /// Forgets nearly all cases that were written once: to sort all of them
+    /// takes far longer than to note in a bit for each, or for a few of them
+    /// together, that it was seen once, and in another that it was again.
+    fn forget_single(&mut self) {
+        /// Bits for each case; with more of them, fewer cases share one.
+        const BITS: usize = 16;
+        let bits = (self.seen.len() * BITS).next_power_of_two().max(64);
+        let [mut once, mut again] = [(); 2].map(|()| vec![0_u64; bits / 64]);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "any bits of a hash will do"
+        )]
+        let place = |key: u64| {
+            let slot = key as usize % bits;
+            (slot / 64, 1_u64 << (slot % 64))
+        };
+        for (word, bit) in self.seen.iter().map(|key| place(*key)) {
+            again[word] |= once[word] & bit;
+            once[word] |= bit;
+        }
+        self.seen.retain(|key| {
+            let (word, bit) = place(*key);
+            again[word] & bit != 0
+        });
+    }
+
     /// At the end: how many cases were written again, in words.
     pub(super) fn repeated(&mut self) -> Option<String> {
+        self.forget_single();
         self.seen.sort_unstable();
         let repeated = self
             .seen
@@ -223,5 +274,33 @@ impl Attempts {
                 "{n} cases are written again after their first time"
             )),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Attempts, Names, hash};
+
+    #[test]
+    fn a_class_that_comes_again_changes_no_number() {
+        let mut names = Names::default();
+        for (class, name) in [("", "a"), ("x.Y", "a"), ("x.Y", "b"), ("", "a"), ("x", "")] {
+            assert_eq!(names.hash(class, name), hash(&[class, name]));
+        }
+    }
+
+    #[test]
+    fn what_was_written_again_is_counted_among_many() {
+        let mut attempts = Attempts::new(usize::MAX);
+        for number in 0..5_000_u64 {
+            attempts.seen(hash(&[&number.to_string()]));
+            if number % 1_000 == 7 {
+                attempts.seen(hash(&[&number.to_string()]));
+            }
+        }
+        let said = attempts.repeated();
+        let wanted = "5 cases are written again after their first time";
+        assert_eq!(said.as_deref(), Some(wanted));
+        assert_eq!(Attempts::new(9).repeated(), None);
     }
 }

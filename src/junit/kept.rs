@@ -52,9 +52,12 @@ impl Kept {
         }
     }
 
-    /// What was kept, with a line between head and tail that says how much
-    /// is missing. Line ends are `\n`.
-    pub(super) fn text(&mut self) -> String {
+    /// Takes what was kept, with a line between head and tail that says how
+    /// much is missing. Line ends are `\n`.
+    pub(super) fn take(&mut self) -> String {
+        if self.tail.is_empty() && self.dropped == 0 && !self.head.contains('\r') {
+            return std::mem::take(&mut self.head);
+        }
         let (head, tail) = (&self.head, self.tail.make_contiguous());
         // The ring may begin within a character.
         let start = tail
@@ -75,6 +78,14 @@ impl Kept {
     }
 }
 
+/// `text` without empty lines before it and spaces behind it.
+pub(super) fn bare(mut text: String) -> String {
+    text.truncate(text.trim_end().len());
+    let empty = text.len() - text.trim_start_matches('\n').len();
+    text.drain(..empty);
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,7 +94,7 @@ mod tests {
         let mut kept = Kept::default();
         kept.restart(limit);
         pieces.iter().for_each(|piece| kept.push(piece));
-        kept.text()
+        kept.take()
     }
 
     #[test]

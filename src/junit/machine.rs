@@ -10,7 +10,7 @@ use super::dialect::Dialect;
 use super::elements::Node;
 use super::form::{self, Form};
 use super::hold::Hold;
-use super::identity::{Attempts, Identity};
+use super::identity::{Attempts, Identity, Names};
 use super::kept::Kept;
 use super::limits::Limits;
 use super::open::{OpenCase, OpenSuite, OpenWrong};
@@ -61,6 +61,7 @@ pub(super) struct Machine<'s> {
     pub(super) wrong: Option<Box<OpenWrong>>,
     pub(super) hold: Hold,
     pub(super) identity: Identity,
+    pub(super) names: Names,
     pub(super) attempts: Attempts,
     pub(super) next_ordinal: u64,
     /// Suite elements that began.
@@ -109,6 +110,7 @@ impl<'s> Machine<'s> {
             wrong: None,
             hold: Hold::new(limits.held),
             identity: Identity::default(),
+            names: Names::default(),
             attempts: Attempts::new(limits.identities),
             next_ordinal: 0,
             suites_begun: 0,

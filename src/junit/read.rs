@@ -128,12 +128,19 @@ fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> Re
     // The parser knows what comes next after a text, and looks for a mark of
     // the encoding first of all.
     let mut is_between = false;
+    let mut manner = scan::Manner::default();
     // Elements whose names the parser keeps, until it sees them end.
     let mut kept = 0_usize;
     loop {
         reader.get_mut().token_begins();
         if is_between
-            && let Some(length) = read_plain(reader.get_ref(), &mut machine, limits, kept == 0)
+            && let Some(length) = read_plain(
+                reader.get_ref(),
+                &mut machine,
+                &mut manner,
+                limits,
+                kept == 0,
+            )
         {
             reader.get_mut().consume(length);
             continue;
@@ -205,6 +212,7 @@ fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> Re
 fn read_plain(
     source: &Source<'_>,
     machine: &mut Machine<'_>,
+    manner: &mut scan::Manner,
     limits: &Limits,
     may_end: bool,
 ) -> Option<usize> {
@@ -227,7 +235,7 @@ fn read_plain(
         }
         [b'<', ..] => {
             let mut room = scan::Room::new();
-            let start = scan::start(ahead, &mut room)?;
+            let start = scan::start(ahead, &mut room, manner)?;
             if !start.is_empty && machine.depth() >= limits.depth {
                 return None;
             }

@@ -54,6 +54,8 @@ pub(super) struct Source<'r> {
     /// Ends of lines, and bytes, before `piece`.
     lines: u64,
     bytes: u64,
+    /// Ends of lines in `piece` behind the gap.
+    ends: u64,
     token_line: u64,
     limit: usize,
     /// Bytes that were left out of the current token.
@@ -77,6 +79,7 @@ impl<'r> Source<'r> {
             quote: None,
             lines: 1,
             bytes: 0,
+            ends: 0,
             token_line: 1,
             limit,
             missing: 0,
@@ -183,18 +186,27 @@ impl<'r> Source<'r> {
         self.text.next(&mut self.piece)?;
         let bytes = self.piece.as_bytes();
         let new = &bytes[before..];
-        if self.control.is_none() && has_control(new) {
+        let seen = look_through(new);
+        if self.control.is_none() && seen.control {
             let at = new.iter().position(|byte| is_control(*byte)).unwrap_or(0);
             let at = before + at;
             self.control = Some(self.lines + count_lines(&bytes[..at]));
         }
+        self.ends += seen.ends;
         Ok(self.piece.len() > before)
     }
 
     /// Forgets the first bytes of `piece`.
     fn drop_front(&mut self, count: usize) {
         let gap = self.gap.min(count);
-        self.lines += count_lines(&self.piece.as_bytes()[gap..count]);
+        // Mostly all of it goes, whose lines were counted as it came.
+        let ends = if count == self.piece.len() {
+            self.ends
+        } else {
+            count_lines(&self.piece.as_bytes()[gap..count])
+        };
+        self.ends -= ends;
+        self.lines += ends;
         self.bytes += (count - gap) as u64;
         self.gap -= gap;
         self.piece.drain(..count);
@@ -365,13 +377,36 @@ fn is_control(byte: u8) -> bool {
     byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')
 }
 
-/// Without a way out in between, the compiler looks at many at a time.
 fn has_control(bytes: &[u8]) -> bool {
-    bytes.chunks(1024).any(|chunk| {
-        chunk
-            .iter()
-            .fold(false, |any, byte| any | is_control(*byte))
-    })
+    let any = bytes.iter().map(|byte| is_control(*byte));
+    any.fold(false, |any, is| any | is)
+}
+
+/// What is to be known of all bytes.
+#[derive(Default)]
+struct Seen {
+    control: bool,
+    /// Ends of lines.
+    ends: u64,
+}
+
+/// Both at once. Sums of plain comparisons, as small as bytes and without a
+/// way out in between, are what the compiler does for many bytes at a time.
+fn look_through(bytes: &[u8]) -> Seen {
+    /// No more of a kind than a byte can count.
+    const CHUNK: usize = 128;
+    let mut seen = Seen::default();
+    for chunk in bytes.chunks(CHUNK) {
+        let (mut low, mut ends) = (0_u8, 0_u8);
+        for byte in chunk {
+            low += u8::from(*byte < b' ');
+            ends += u8::from(*byte == b'\n');
+        }
+        // Mostly there is nothing low but ends of lines.
+        seen.control |= low != ends && has_control(chunk);
+        seen.ends += u64::from(ends);
+    }
+    seen
 }
 
 fn count_lines(bytes: &[u8]) -> u64 {

@@ -5,7 +5,7 @@ use super::counts::{Claims, Unshown};
 use super::elements::Node;
 use super::hold::Outputs;
 use super::identity::hash;
-use super::kept::Kept;
+use super::kept::{Kept, bare};
 use super::machine::{BETWEEN, Machine};
 use super::open::OpenSuite;
 use crate::model::Failure;
@@ -141,9 +141,8 @@ impl Machine<'_> {
         let cases = elements.cases - suite.before.cases;
         self.settle_attempts(&suite, cases);
         let text = |kept: Option<Box<Kept>>| {
-            let text = kept?.text();
-            let text = text.trim_end().trim_start_matches('\n');
-            (!text.is_empty()).then(|| text.to_owned())
+            let text = bare(kept?.take());
+            (!text.is_empty()).then_some(text)
         };
         let outputs = (text(suite.out), text(suite.err));
         let dialect = self.dialect_name();

@@ -26,7 +26,7 @@ pub enum ErrorCategory {
 }
 
 /// The bytes that a rule matched.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// The field of the failure, as in `stderr` or `exit.code`.
     pub field: String,

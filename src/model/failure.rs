@@ -227,7 +227,10 @@ pub enum PlanIssue {
         name: String,
     },
     /// Anything else that makes the server's package impossible to start.
-    InvalidPackage { reason: String },
+    InvalidPackage {
+        /// What is wrong, in words.
+        reason: String,
+    },
     UnknownServer {
         /// As the plan writes it.
         name: String,
@@ -276,6 +279,7 @@ pub enum PlanIssue {
     },
     /// A `snapshot:` of which nothing is stored yet.
     SnapshotMissing {
+        /// Of the snapshot.
         name: String,
         /// Where it would be stored.
         path: String,

@@ -1,7 +1,8 @@
 //! Failures by the ten thousand, each text kept once.
 
-use super::diagnosis::{Advice, Diagnosis, Evidence, SharedAdvice, Side};
+use super::diagnosis::{Diagnosis, SharedAdvice, Side};
 use super::triage::{FailureHistory, FailureStatus, TriagedFailure};
+use foldhash::quality::RandomState;
 use indexmap::IndexSet;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{SeqAccess, Visitor};
@@ -17,13 +18,16 @@ use std::sync::Arc;
 /// mostly their evidence, and each text is kept once.
 #[derive(Debug, Clone, Default)]
 pub struct Failures {
-    texts: IndexSet<Box<str>>,
+    texts: Set<Box<str>>,
     /// Diagnoses without evidence, fingerprints and advice.
-    kinds: IndexSet<Diagnosis>,
-    fixes: IndexSet<Box<[u32]>>,
+    kinds: Set<Diagnosis>,
+    fixes: Set<Box<[u32]>>,
     rows: Vec<Row>,
     pasts: Vec<FailureHistory>,
 }
+
+/// Each text of each failure is looked up, so the hash has to be a quick one.
+type Set<T> = IndexSet<T, RandomState>;
 
 /// Numbers are places in `texts`, but for `kind`, `fix` and `past`.
 #[derive(Debug, Clone, Copy)]
@@ -339,14 +343,6 @@ impl Failures {
         }
     }
 
-    fn advice_of(&self, row: &Row) -> Advice {
-        Advice {
-            what: self.said(row.what).to_owned(),
-            why: self.said(row.why).to_owned(),
-            fix: self.fix_of(row),
-        }
-    }
-
     fn fix_of(&self, row: &Row) -> Vec<String> {
         let fix = self.fixes.get_index(row.fix as usize);
         fix.into_iter()
@@ -356,28 +352,60 @@ impl Failures {
     }
 
     fn whole(&self, row: &Row) -> TriagedFailure {
-        let view = self.view_of(row);
-        let mut diagnosis = view.kind.clone();
-        diagnosis.fingerprint = view.fingerprint.to_owned();
-        diagnosis.test_fingerprint = view.test_fingerprint.to_owned();
-        diagnosis.evidence = view.evidence.map(|(field, text)| Evidence {
-            field: field.to_owned(),
-            text: text.to_owned(),
-        });
-        diagnosis.advice = self.advice_of(row);
-        TriagedFailure {
-            report: view.report.to_owned(),
-            suite: view.suite.to_owned(),
-            classname: view.classname.to_owned(),
-            name: view.name.to_owned(),
-            file: view.file.map(str::to_owned),
-            line: view.line,
-            status: view.status,
-            message: view.message.map(str::to_owned),
-            pre_existing: view.pre_existing,
-            diagnosis,
-            history: view.history.cloned(),
+        let mut failure = TriagedFailure::BLANK;
+        self.write(row, &mut failure);
+        failure
+    }
+
+    /// Overwrites `failure`, whose room is used again.
+    fn write(&self, row: &Row, failure: &mut TriagedFailure) {
+        fn set(target: &mut String, text: &str) {
+            target.clear();
+            target.push_str(text);
         }
+        fn set_some(target: &mut Option<String>, text: Option<&str>) {
+            match text {
+                Some(text) => set(target.get_or_insert_default(), text),
+                None => *target = None,
+            }
+        }
+        let view = self.view_of(row);
+        set(&mut failure.report, view.report);
+        set(&mut failure.suite, view.suite);
+        set(&mut failure.classname, view.classname);
+        set(&mut failure.name, view.name);
+        set_some(&mut failure.file, view.file);
+        failure.line = view.line;
+        failure.status = view.status;
+        set_some(&mut failure.message, view.message);
+        failure.pre_existing = view.pre_existing;
+        failure.history = view.history.cloned();
+        let known = std::mem::replace(&mut failure.diagnosis, Diagnosis::BLANK);
+        let Diagnosis {
+            mut fingerprint,
+            mut test_fingerprint,
+            evidence,
+            mut advice,
+            ..
+        } = known;
+        set(&mut fingerprint, view.fingerprint);
+        set(&mut test_fingerprint, view.test_fingerprint);
+        set(&mut advice.what, self.said(row.what));
+        set(&mut advice.why, self.said(row.why));
+        advice.fix = self.fix_of(row);
+        let evidence = view.evidence.map(|(field, text)| {
+            let mut evidence = evidence.unwrap_or_default();
+            set(&mut evidence.field, field);
+            set(&mut evidence.text, text);
+            evidence
+        });
+        failure.diagnosis = Diagnosis {
+            fingerprint,
+            test_fingerprint,
+            evidence,
+            advice,
+            ..view.kind.clone()
+        };
     }
 }
 
@@ -430,7 +458,9 @@ impl JsonSchema for Failures {
 impl Serialize for Failures {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(Some(self.len()))?;
-        for failure in self.to_owned_iter() {
+        let mut failure = TriagedFailure::BLANK;
+        for row in &self.rows {
+            self.write(row, &mut failure);
             list.serialize_element(&failure)?;
         }
         list.end()

@@ -13,6 +13,7 @@ mod event;
 mod exit;
 mod failure;
 mod failures;
+mod inventory;
 mod matrix;
 mod record;
 mod report;
@@ -39,6 +40,7 @@ pub use failure::{
     RpcError, SpawnError, ToolResult,
 };
 pub use failures::{FailureView, Failures, KnownAdvice};
+pub use inventory::Inventory;
 pub use matrix::{
     Difference, DifferenceKind, MatrixCell, MatrixRepair, MatrixReport, MatrixServer, MatrixStep,
     MatrixVariant, StepAnswers,

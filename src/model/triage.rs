@@ -309,3 +309,20 @@ pub struct TriagedFailure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<FailureHistory>,
 }
+
+impl TriagedFailure {
+    /// Of which nothing is known.
+    pub const BLANK: Self = Self {
+        report: String::new(),
+        suite: String::new(),
+        classname: String::new(),
+        name: String::new(),
+        file: None,
+        line: None,
+        status: FailureStatus::Failure,
+        message: None,
+        pre_existing: None,
+        diagnosis: Diagnosis::BLANK,
+        history: None,
+    };
+}

@@ -18,7 +18,7 @@ mod uses;
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
 #[cfg(test)]
 pub(crate) use edit::witness;
-pub use edit::{EditError, PlanEdit, apply, diff};
+pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
 };

@@ -7,6 +7,7 @@
 use super::subject::{Outage, THIS_MACHINE, host_of, outage, same, subject};
 use super::words;
 use crate::model::{Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice};
+use foldhash::quality::RandomState;
 use memchr::memmem::Finder;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -63,7 +64,7 @@ struct Group {
 
 fn group(views: &[FailureView<'_>]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut places: HashMap<&str, usize, RandomState> = HashMap::default();
     for (index, view) in views.iter().enumerate() {
         let at = *places.entry(view.fingerprint).or_insert_with(|| {
             groups.push(Group {

@@ -5,6 +5,7 @@ use crate::model::{
     Cluster, ErrorCategory, FailureStatus, Failures, Health, HealthState, ReportSummary, Side,
 };
 use crate::text::plural;
+use foldhash::quality::RandomState;
 use std::collections::HashMap;
 
 /// Fewer victims are no outage.
@@ -177,7 +178,7 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
 /// Tests that still fail: of the code, of the tests or what is around them, and
 /// undecided. One that fails for several reasons counts once, for the gravest.
 fn sides(failures: &Failures) -> [u64; 3] {
-    let mut tests: HashMap<(&str, u64, &str, &str), usize> = HashMap::new();
+    let mut tests: HashMap<(&str, u64, &str, &str), usize, RandomState> = HashMap::default();
     for failure in failures.iter() {
         if failure.status == FailureStatus::Flaky {
             continue;

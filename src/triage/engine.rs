@@ -4,20 +4,22 @@ use super::advice::{self, Values};
 use super::clues::{self, Text};
 use super::evidence::{evidence, evidence_of, with_values};
 use super::facts::{Facts, Promise, Source};
-use super::fingerprint;
+use super::fingerprint::{self, Parts};
 use super::launchers::launchers;
 use super::literals::literals;
 use super::load::{self, RuleError};
-use super::reading::{CLASS, Level, is_syntax, level, without_repeated, without_values};
+use super::marks::Marks;
+use super::reading::{is_syntax, without_repeated, without_values};
+use super::roll::{Applying, Ask, Asked, Key, Roll, Scratch};
 use super::rule::{Field, Rule, RuleSide, Strength, unknown};
 use super::secrets::unmarked;
-use super::sieve::Sieve;
+use super::sieve::{Known, Sieve};
 use super::whereabouts::whereabouts;
+use super::windows::Room;
 use crate::model::{Diagnosis, ErrorCategory, Evidence, Failure, Side, Suspect, Template};
 use crate::text::truncate;
 use regex::bytes::{Regex, RegexBuilder};
-use std::cell::Cell;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The turn of the built-in rules.
 const BUILTIN_TURN: u8 = 1;
@@ -30,12 +32,13 @@ pub struct Engine {
     pub(super) rules: Vec<Ranked>,
     /// One for each pattern of the rules, in their order.
     pub(super) patterns: Vec<Pattern>,
-    /// The rules without patterns, which are asked of every failure: a walk
-    /// through all of them would touch as much memory as the texts do.
-    factual: Vec<usize>,
+    pub(super) roll: Roll,
     sieve: OnceLock<Option<Sieve>>,
     /// The same for names of tests alone, which few rules read.
     sieve_of_titles: OnceLock<Option<Sieve>>,
+    /// Room of failures that were read, for those that come: one for each
+    /// thread that reads at the same time.
+    spare: Mutex<Vec<Scratch>>,
 }
 
 pub(super) struct Ranked {
@@ -53,11 +56,6 @@ pub(super) struct Pattern {
     pub(super) text: String,
     compiled: OnceLock<Option<Regex>>,
 }
-
-/// What decides between two matches, the smaller one: turn, strength, rank of
-/// the text, priority (negated), order of the rules, and whether it matched no
-/// more than the name of a class.
-pub(super) type Key = (u8, Level, u8, i32, usize, bool);
 
 /// A rule that holds, with what it matched.
 struct Match<'a> {
@@ -146,14 +144,13 @@ impl Engine {
                 }
             }
         }
-        let is_factual = |(_, ranked): &(usize, &Ranked)| ranked.rule.patterns.is_empty();
-        let factual = rules.iter().enumerate().filter(is_factual);
         let engine = Self {
-            factual: factual.map(|(index, _)| index).collect(),
+            roll: Roll::of(&rules, &patterns),
             rules,
             patterns,
             sieve: OnceLock::new(),
             sieve_of_titles: OnceLock::new(),
+            spare: Mutex::default(),
         };
         engine.check_own()?;
         Ok(engine)
@@ -179,12 +176,10 @@ impl Engine {
         self.sieve
             .get_or_init(|| {
                 let known = load::builtin_literals();
-                let literals_of = |pattern: &str| match known.get(pattern) {
+                self.sieve_of(|pattern| match known.get(&pattern.text) {
                     Some(literals) => literals.clone(),
-                    None => literals(pattern),
-                };
-                let patterns = self.patterns.iter().map(|pattern| &pattern.text[..]);
-                Sieve::new(patterns.map(|pattern| (pattern, literals_of(pattern))))
+                    None => literals(&pattern.text),
+                })
             })
             .as_ref()
     }
@@ -192,19 +187,25 @@ impl Engine {
     fn sieve_of_titles(&self) -> Option<&Sieve> {
         self.sieve_of_titles
             .get_or_init(|| {
-                let patterns = self.patterns.iter().map(|pattern| {
+                self.sieve_of(|pattern| {
                     let fields = &self.rules[pattern.rule].rule.fields;
-                    let known = match fields.contains(&Field::Title) {
+                    match fields.contains(&Field::Title) {
                         true => literals(&pattern.text),
                         // It needs one of none, so it is no candidate.
                         false => Some(Vec::new()),
-                    };
-                    (&pattern.text[..], known)
-                });
-                Sieve::new(patterns)
+                    }
+                })
             })
             .as_ref()
             .or_else(|| self.sieve())
+    }
+
+    fn sieve_of(&self, literals: impl Fn(&Pattern) -> Option<Vec<String>>) -> Option<Sieve> {
+        Sieve::new(self.patterns.iter().map(|pattern| Known {
+            pattern: &pattern.text,
+            literals: literals(pattern),
+            fields: self.rules[pattern.rule].rule.fields_in_bits(),
+        }))
     }
 
     /// All rules, in the order in which they are asked.
@@ -216,21 +217,26 @@ impl Engine {
     /// test-side and ambiguous.
     #[must_use]
     pub fn diagnose(&self, failure: &Failure) -> Diagnosis {
-        self.diagnose_with_template(failure).0
+        self.read_unmarked(failure).0
     }
 
     /// The same, with what the diagnosis' fingerprint was made of.
     #[must_use]
     pub fn diagnose_with_template(&self, failure: &Failure) -> (Diagnosis, Template) {
+        let (diagnosis, parts) = self.read_unmarked(failure);
+        (diagnosis, parts.template())
+    }
+
+    fn read_unmarked(&self, failure: &Failure) -> (Diagnosis, Parts) {
         let (unmarked, mark) = unmarked(failure);
-        let (mut diagnosis, template) = self.read_through(&unmarked);
+        let (mut diagnosis, parts) = self.read_through(&unmarked);
         if let Some(mark) = mark {
             mark.restore(&mut diagnosis);
         }
-        (diagnosis, template)
+        (diagnosis, parts)
     }
 
-    fn read_through(&self, failure: &Failure) -> (Diagnosis, Template) {
+    fn read_through(&self, failure: &Failure) -> (Diagnosis, Parts) {
         let facts = Facts::of(failure);
         let mut texts = clues::texts(&facts);
         let found = self.strongest(&facts, &mut texts);
@@ -297,18 +303,19 @@ impl Engine {
                 failure.dialect.as_deref().unwrap_or_default(),
             ),
         };
-        (diagnosis, prints.template)
+        (diagnosis, prints.parts)
     }
 
     /// The strongest rule that holds. Texts of an assertion get a copy
     /// without the values that it compares.
     fn strongest<'a>(&'a self, facts: &Facts<'_>, texts: &mut Vec<Text<'_>>) -> Option<Match<'a>> {
         let applying = Applying::new(self, facts);
+        let mut scratch = self.spare_room().pop().unwrap_or_default();
         let mut best: Option<Match<'a>> = None;
-        for index in self.factual.iter().copied() {
+        for index in self.roll.factual.iter().copied() {
             if applying.is(index) {
                 let rule = &self.rules[index].rule;
-                let key = self.key(index, None);
+                let key = self.roll.key(index, None);
                 keep(
                     &mut best,
                     Match {
@@ -323,13 +330,13 @@ impl Engine {
         // What an assertion compares is no evidence, so first of all it is
         // settled whether this is one.
         let mut first = 0;
-        let mut read: Vec<Vec<usize>> = Vec::new();
+        let mut read: Vec<Marks> = Vec::new();
         if facts.source == Source::Report {
             let mut assertion = None;
             for (index, text) in texts.iter().enumerate() {
-                let candidates = self.candidates(text);
-                let syntax = |rule: usize| self.rules[rule].syntax && applying.is(rule);
-                self.read(&candidates, syntax, text, index, &mut assertion);
+                let candidates = self.candidates(text, &mut scratch.room);
+                let asked = scratch.ask(&self.roll, &candidates, Ask::Syntax);
+                self.read(asked, &applying, (text, index), &mut assertion);
                 read.push(candidates);
             }
             if let Some(assertion) = assertion {
@@ -340,13 +347,17 @@ impl Engine {
                     let candidates = if text.text == texts[index].text {
                         std::mem::take(&mut read[index])
                     } else {
-                        self.candidates(text)
+                        self.candidates(text, &mut scratch.room)
                     };
                     read.push(candidates);
                 }
                 texts.extend(masked);
             }
         }
+        let ask = match facts.source {
+            Source::Live => Ask::All,
+            Source::Report => Ask::Others,
+        };
         for (index, text) in texts.iter().enumerate().skip(first) {
             // Texts in reserve come last.
             if facts.source == Source::Live
@@ -361,41 +372,47 @@ impl Engine {
             let candidates = match read.get(index) {
                 Some(candidates) => candidates,
                 None => {
-                    live = self.candidates(text);
+                    live = self.candidates(text, &mut scratch.room);
                     &live
                 }
             };
-            let readers = |rule: usize| {
-                (!self.rules[rule].syntax || facts.source == Source::Live) && applying.is(rule)
-            };
-            self.read(candidates, readers, text, index, &mut best);
+            let asked = scratch.ask(&self.roll, candidates, ask);
+            self.read(asked, &applying, (text, index), &mut best);
         }
+        self.spare_room().push(scratch);
         best
     }
 
-    /// Keeps the strongest of the rules that match a text, among those that
-    /// are `readers`.
+    fn spare_room(&self) -> MutexGuard<'_, Vec<Scratch>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the strongest of the rules that match a text, among those whose
+    /// patterns are asked. The text stands at an index in the list of all.
     fn read<'a>(
         &'a self,
-        candidates: &[usize],
-        readers: impl Fn(usize) -> bool,
-        text: &Text<'_>,
-        index: usize,
+        Asked { patterns, rules }: Asked<'_>,
+        applying: &Applying<'_>,
+        (text, index): (&Text<'_>, usize),
         best: &mut Option<Match<'a>>,
     ) {
-        let rule_of = |pattern: &usize| self.patterns[*pattern].rule;
-        let mut rules: Vec<(Key, &[usize])> = candidates
-            .chunk_by(|one, other| rule_of(one) == rule_of(other))
-            .filter_map(|patterns| {
-                let rule = rule_of(patterns.first()?);
-                let key = self.key(rule, Some(text));
-                let stronger = best.as_ref().is_none_or(|best| key < best.key);
-                let reads = || self.rules[rule].rule.fields.contains(&text.field) && readers(rule);
-                (stronger && reads()).then_some((key, patterns))
-            })
-            .collect();
+        let rule_of = |pattern: &usize| self.roll.rule_of(*pattern);
+        let mut begin = 0;
+        for of_rule in patterns.chunk_by(|one, other| rule_of(one) == rule_of(other)) {
+            let place = begin..begin + of_rule.len();
+            begin = place.end;
+            let Some(rule) = of_rule.first().map(rule_of) else {
+                continue;
+            };
+            let key = self.roll.key(rule, Some(text));
+            let stronger = best.as_ref().is_none_or(|best| key < best.key);
+            if stronger && applying.is(rule) {
+                rules.push((key, place));
+            }
+        }
         rules.sort_unstable_by_key(|(key, _)| *key);
-        for (key, patterns) in rules {
+        for (key, place) in rules.drain(..) {
+            let patterns = &patterns[place];
             let matching = |veto: bool| {
                 patterns.iter().copied().find(|pattern| {
                     let pattern = &self.patterns[*pattern];
@@ -416,44 +433,29 @@ impl Engine {
         }
     }
 
-    /// The patterns that a text may match, in their order.
-    fn candidates(&self, text: &Text<'_>) -> Vec<usize> {
-        let reads = |pattern: usize| {
-            let rule = &self.rules[self.patterns[pattern].rule].rule;
-            rule.fields.contains(&text.field)
-        };
+    /// The patterns that a text may match, of the rules that read its field.
+    fn candidates(&self, text: &Text<'_>, room: &mut Room) -> Marks {
         let sieve = if text.field == Field::Title {
             self.sieve_of_titles()
         } else {
             self.sieve()
         };
-        sieve
-            .map(|sieve| sieve.candidates(&text.text, reads))
-            .unwrap_or_default()
+        let candidates = |sieve: &Sieve| sieve.candidates(&text.text, text.field.bit(), room);
+        let mut candidates = sieve.map(candidates).unwrap_or_default();
+        candidates.keep(self.roll.readers(text.field));
+        candidates
     }
 
     /// The patterns, of rules that are `readers`, that a text matches.
     pub(super) fn hits(&self, text: &Text<'_>, readers: impl Fn(usize) -> bool) -> Vec<usize> {
-        let mut hits = self.candidates(text);
-        hits.retain(|hit| {
-            let pattern = &self.patterns[*hit];
-            readers(pattern.rule) && pattern.matches(&text.text)
+        let mut hits = Vec::new();
+        self.candidates(text, &mut Room::default()).each(|hit| {
+            let pattern = &self.patterns[hit];
+            if readers(pattern.rule) && pattern.matches(&text.text) {
+                hits.push(hit);
+            }
         });
         hits
-    }
-
-    /// How strong a match of a rule is: of its patterns in a text, or of its
-    /// typed conditions alone.
-    pub(super) fn key(&self, index: usize, text: Option<&Text<'_>>) -> Key {
-        let Ranked { rule, turn, .. } = &self.rules[index];
-        let rank = match rule.strength {
-            Strength::Signature | Strength::Hint => text.map_or(0, |text| text.rank),
-            Strength::Fact | Strength::Fallback => 0,
-        };
-        // A name of a class says less to a reader than a line.
-        let class = text.is_some_and(|text| text.name == CLASS);
-        let level = level(rule, text.is_some_and(|text| text.reserve));
-        (*turn, level, rank, -rule.priority, index, class)
     }
 
     /// The lines that the pattern matched, and its named groups as values.
@@ -512,32 +514,6 @@ fn next_line(text: &str, at: usize) -> Option<&str> {
         .lines()
         .map(str::trim)
         .find(|line| !line.is_empty())
-}
-
-/// Which rules may speak of a failure, each asked when it matters.
-struct Applying<'a> {
-    engine: &'a Engine,
-    facts: &'a Facts<'a>,
-    known: Vec<Cell<Option<bool>>>,
-}
-
-impl<'a> Applying<'a> {
-    fn new(engine: &'a Engine, facts: &'a Facts<'a>) -> Self {
-        Self {
-            engine,
-            facts,
-            known: vec![Cell::new(None); engine.rules.len()],
-        }
-    }
-
-    fn is(&self, rule: usize) -> bool {
-        let known = &self.known[rule];
-        known.get().unwrap_or_else(|| {
-            let applies = applies(&self.engine.rules[rule].rule, self.facts);
-            known.set(Some(applies));
-            applies
-        })
-    }
 }
 
 fn keep<'a>(best: &mut Option<Match<'a>>, candidate: Match<'a>) {

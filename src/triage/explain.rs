@@ -6,10 +6,12 @@
 
 use super::advice::Values;
 use super::clues::{self, Text};
-use super::engine::{Engine, Key, Pattern, Ranked, applies, says_enough};
-use super::facts::{Facts, Source, When};
+use super::engine::{Engine, Pattern, Ranked, applies, says_enough};
+use super::facts::{Facts, Source};
 use super::reading::{is_syntax, without_values};
+use super::roll::Key;
 use super::rule::{Example, Rule};
+use super::when::When;
 use crate::model::{
     Advice, Asked, Explanation, Failure, MatchInfo, Matched, RuleInfo, TextInfo, VetoInfo,
     WithheldInfo,
@@ -57,7 +59,7 @@ impl Engine {
         let mut findings = Findings::default();
         for (index, Ranked { rule, .. }) in self.rules.iter().enumerate() {
             if rule.patterns.is_empty() && applying[index] {
-                findings.hold(index, self.key(index, None), None);
+                findings.hold(index, self.roll.key(index, None), None);
             }
         }
         if facts.source == Source::Report {
@@ -161,7 +163,7 @@ impl Engine {
                     });
                 }
                 None if applying[*rule] => {
-                    findings.hold(*rule, self.key(*rule, Some(text)), Some(matched));
+                    findings.hold(*rule, self.roll.key(*rule, Some(text)), Some(matched));
                 }
                 None => {
                     findings

@@ -1,10 +1,10 @@
-//! The typed facts of a failure, and the conditions that rules put on them.
+//! The typed facts of a failure.
 
 use super::clues::{self, Origin, origin};
 use super::issue::issue_kind;
 use super::live;
 use super::statement::{Statement, statement};
-use super::told::{breach_of, is_starting};
+use super::told::is_starting;
 use crate::model::{AssertionTarget, Failure, Outcome, Phase};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,307 +42,6 @@ pub(super) enum Promise {
     OutputSchema,
 }
 
-/// Conditions on typed facts; all that are given must hold. A list holds when
-/// any of its entries does.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct When {
-    /// Where the failure was seen.
-    source: Option<Source>,
-    /// Where in the life of a server or a step.
-    phase: Vec<Phase>,
-    /// What the client saw at the end.
-    outcome: Vec<Outcome>,
-    /// Kinds of plan issue, as in `unknown_tool`.
-    issue: Vec<String>,
-    /// Names of the errno at spawn, as in `ENOENT`.
-    errno: Vec<String>,
-    /// How the process ended.
-    ended: Vec<Ending>,
-    /// Of the process.
-    exit_code: Vec<i32>,
-    /// Names of signals, as in `SIGKILL`.
-    signal: Vec<String>,
-    /// Codes of JSON-RPC, as in -32602.
-    rpc_code: Vec<i64>,
-    /// Ranges, both ends included.
-    http_status: Vec<(u16, u16)>,
-    /// The transport's own error, as in `auth_scope`.
-    http_error: Vec<String>,
-    /// The tool's `isError`.
-    is_error: Option<bool>,
-    /// The tool said anything at all.
-    empty_answer: Option<bool>,
-    /// Which promise the answer broke.
-    promise: Option<Promise>,
-    /// Of the request, as in `tools/call`.
-    method: Vec<String>,
-    /// A request of a step was under way.
-    requested: Option<bool>,
-    /// The process ended, or closed its stdout, without being asked to.
-    died: Option<bool>,
-    /// A time limit ran out.
-    timed_out: Option<bool>,
-    /// There were lines on stdout that are no message.
-    noise: Option<bool>,
-    /// Neither stdout nor stderr holds anything.
-    silent: Option<bool>,
-    /// Nothing on stderr.
-    quiet_stderr: Option<bool>,
-    /// The server broke the protocol.
-    breach: Option<bool>,
-    /// The operating system named the working directory, not the command.
-    cwd_refused: Option<bool>,
-    /// The command is an interpreter without a program to run.
-    bare_interpreter: Option<bool>,
-    /// The tool's name says that it creates or writes something.
-    writes: Option<bool>,
-    /// Whether the tool is in the server's own list, where that is known.
-    tool_listed: Option<bool>,
-    /// The server never became ready.
-    starting: Option<bool>,
-    /// It was reached over HTTP, not started.
-    over_http: Option<bool>,
-    /// Classes of the exception that became the answer.
-    raised: Vec<String>,
-    /// stderr holds a stack trace or a panic.
-    traced: Option<bool>,
-    /// The code that failed was installed, not written here.
-    packaged: Option<bool>,
-    /// The stack was opening a file to write to it.
-    opened_to_write: Option<bool>,
-    /// The stack was starting a program.
-    spawned: Option<bool>,
-    /// The plan names a host that can't exist, as `x.invalid`.
-    reserved_host: Option<bool>,
-    /// The endpoint redirects to a page for signing in.
-    login_redirect: Option<bool>,
-    /// Plain HTTP was spoken to a port of TLS.
-    plain_to_tls_port: Option<bool>,
-    /// The command is a shell script around the server.
-    shell_script: Option<bool>,
-    /// An address of the plan or the call is this machine or a bare number, so
-    /// that no name has to be resolved.
-    numeric_host: Option<bool>,
-    /// The path of the URL is the one of event streams, `/sse`.
-    sse_path: Option<bool>,
-    /// The tool's name says that it lists folders.
-    lists: Option<bool>,
-    /// An argument of the call looks like a path.
-    path_in_arguments: Option<bool>,
-    /// Names of report writers, as in `pytest`.
-    dialect: Vec<String>,
-    /// `failure` or `error`.
-    element: Option<String>,
-    /// Where the stack says that an exception was raised.
-    raised_in: Vec<Origin>,
-}
-
-impl When {
-    /// Whether there is no condition at all.
-    pub(super) fn is_empty(&self) -> bool {
-        let Self {
-            source,
-            phase,
-            outcome,
-            issue,
-            errno,
-            ended,
-            exit_code,
-            signal,
-            rpc_code,
-            http_status,
-            http_error,
-            is_error,
-            empty_answer,
-            promise,
-            method,
-            requested,
-            died,
-            timed_out,
-            noise,
-            silent,
-            quiet_stderr,
-            breach,
-            cwd_refused,
-            bare_interpreter,
-            writes,
-            tool_listed,
-            starting,
-            over_http,
-            raised,
-            traced,
-            packaged,
-            opened_to_write,
-            spawned,
-            reserved_host,
-            login_redirect,
-            plain_to_tls_port,
-            shell_script,
-            numeric_host,
-            sse_path,
-            lists,
-            path_in_arguments,
-            dialect,
-            element,
-            raised_in,
-        } = self;
-        source.is_none()
-            && phase.is_empty()
-            && outcome.is_empty()
-            && issue.is_empty()
-            && errno.is_empty()
-            && ended.is_empty()
-            && exit_code.is_empty()
-            && signal.is_empty()
-            && rpc_code.is_empty()
-            && http_status.is_empty()
-            && http_error.is_empty()
-            && promise.is_none()
-            && method.is_empty()
-            && raised.is_empty()
-            && dialect.is_empty()
-            && element.is_none()
-            && raised_in.is_empty()
-            && [
-                is_error,
-                empty_answer,
-                requested,
-                died,
-                timed_out,
-                noise,
-                silent,
-                quiet_stderr,
-                breach,
-                cwd_refused,
-                bare_interpreter,
-                writes,
-                tool_listed,
-                starting,
-                over_http,
-                traced,
-                packaged,
-                opened_to_write,
-                spawned,
-                reserved_host,
-                login_redirect,
-                plain_to_tls_port,
-                shell_script,
-                numeric_host,
-                sse_path,
-                lists,
-                path_in_arguments,
-            ]
-            .iter()
-            .all(|flag| flag.is_none())
-    }
-
-    /// Whether the rule is about deaths: what a server wrote before it died
-    /// is mostly talk, so only such rules may read it.
-    pub(super) fn asks_for_death(&self) -> bool {
-        self.died == Some(true)
-            || !self.ended.is_empty()
-            || !self.exit_code.is_empty()
-            || !self.signal.is_empty()
-    }
-
-    /// Whether the rule is about time-outs; see [`When::asks_for_death`].
-    pub(super) fn asks_for_timeout(&self) -> bool {
-        self.timed_out == Some(true) || self.outcome.contains(&Outcome::Timeout)
-    }
-
-    pub(super) fn holds(&self, facts: &Facts<'_>) -> bool {
-        fn same<T: PartialEq>(wanted: Option<T>, actual: T) -> bool {
-            wanted.is_none_or(|wanted| wanted == actual)
-        }
-        fn any<T: PartialEq>(wanted: &[T], actual: Option<&T>) -> bool {
-            wanted.is_empty() || actual.is_some_and(|actual| wanted.contains(actual))
-        }
-        fn name(wanted: &[String], actual: Option<&str>) -> bool {
-            wanted.is_empty() || actual.is_some_and(|actual| wanted.iter().any(|w| w == actual))
-        }
-        let f = facts.failure;
-        let result = f.tool_result.as_ref();
-        let exit = f.exit.as_ref();
-        same(self.source, facts.source)
-            && any(&self.phase, f.phase.as_ref())
-            && any(&self.outcome, f.outcome.as_ref())
-            && name(&self.issue, f.issue.as_ref().map(issue_kind))
-            && name(
-                &self.errno,
-                f.spawn_error.as_ref().and_then(|e| e.name.as_deref()),
-            )
-            && any(&self.ended, facts.ended.as_ref())
-            && any(&self.exit_code, exit.and_then(|e| e.code.as_ref()))
-            && name(&self.signal, exit.and_then(|e| e.signal.as_deref()))
-            && any(
-                &self.rpc_code,
-                f.rpc_error.as_ref().and_then(|e| e.code.as_ref()),
-            )
-            && (self.http_status.is_empty()
-                || facts.http_status.is_some_and(|status| {
-                    self.http_status
-                        .iter()
-                        .any(|(low, high)| (*low..=*high).contains(&status))
-                }))
-            && name(
-                &self.http_error,
-                f.http.as_ref().and_then(|h| h.error.as_deref()),
-            )
-            && self
-                .is_error
-                .is_none_or(|wanted| result.is_some_and(|r| r.is_error == wanted))
-            && self.empty_answer.is_none_or(|wanted| {
-                result.is_some_and(|r| {
-                    (r.text.trim().is_empty() && r.structured_content.is_none()) == wanted
-                })
-            })
-            && self
-                .promise
-                .is_none_or(|wanted| facts.promise == Some(wanted))
-            && name(&self.method, f.request.as_ref().map(|r| r.method.as_str()))
-            && same(self.requested, f.request.is_some())
-            && same(self.died, facts.died)
-            && same(self.timed_out, facts.timed_out)
-            && same(self.noise, !f.stdout_noise.is_empty())
-            && same(self.silent, facts.silent)
-            && same(self.quiet_stderr, blank(&f.stderr))
-            && same(self.breach, breach_of(f).is_some())
-            && same(self.cwd_refused, facts.cwd_refused)
-            && same(self.bare_interpreter, facts.bare_interpreter)
-            && same(self.writes, facts.writes)
-            && self
-                .tool_listed
-                .is_none_or(|wanted| facts.tool_listed == Some(wanted))
-            && same(self.starting, facts.starting)
-            && same(self.over_http, facts.over_http)
-            && name(&self.raised, facts.raised)
-            && same(self.traced, facts.traced)
-            && same(self.packaged, facts.packaged)
-            && same(self.opened_to_write, facts.opened_to_write)
-            && same(self.spawned, facts.spawned)
-            && same(self.reserved_host, facts.reserved_host)
-            && same(self.login_redirect, facts.login_redirect)
-            && same(self.plain_to_tls_port, facts.plain_to_tls_port)
-            && same(self.shell_script, facts.shell_script)
-            && same(self.numeric_host, facts.numeric_host)
-            && same(self.sse_path, facts.sse_path)
-            && same(self.lists, facts.lists)
-            && self
-                .path_in_arguments
-                .is_none_or(|wanted| facts.path_in_arguments == Some(wanted))
-            && (self.dialect.is_empty()
-                || f.dialect
-                    .as_deref()
-                    .is_some_and(|dialect| self.dialect.iter().any(|w| is_dialect(dialect, w))))
-            && self
-                .element
-                .as_deref()
-                .is_none_or(|wanted| f.element.as_deref() == Some(wanted))
-            && any(&self.raised_in, Some(&facts.raised_in))
-    }
-}
-
 /// What can be said of a failure without reading its texts for a cause.
 pub(super) struct Facts<'a> {
     pub(super) failure: &'a Failure,
@@ -357,25 +56,25 @@ pub(super) struct Facts<'a> {
     pub(super) starting: bool,
     /// There is an answer of the server to read.
     pub(super) answered: bool,
-    cwd_refused: bool,
-    bare_interpreter: bool,
-    writes: bool,
-    tool_listed: Option<bool>,
-    over_http: bool,
-    raised: Option<&'a str>,
-    traced: bool,
-    packaged: bool,
-    opened_to_write: bool,
-    spawned: bool,
-    reserved_host: bool,
-    login_redirect: bool,
-    plain_to_tls_port: bool,
-    shell_script: bool,
-    numeric_host: bool,
-    sse_path: bool,
-    lists: bool,
-    path_in_arguments: Option<bool>,
-    raised_in: Origin,
+    pub(super) cwd_refused: bool,
+    pub(super) bare_interpreter: bool,
+    pub(super) writes: bool,
+    pub(super) tool_listed: Option<bool>,
+    pub(super) over_http: bool,
+    pub(super) raised: Option<&'a str>,
+    pub(super) traced: bool,
+    pub(super) packaged: bool,
+    pub(super) opened_to_write: bool,
+    pub(super) spawned: bool,
+    pub(super) reserved_host: bool,
+    pub(super) login_redirect: bool,
+    pub(super) plain_to_tls_port: bool,
+    pub(super) shell_script: bool,
+    pub(super) numeric_host: bool,
+    pub(super) sse_path: bool,
+    pub(super) lists: bool,
+    pub(super) path_in_arguments: Option<bool>,
+    raised_in: OnceCell<Origin>,
     statement: OnceCell<Statement>,
 }
 
@@ -447,11 +146,7 @@ impl<'a> Facts<'a> {
             sse_path: live::sse_path(failure),
             lists: tool_name(failure).is_some_and(says_list),
             path_in_arguments: live::path_in_arguments(failure),
-            raised_in: if failure.phase.is_some() {
-                Origin::Unknown
-            } else {
-                origin(failure)
-            },
+            raised_in: OnceCell::new(),
             statement: OnceCell::new(),
         }
     }
@@ -467,6 +162,15 @@ impl<'a> Facts<'a> {
             && f.http.as_ref().is_some_and(|http| http.status.is_none())
     }
 
+    /// Where the stack of a report says that an exception was raised. Few
+    /// rules ask, and the whole stack may have to be read for it.
+    pub(super) fn raised_in(&self) -> Origin {
+        *self.raised_in.get_or_init(|| match self.source {
+            Source::Live => Origin::Unknown,
+            Source::Report => origin(self.failure),
+        })
+    }
+
     /// What a report says went wrong.
     pub(super) fn statement(&self) -> &Statement {
         self.statement.get_or_init(|| statement(self.failure))
@@ -480,7 +184,7 @@ pub(super) fn is_dialect(dialect: &str, family: &str) -> bool {
         .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-fn blank(text: &Option<String>) -> bool {
+pub(super) fn blank(text: &Option<String>) -> bool {
     text.as_deref().is_none_or(|text| text.trim().is_empty())
 }
 

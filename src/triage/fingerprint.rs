@@ -36,16 +36,48 @@ pub fn fingerprints(
     root_cause: &str,
     evidence: Option<&Evidence>,
 ) -> Fingerprints {
-    of_facts(&Facts::of(failure), root_cause, evidence)
+    let prints = of_facts(&Facts::of(failure), root_cause, evidence);
+    Fingerprints {
+        cause: prints.cause,
+        test: prints.test,
+        template: prints.parts.template(),
+    }
 }
 
-pub(super) fn of_facts(
-    facts: &Facts<'_>,
-    root_cause: &str,
-    evidence: Option<&Evidence>,
-) -> Fingerprints {
+/// [`Fingerprints`] with their parts, of which few callers want a template.
+pub(super) struct Prints {
+    pub(super) cause: String,
+    pub(super) test: String,
+    pub(super) parts: Parts,
+}
+
+/// Named texts in their order.
+#[derive(Default)]
+pub(super) struct Parts(Vec<(&'static str, String)>);
+
+impl Parts {
+    /// Adds a part; none is added twice.
+    fn push(&mut self, name: &'static str, text: impl Into<String>) {
+        self.0.push((name, text.into()));
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| text.as_str())
+    }
+
+    pub(super) fn template(self) -> Template {
+        let mut template = Template::default();
+        for (name, text) in self.0 {
+            template.push(name, text);
+        }
+        template
+    }
+}
+
+pub(super) fn of_facts(facts: &Facts<'_>, root_cause: &str, evidence: Option<&Evidence>) -> Prints {
     let f = facts.failure;
-    let mut parts = Template::default();
+    let mut parts = Parts::default();
     parts.push("root_cause", root_cause);
     match (&f.assertion, facts.promise) {
         // Values are kept as they are, but for the time of day that an answer
@@ -67,17 +99,17 @@ pub(super) fn of_facts(
         },
     }
     let mut sha = Sha256::new();
-    parts.parts().for_each(|(_, text)| add(&mut sha, text));
+    parts.0.iter().for_each(|(_, text)| add(&mut sha, text));
     let cause = print(sha.clone());
     identity(f).iter().for_each(|text| add(&mut sha, text));
-    Fingerprints {
+    Prints {
         cause,
         test: print(sha),
-        template: parts,
+        parts,
     }
 }
 
-fn push_evidence(parts: &mut Template, evidence: Option<&Evidence>) {
+fn push_evidence(parts: &mut Parts, evidence: Option<&Evidence>) {
     if let Some(evidence) = evidence {
         parts.push("evidence", template(&evidence.text));
     }
@@ -86,7 +118,7 @@ fn push_evidence(parts: &mut Template, evidence: Option<&Evidence>) {
 /// What the report says, whichever line of it the rule quotes; the quote
 /// itself only where it comes from the logs, since then the report said
 /// nothing that would tell one cause from another.
-fn push_statement(parts: &mut Template, facts: &Facts<'_>, evidence: Option<&Evidence>) {
+fn push_statement(parts: &mut Parts, facts: &Facts<'_>, evidence: Option<&Evidence>) {
     let statement = facts.statement();
     if let Some(class) = &facts.failure.type_
         && !statement.innermost
@@ -189,11 +221,14 @@ fn add(sha: &mut Sha256, part: &str) {
 }
 
 fn print(sha: Sha256) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digest = sha.finalize();
-    let mut text = format!("{VERSION}:");
+    let mut text = String::with_capacity(VERSION.len() + 1 + 16);
+    text.push_str(VERSION);
+    text.push(':');
     for byte in digest.iter().take(8) {
         for digit in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(u32::from(digit), 16));
+            text.push(char::from(DIGITS[usize::from(digit)]));
         }
     }
     text

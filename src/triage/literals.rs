@@ -7,8 +7,11 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 const SHORTEST: usize = 3;
 /// Longer ones tell no more than their beginning.
 const LONGEST: usize = 24;
-/// Literals of one pattern.
+/// Texts that a part of a pattern matches, where they are all known.
 const MOST: usize = 64;
+/// Literals of one pattern: long lists of names of exceptions have more than
+/// a hundred.
+const BRANCHES: usize = 256;
 /// Nesting of a pattern that is looked into.
 const DEPTH: usize = 64;
 
@@ -68,7 +71,7 @@ pub(super) fn literals(pattern: &str) -> Option<Vec<String>> {
 
 fn is_telling(literals: &[Vec<u8>]) -> bool {
     !literals.is_empty()
-        && literals.len() <= MOST
+        && literals.len() <= BRANCHES
         && literals.iter().all(|literal| literal.len() >= SHORTEST)
 }
 

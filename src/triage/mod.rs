@@ -27,6 +27,7 @@ mod marks;
 mod own;
 mod provar;
 mod reading;
+mod roll;
 mod rule;
 mod runner;
 mod secrets;
@@ -36,6 +37,7 @@ mod specimen;
 mod statement;
 mod template;
 mod told;
+mod when;
 mod whereabouts;
 mod windows;
 

@@ -1,7 +1,7 @@
 //! A rule as the files write it, validated: what it takes for the rule to
 //! hold, and what it says then.
 
-use super::facts::When;
+use super::when::When;
 use crate::model::{ErrorCategory, Failure, PlanIssue};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -78,6 +78,10 @@ impl Field {
         Self::Title,
         Self::Log,
     ];
+    /// Its bit in a set of fields.
+    pub(super) fn bit(self) -> u32 {
+        1 << self as u32
+    }
 }
 
 /// Advice with placeholders: `{name}`, or `{name|what to say without it}`.
@@ -190,7 +194,7 @@ pub(super) fn unknown() -> &'static Rule {
         strength: Strength::Fallback,
         priority: 0,
         repair: None,
-        when: super::facts::When::default(),
+        when: super::when::When::default(),
         patterns: Vec::new(),
         unless: Vec::new(),
         fields: Vec::new(),
@@ -210,6 +214,12 @@ pub(super) fn unknown() -> &'static Rule {
 }
 
 impl Rule {
+    /// The fields that it reads, a bit for each.
+    pub(super) fn fields_in_bits(&self) -> u32 {
+        let fields = self.fields.iter();
+        fields.fold(0, |bits, field| bits | field.bit())
+    }
+
     /// A wrong name is mended by the one close name that exists; without it the
     /// step can only be taken out.
     pub(super) fn repair_of(&self, failure: &Failure) -> Option<String> {

@@ -3,12 +3,14 @@
 //! There are some thousand patterns, and nearly none of them matches a given
 //! text. Most need a literal that is not there, so one pass looks for the
 //! literals of all of them at once; only the patterns whose literals it finds
-//! are matched. The few that need no literal are matched in sets.
+//! are matched. The few that need no literal are matched in sets: of each,
+//! first whether any of it matches, which is quick and mostly is the answer.
 
+use super::engine::builder;
 use super::marks::Marks;
-use super::windows::Windows;
-use regex::bytes::{RegexSet, RegexSetBuilder};
-use regex::{Captures, Regex};
+use super::windows::{Room, Windows};
+use regex::Captures;
+use regex::bytes::{Regex, RegexSet, RegexSetBuilder};
 use std::sync::LazyLock;
 
 /// Patterns in one set. Larger sets need fewer passes over a text, and build
@@ -24,39 +26,62 @@ pub(super) struct Sieve {
     patterns: usize,
 }
 
+/// A pattern with what is known of it.
+pub(super) struct Known<'p> {
+    pub(super) pattern: &'p str,
+    /// Any text that it matches has one of these.
+    pub(super) literals: Option<Vec<String>>,
+    /// The fields whose texts it is matched with, a bit for each.
+    pub(super) fields: u32,
+}
+
+/// Patterns without literals, for the same fields.
 struct Set {
+    fields: u32,
     patterns: Vec<usize>,
     compiled: RegexSet,
+    /// Matches where any of them does.
+    any: Regex,
+}
+
+impl Set {
+    fn new(members: &[(u32, usize, String)]) -> Option<Self> {
+        let patterns = members.iter().map(|(_, _, loose)| loose);
+        let any: Vec<String> = patterns
+            .clone()
+            .map(|loose| format!("(?:{loose})"))
+            .collect();
+        Some(Self {
+            fields: members.first()?.0,
+            patterns: members.iter().map(|(_, index, _)| *index).collect(),
+            compiled: RegexSetBuilder::new(patterns)
+                .unicode(false)
+                .multi_line(true)
+                .build()
+                .ok()?,
+            any: builder(&any.join("|")).build().ok()?,
+        })
+    }
 }
 
 impl Sieve {
-    /// The sieve of these patterns with their literals; `None` where they are
-    /// too large together.
-    pub(super) fn new<'p>(
-        patterns: impl Iterator<Item = (&'p str, Option<Vec<String>>)>,
-    ) -> Option<Self> {
+    /// The sieve of these patterns; `None` where they are too large together.
+    pub(super) fn new<'p>(patterns: impl Iterator<Item = Known<'p>>) -> Option<Self> {
         let mut needed: Vec<(String, usize)> = Vec::new();
-        let mut without: Vec<(usize, String)> = Vec::new();
+        let mut without: Vec<(u32, usize, String)> = Vec::new();
         let mut count = 0;
-        for (index, (pattern, literals)) in patterns.enumerate() {
+        for (index, known) in patterns.enumerate() {
             count = index + 1;
-            match literals {
+            match known.literals {
                 Some(literals) => needed.extend(literals.into_iter().map(|l| (l, index))),
-                None => without.push((index, loosened(pattern))),
+                None => without.push((known.fields, index, loosened(known.pattern))),
             }
         }
+        without.sort_unstable();
         let sets = without
-            .chunks(SET)
-            .map(|chunk| {
-                Some(Set {
-                    patterns: chunk.iter().map(|(index, _)| *index).collect(),
-                    compiled: RegexSetBuilder::new(chunk.iter().map(|(_, loose)| loose))
-                        .unicode(false)
-                        .multi_line(true)
-                        .build()
-                        .ok()?,
-                })
-            })
+            .chunk_by(|(one, ..), (other, ..)| one == other)
+            .flat_map(|group| group.chunks(SET))
+            .map(Set::new)
             .collect::<Option<_>>()?;
         Some(Self {
             literals: Windows::new(needed.iter().map(|(l, pattern)| (l.as_str(), *pattern))),
@@ -65,21 +90,20 @@ impl Sieve {
         })
     }
 
-    /// The patterns that `text` may match, in their order; no other one
-    /// matches it. Of those that no literal rules out, only `wanted` ones are
-    /// looked for.
-    pub(super) fn candidates(&self, text: &str, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+    /// The patterns that `text` may match, all those among them that are
+    /// matched with any of the `fields`; no other one of these matches it.
+    pub(super) fn candidates(&self, text: &str, fields: u32, room: &mut Room) -> Marks {
         let mut candidates = Marks::new(self.patterns);
         self.literals
-            .find(text.as_bytes(), |pattern| candidates.set(pattern));
+            .find(text.as_bytes(), room, |pattern| candidates.set(pattern));
         for set in &self.sets {
-            if set.patterns.iter().any(|pattern| wanted(*pattern)) {
+            if set.fields & fields != 0 && set.any.is_match(text.as_bytes()) {
                 for hit in set.compiled.matches(text.as_bytes()) {
                     candidates.set(set.patterns[hit]);
                 }
             }
         }
-        candidates.iter().collect()
+        candidates
     }
 }
 
@@ -87,9 +111,9 @@ impl Sieve {
 /// the pattern matches and more, and the automaton of the set stays small: a
 /// bounded gap costs a state for each of its lengths.
 fn loosened(pattern: &str) -> String {
-    static GAP: LazyLock<Regex> = LazyLock::new(|| {
+    static GAP: LazyLock<regex::Regex> = LazyLock::new(|| {
         #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-        Regex::new(r"\{([01]),[0-9]+\}").expect("the pattern of gaps compiles")
+        regex::Regex::new(r"\{([01]),[0-9]+\}").expect("the pattern of gaps compiles")
     });
     GAP.replace_all(
         pattern,

@@ -1,7 +1,7 @@
 //! Rules as a file writes them, before they are checked.
 
-use super::facts::When;
 use super::rule::{AdviceText, Example, Field, RuleSide, Strength};
+use super::when::When;
 use crate::model::ErrorCategory;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;

@@ -33,10 +33,6 @@ pub(super) struct Statement {
 pub(super) fn statement(f: &Failure) -> Statement {
     let message = readable(f.message.as_deref().unwrap_or_default());
     let text = readable(f.text.as_deref().unwrap_or_default());
-    let said: Vec<&str> = lines(&text)
-        .filter_map(|line| line.strip_prefix("E  "))
-        .map(|line| line.strip_prefix(' ').unwrap_or(line))
-        .collect();
     if let Some(text) = innermost(&text).or_else(|| innermost(&message)) {
         return Statement {
             text,
@@ -44,16 +40,15 @@ pub(super) fn statement(f: &Failure) -> Statement {
         };
     }
     Statement {
-        text: told(f, &message, &text, said),
+        text: told(f, &message, &text),
         innermost: false,
     }
 }
 
-fn told(f: &Failure, message: &str, text: &str, said: Vec<&str>) -> String {
+fn told(f: &Failure, message: &str, text: &str) -> String {
     let mine = Names::of(f);
     let of_message = gather(lines(message), &mine);
-    if !said.is_empty() {
-        let last = last_block(text).unwrap_or(said);
+    if let Some(last) = last_block(text) {
         let block = gather(last.into_iter(), &mine);
         // pytest cuts the message of a long report, and its own lines are whole.
         return either(block, of_message);
@@ -94,6 +89,10 @@ fn readable(text: &str) -> Cow<'_, str> {
 
 /// pytest's marked lines of the last exception of a chain.
 fn last_block(text: &str) -> Option<Vec<&str>> {
+    static MARK: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\nE  "));
+    if !text.starts_with("E  ") && MARK.find(text.as_bytes()).is_none() {
+        return None;
+    }
     let mut block: Vec<&str> = Vec::new();
     let mut open = false;
     for line in lines(text) {
@@ -125,7 +124,7 @@ fn innermost(text: &str) -> Option<String> {
     let mut found: Option<Vec<&str>> = None;
     let mut outer = "";
     let mut open = false;
-    for line in text.lines() {
+    for line in lines(text) {
         let trimmed = line.trim();
         if found.is_none() && outer.is_empty() && class_of(trimmed).is_some() {
             outer = trimmed;

@@ -67,73 +67,73 @@ pub(super) fn template(message: &str) -> String {
     };
     let message = strip_ansi(&spelt_out);
     let replaced = VOLATILE_PARTS.replace_all(message.as_bytes(), |found: &Captures<'_>| {
-        let part = |name| {
-            found
-                .name(name)
-                .map(|m| String::from_utf8_lossy(m.as_bytes()))
-        };
-        const CONSTANT: &[(&str, &str)] = &[
-            ("uuid", "<uuid>"),
-            ("time", "<time>"),
-            ("mac", "<mac>"),
-            ("token", "<token>"),
-            ("hash", "<hash>"),
-            ("ip", "<ip>"),
-            ("pid", "<pid>"),
-            ("seed", "<seed>"),
-            ("amount", "<amount>"),
-            ("thread", "<thread>"),
-            ("number", "<number>"),
-        ];
-        if let Some((_, text)) = CONSTANT.iter().find(|(name, _)| found.name(name).is_some()) {
-            (*text).to_owned()
-        } else if let Some(path) = part("path") {
-            short_path(unnumbered(&path))
-        } else if let Some(port) = part("port") {
-            let name = port
-                .trim_end_matches(')')
-                .trim_end_matches(|c: char| c.is_ascii_digit());
-            let private = ["10.", "172.", "192.168."]
-                .iter()
-                .any(|net| name.starts_with(net));
-            let name = if private { "<ip>:" } else { name };
-            format!("{name}<port>")
-        } else if let Some(line) = part("line") {
-            let name = unnumbered(&line).trim_end_matches(|c: char| c.is_ascii_digit());
-            format!("{name}<line>")
-        } else if let Some(host) = part("host") {
-            let name = host.split('-').next().unwrap_or_default();
-            format!("{name}-<host>")
-        } else if let Some(node) = part("node")
-            && let Some(object) = identity_of(&node)
-        {
-            format!("{object}<addr>")
-        } else if let Some(node) = part("node") {
-            let word = node.split([' ', ':', '=', '@']).next().unwrap_or_default();
-            let at = if node.contains('@') { "@" } else { " " };
-            let ported = node
-                .rsplit_once(':')
-                .is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
-            let port = if ported { ":<port>" } else { "" };
-            format!("{}{at}<host>{port}", without_numbers(word))
-        } else if let Some(addr) = part("addr") {
-            if is_status(&addr) {
-                addr.into_owned()
-            } else {
-                "<addr>".to_owned()
+        // Each alternative is one group, so the whole match is that part.
+        let groups = VOLATILE_PARTS.capture_names().zip(found.iter()).skip(1);
+        let mut named = groups.filter_map(|(name, group)| group.and(name));
+        let part = String::from_utf8_lossy(&found[0]);
+        match named.next().unwrap_or_default() {
+            "uuid" => "<uuid>".to_owned(),
+            "time" => "<time>".to_owned(),
+            "mac" => "<mac>".to_owned(),
+            "token" => "<token>".to_owned(),
+            "hash" => "<hash>".to_owned(),
+            "ip" => "<ip>".to_owned(),
+            "pid" => "<pid>".to_owned(),
+            "seed" => "<seed>".to_owned(),
+            "amount" => "<amount>".to_owned(),
+            "thread" => "<thread>".to_owned(),
+            "number" => "<number>".to_owned(),
+            "path" => short_path(unnumbered(&part)),
+            "port" => without_port(&part),
+            "line" => {
+                let name = unnumbered(&part).trim_end_matches(|c: char| c.is_ascii_digit());
+                format!("{name}<line>")
             }
-        } else if let Some(short) = part("short") {
-            let digits = short.bytes().filter(u8::is_ascii_digit).count();
-            match digits {
-                0 => short.into_owned(),
-                all if all == short.len() => "<number>".to_owned(),
-                _ => "<hash>".to_owned(),
+            "host" => {
+                let name = part.split('-').next().unwrap_or_default();
+                format!("{name}-<host>")
             }
-        } else {
-            String::from_utf8_lossy(&found[0]).into_owned()
+            "node" => without_node(&part),
+            "addr" if !is_status(&part) => "<addr>".to_owned(),
+            "short" => {
+                let digits = part.bytes().filter(u8::is_ascii_digit).count();
+                match digits {
+                    0 => part.into_owned(),
+                    all if all == part.len() => "<number>".to_owned(),
+                    _ => "<hash>".to_owned(),
+                }
+            }
+            _ => part.into_owned(),
         }
     });
     sorted_maps(&String::from_utf8_lossy(&replaced)).into_owned()
+}
+
+/// A host without its port, and without its name where that is a private
+/// address.
+fn without_port(place: &str) -> String {
+    let name = place
+        .trim_end_matches(')')
+        .trim_end_matches(|c: char| c.is_ascii_digit());
+    let private = ["10.", "172.", "192.168."]
+        .iter()
+        .any(|net| name.starts_with(net));
+    let name = if private { "<ip>:" } else { name };
+    format!("{name}<port>")
+}
+
+/// Words that name a machine, or an object with its address, without which.
+fn without_node(node: &str) -> String {
+    if let Some(object) = identity_of(node) {
+        return format!("{object}<addr>");
+    }
+    let word = node.split([' ', ':', '=', '@']).next().unwrap_or_default();
+    let at = if node.contains('@') { "@" } else { " " };
+    let ported = node
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    let port = if ported { ":<port>" } else { "" };
+    format!("{}{at}<host>{port}", without_numbers(word))
 }
 
 /// A day with its time, as programs print "now".

@@ -12,8 +12,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// How many letters a literal may be known by: the first that it has.
 const SIZES: [usize; 3] = [8, 4, 3];
 
-/// The bits of the last letters of a window, as many as the smallest has.
-const TAIL: u64 = 0x00ff_ffff;
+/// How many letters of a window are its last ones: as many as the smallest has.
+const TAIL: usize = 3;
 
 /// As many points of commonness a window has for each literal that has it.
 const SHARED: usize = 4;
@@ -36,6 +36,15 @@ pub(super) struct Windows {
     letters: Vec<u8>,
     /// What the literals stand for, one after the other.
     meanings: Vec<u32>,
+}
+
+/// What a pass needs to remember, to be used again for the next text.
+#[derive(Default)]
+pub(super) struct Room {
+    /// In lower case.
+    text: Vec<u8>,
+    /// Literals that were found.
+    known: Marks,
 }
 
 struct Literal {
@@ -143,7 +152,9 @@ impl Windows {
         let Some((offset, window)) = rarest(letters, SIZES[of_size], gathered) else {
             return;
         };
-        self.tails.insert(window & TAIL);
+        if let [.., a, b, c] = letters[offset..offset + SIZES[of_size]] {
+            self.tails.insert(tail([a, b, c, 0]));
+        }
         self.filters[of_size].insert(window);
         let (begin, first) = (self.letters.len(), self.meanings.len());
         self.letters.extend_from_slice(letters);
@@ -157,18 +168,27 @@ impl Windows {
     }
 
     /// Calls `found` with what each literal in the text stands for.
-    pub(super) fn find(&self, text: &[u8], mut found: impl FnMut(usize)) {
+    pub(super) fn find(&self, text: &[u8], room: &mut Room, mut found: impl FnMut(usize)) {
         let [eight, four, three] = &self.filters;
+        let Room { text: lower, known } = room;
         // Comparing as it is costs a fraction of comparing whatever the case.
-        let text = text.to_ascii_lowercase();
-        let mut known = Marks::new(self.literals.len());
-        let mut last = 0_u64;
-        for (at, byte) in text.iter().enumerate() {
-            last = last << 8 | u64::from(*byte);
-            if !self.tails.may_have(last & TAIL) {
+        lower.clear();
+        lower.extend_from_slice(text);
+        lower.make_ascii_lowercase();
+        known.restart(self.literals.len());
+        // Four letters are taken at a time, of which the first three count.
+        lower.push(0);
+        let text = &lower[..lower.len() - 1];
+        for (at, letters) in lower.windows(4).enumerate() {
+            let &[a, b, c, d] = letters else {
+                continue;
+            };
+            if !self.tails.may_have(tail([a, b, c, d])) {
                 continue;
             }
-            let windows = [last, last & 0xffff_ffff, last & TAIL];
+            let end = at + TAIL;
+            let last = window(&text[end.saturating_sub(8)..end]);
+            let windows = [last, last & 0xffff_ffff, last & 0x00ff_ffff];
             let may = [
                 eight.may_have(windows[0]),
                 four.may_have(windows[1]),
@@ -179,9 +199,9 @@ impl Windows {
             }
             for (nth, size) in SIZES.into_iter().enumerate() {
                 if may[nth]
-                    && let Some(begin) = (at + 1).checked_sub(size)
+                    && let Some(begin) = end.checked_sub(size)
                 {
-                    self.check(&text, begin, windows[nth], &mut known, &mut found);
+                    self.check(text, begin, windows[nth], known, &mut found);
                 }
             }
         }
@@ -222,6 +242,22 @@ impl Windows {
     }
 }
 
+/// The first three of these letters as one number.
+#[inline]
+fn tail(letters: [u8; 4]) -> u64 {
+    u64::from(u32::from_le_bytes(letters) & 0x00ff_ffff)
+}
+
+/// At most eight letters as one number, in which the last ones come last.
+#[inline]
+fn window(letters: &[u8]) -> u64 {
+    let one_by_one = |window: u64, letter: &u8| window << 8 | u64::from(*letter);
+    match letters.as_chunks::<8>() {
+        ([letters], []) => u64::from_be_bytes(*letters),
+        _ => letters.iter().fold(0, one_by_one),
+    }
+}
+
 /// No list comes near 2³² entries: they are those of rules.
 fn number(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
@@ -233,9 +269,7 @@ fn number(size: usize) -> u32 {
 fn rarest(literal: &[u8], size: usize, gathered: &Gathered) -> Option<(usize, u64)> {
     let places = || {
         literal.windows(size).enumerate().map(|(offset, letters)| {
-            let window = letters
-                .iter()
-                .fold(0, |window, letter| window << 8 | u64::from(*letter));
+            let window = window(letters);
             let common: usize = letters.iter().map(|letter| commonness(*letter)).sum();
             (common, offset, window)
         })
@@ -264,7 +298,7 @@ fn commonness(letter: u8) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Windows;
+    use super::{Room, Windows};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -276,7 +310,7 @@ mod tests {
         ) {
             let windows = Windows::new(literals.iter().map(String::as_str).zip(0..));
             let mut found = BTreeSet::new();
-            windows.find(text.as_bytes(), |literal| {
+            windows.find(text.as_bytes(), &mut Room::default(), |literal| {
                 found.insert(literal);
             });
             let lower = text.to_ascii_lowercase();

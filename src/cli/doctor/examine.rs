@@ -4,8 +4,8 @@
 use super::super::settings::World;
 use super::find::Found;
 use crate::doctor::{
-    Config, Entry, Platform, Reached, Spot, Surroundings, by_hand, closer_look, duplicate_names,
-    fill, lint, names_secret, secrets_of,
+    Bedside, Config, Entry, Platform, Reached, Spot, Surroundings, by_hand, duplicate_names, fill,
+    lint, names_secret, prescribe, secrets_of,
 };
 use crate::exec::{CheckupSettings, Examined, examine, preflight};
 use crate::model::{Checkup, CheckupState, Failure, Finding, Outcome};
@@ -16,11 +16,16 @@ use crate::triage::Engine;
 use crate::wire::{Endpoint, Reach};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 use tokio::task::JoinSet;
 
 /// More lines of stderr than a reader looks at.
 const STDERR_LINES: usize = 20;
+
+/// What no server works without, even if it starts. Of all else that servers
+/// that are ready say on stderr, much is of no account.
+const SERIOUS: &[&str] = &["missing_argument"];
 
 /// What all servers share.
 pub struct Ward<'a> {
@@ -31,6 +36,7 @@ pub struct Ward<'a> {
     pub settings: &'a CheckupSettings,
     pub engine: &'a Engine,
     pub world: &'a World,
+    pub home: Option<&'a Path>,
 }
 
 /// A server before it is started.
@@ -121,6 +127,14 @@ impl Ward<'_> {
         }
     }
 
+    /// What is said of the first server of a configuration that was examined
+    /// already.
+    pub fn told(&self, config: &Config, folder: &Path, examined: Examined) -> Option<Checkup> {
+        let entry = config.entries.first()?;
+        let patient = self.patient(config, entry, folder, None);
+        Some(self.checkup(patient, Some(examined)))
+    }
+
     fn checkup(&self, patient: Patient<'_>, examined: Option<Examined>) -> Checkup {
         let Patient {
             config,
@@ -188,11 +202,18 @@ impl Ward<'_> {
             }
             None => Examined::default(),
         };
-        self.fill_in(&mut checkup, examined, &reach);
+        self.fill_in(&mut checkup, examined, &reach, config, entry);
         checkup
     }
 
-    fn fill_in(&self, checkup: &mut Checkup, examined: Examined, reach: &Reach) {
+    fn fill_in(
+        &self,
+        checkup: &mut Checkup,
+        examined: Examined,
+        reach: &Reach,
+        config: &Config,
+        entry: &Entry,
+    ) {
         let redactor = &self.settings.redactor;
         checkup.state = match (&examined.vitals, &examined.failure) {
             (Some(_), None) => CheckupState::Healthy,
@@ -217,7 +238,14 @@ impl Ward<'_> {
             .collect();
         checkup.stderr_tail = last_lines(&sanitize(&examined.stderr_tail));
         checkup.notes.extend(examined.notes);
-        if let Some(failure) = examined.failure {
+        let grumble = examined.grumble.filter(|grumble| {
+            let diagnosis = self.engine.diagnose(grumble);
+            SERIOUS.contains(&diagnosis.root_cause.as_str())
+        });
+        if grumble.is_some() {
+            checkup.state = CheckupState::Unwell;
+        }
+        if let Some(failure) = examined.failure.or(grumble) {
             checkup.url.clone_from(&failure.url);
             checkup.message = failure.message.as_deref().map(|message| {
                 let message = sanitize(message);
@@ -227,8 +255,15 @@ impl Ward<'_> {
                 }
             });
             let mut diagnosis = self.engine.diagnose(&failure);
-            let stderr = failure.stderr.as_deref().unwrap_or_default();
-            closer_look(&mut diagnosis, &sanitize(stderr), Path::exists);
+            let bedside = Bedside {
+                config,
+                entry,
+                failure: &failure,
+                redactor,
+                home: self.home,
+                is_there: &Path::exists,
+            };
+            prescribe(&mut diagnosis, &bedside);
             checkup.diagnosis = Some(diagnosis);
             checkup.by_hand = hand(&failure, reach, redactor);
         }
@@ -337,8 +372,8 @@ impl Filler<'_> {
     }
 
     fn env_file(&self, path: &Path, notes: &mut Vec<String>) -> Vec<(String, String)> {
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
+        let pairs = match read_env_file(path) {
+            Ok(pairs) => pairs,
             Err(error) => {
                 notes.push(format!(
                     "its `envFile` {} can't be read: {error}",
@@ -347,18 +382,23 @@ impl Filler<'_> {
                 return Vec::new();
             }
         };
-        let pairs: Vec<(String, String)> = text
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.starts_with('#'))
-            .filter_map(|line| line.strip_prefix("export ").unwrap_or(line).split_once('='))
-            .map(|(name, value)| (name.trim().to_owned(), unquoted(value.trim()).to_owned()))
-            .filter(|(name, _)| !name.is_empty())
-            .collect();
         self.redactor
             .learn(pairs.iter().filter(|(name, _)| names_secret(name)).cloned());
         pairs
     }
+}
+
+/// The variables of a file of `NAME=value` lines.
+pub fn read_env_file(path: &Path) -> io::Result<Vec<(String, String)>> {
+    let text = fs::read_to_string(path)?;
+    Ok(text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.strip_prefix("export ").unwrap_or(line).split_once('='))
+        .map(|(name, value)| (name.trim().to_owned(), unquoted(value.trim()).to_owned()))
+        .filter(|(name, _)| !name.is_empty())
+        .collect())
 }
 
 fn unquoted(text: &str) -> &str {

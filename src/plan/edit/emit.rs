@@ -13,6 +13,23 @@ pub(super) struct Context {
     pub flow: bool,
 }
 
+/// A value on one line of a block of YAML.
+#[must_use]
+pub fn yaml_flow(one: &Value) -> String {
+    value(one, Style::Plain, BLOCK)
+}
+
+/// A key in a block of YAML.
+#[must_use]
+pub fn yaml_key(name: &str) -> String {
+    key(name, Style::Plain, BLOCK)
+}
+
+const BLOCK: Context = Context {
+    format: Format::Yaml,
+    flow: false,
+};
+
 /// A value in the style of the one that it replaces, or in the plainest that
 /// keeps it.
 pub(super) fn value(value: &Value, style: Style, context: Context) -> String {

@@ -16,6 +16,7 @@ pub(crate) mod witness;
 
 pub use apply::apply;
 pub use diff::diff;
+pub use emit::{yaml_flow, yaml_key};
 
 use super::DocPath;
 use serde_json::Value;

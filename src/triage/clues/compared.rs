@@ -299,7 +299,8 @@ fn sentence(text: &str, from: usize) -> Found {
     if from > 0 {
         return None;
     }
-    let base = text.find("Failed asserting that ").unwrap_or(0);
+    static PHPUNIT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("Failed asserting that "));
+    let base = PHPUNIT.find(text.as_bytes()).unwrap_or(0);
     let head = crate::text::truncate(&text[base..], HEAD);
     let (open, quote) = head
         .char_indices()

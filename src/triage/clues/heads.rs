@@ -2,6 +2,7 @@
 //! the outermost and for the innermost of a chain.
 
 use crate::text::lines as lines_of;
+use memchr::memmem::Finder;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -22,6 +23,11 @@ pub(super) struct Heads {
 
 /// The heads in what a report says (without its stacks).
 pub(super) fn heads(said: &str) -> Heads {
+    heads_of(said, true)
+}
+
+/// The same of what may have a [`first_class`], or has none.
+pub(super) fn heads_of(said: &str, has_class: bool) -> Heads {
     let mut heads = Heads::default();
     let lines: Vec<&str> = lines_of(said).map(str::trim).collect();
     for (index, line) in lines.iter().enumerate() {
@@ -32,7 +38,7 @@ pub(super) fn heads(said: &str) -> Heads {
             && let Some(head) = class_behind(line)
         {
             heads.outer = Some(head);
-        } else if heads.outer.is_none() && class(line).is_some() {
+        } else if has_class && heads.outer.is_none() && class(line).is_some() {
             heads.outer = Some(head(line, next));
         }
     }
@@ -40,9 +46,13 @@ pub(super) fn heads(said: &str) -> Heads {
     if heads.inner.is_none()
         && let Some(outer) = &heads.outer
     {
-        heads.inner = ["nested exception is ", " ---> "]
+        const NESTED: [&str; 2] = ["nested exception is ", " ---> "];
+        static FINDERS: LazyLock<[Finder<'_>; 2]> = LazyLock::new(|| NESTED.map(Finder::new));
+        heads.inner = NESTED
             .iter()
-            .find_map(|mark| outer.line.rsplit_once(mark))
+            .zip(FINDERS.iter())
+            .filter(|(_, finder)| finder.find(outer.line.as_bytes()).is_some())
+            .find_map(|(mark, _)| outer.line.rsplit_once(mark))
             .map(|(_, inner)| head(inner, ""));
     }
     heads
@@ -78,9 +88,14 @@ fn class_behind(line: &str) -> Option<Head> {
     })
 }
 
-/// Whether what is said begins with an exception that parsers, conversions
-/// and look-ups raise.
-pub(super) fn is_programming_error(said: &str) -> bool {
+/// The class in the first line that begins with one.
+pub(super) fn first_class(said: &str) -> Option<&str> {
+    lines_of(said).find_map(|line| class(line.trim()))
+}
+
+/// Whether a class is that of an exception that parsers, conversions and
+/// look-ups raise.
+pub(super) fn is_programming_error(class: &str) -> bool {
     const WORDS: [&str; 29] = [
         "Parse",
         "Parser",
@@ -112,13 +127,9 @@ pub(super) fn is_programming_error(said: &str) -> bool {
         "FunctionClause",
         "DateTimeParse",
     ];
-    lines_of(said)
-        .find_map(|line| class(line.trim()))
-        .map(|class| class.rsplit([':', '.', '\\', '$']).next().unwrap_or(class))
-        .and_then(|last| {
-            last.strip_suffix("Error")
-                .or_else(|| last.strip_suffix("Exception"))
-        })
+    let last = class.rsplit([':', '.', '\\', '$']).next().unwrap_or(class);
+    last.strip_suffix("Error")
+        .or_else(|| last.strip_suffix("Exception"))
         .is_some_and(|word| WORDS.contains(&word))
 }
 
@@ -182,6 +193,10 @@ fn bare(line: &str) -> &str {
             break;
         }
         for opening in OPENINGS {
+            // Most lines are told by their first letter.
+            if line.as_bytes().first() != opening.as_bytes().first() {
+                continue;
+            }
             if let Some(rest) = line.strip_prefix(opening)
                 && (opening != "Exception: " || class(rest).is_some())
             {

@@ -5,7 +5,9 @@ use super::compared::{
     has_go_place, indent, lines,
 };
 use super::masked::{MASK, NO_ELEMENT};
+use memchr::memmem::Finder;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Which of both values a label announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +26,9 @@ pub(super) fn labelled(text: &str, from: usize) -> Found {
         })
         .collect();
     let (first, kind) = labels.first()?.clone();
-    if text.contains("Uncaught exception, not in assertion") {
+    static UNCAUGHT: LazyLock<Finder<'_>> =
+        LazyLock::new(|| Finder::new("Uncaught exception, not in assertion"));
+    if UNCAUGHT.find(text.as_bytes()).is_some() {
         return None;
     }
     let others = || labels.iter().filter(|(_, other)| *other != kind);

@@ -101,7 +101,14 @@ pub(super) fn quoted(text: &str, drop: impl Fn(&str) -> bool) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     let mut before = ' ';
-    while let Some(first) = rest.chars().next() {
+    loop {
+        let (plain, behind) = rest.split_at(plain(rest));
+        kept.push_str(plain);
+        before = plain.chars().next_back().unwrap_or(before);
+        rest = behind;
+        let Some(first) = rest.chars().next() else {
+            break;
+        };
         let close = match first {
             '"' | '\'' | '`' if !before.is_alphanumeric() => Some(first),
             '“' => Some('”'),
@@ -128,6 +135,13 @@ pub(super) fn quoted(text: &str, drop: impl Fn(&str) -> bool) -> String {
         }
     }
     kept
+}
+
+/// Bytes of a text before the first that may begin a quote.
+fn plain(text: &str) -> usize {
+    // `“` and `«` begin with these two, which are never within a character.
+    let begins = |byte| matches!(byte, b'"' | b'\'' | b'`' | 0xe2 | 0xc2);
+    text.bytes().position(begins).unwrap_or(text.len())
 }
 
 /// Longest value looked for behind a quote, in bytes, so that a text full of

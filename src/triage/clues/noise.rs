@@ -24,6 +24,7 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
     let mut kept = String::with_capacity(text.len().min(512));
     let mut in_traceback = false;
     let parts = members(text);
+    let names = Names::of(text, f);
     let mut lines = lines_of(text).enumerate().peekable();
     while let Some((index, raw)) = lines.next() {
         let line = raw.trim_end();
@@ -74,7 +75,7 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
         {
             continue;
         }
-        let line = without_name(without_number(line), index, f);
+        let line = names.without(without_number(line), index);
         kept.push_str(without_command(&line).as_ref());
         kept.push('\n');
     }
@@ -85,6 +86,10 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
 /// Without the indentation that all lines share, as Playwright gives to the
 /// whole of what it says.
 fn dedented(said: String) -> String {
+    // Most of what is said begins at the margin.
+    if !said.starts_with(char::is_whitespace) {
+        return said;
+    }
     let blank = |line: &str| line.trim().is_empty();
     let shared = lines_of(&said)
         .filter(|line| !blank(line))
@@ -250,24 +255,53 @@ fn is_title(line: &str, f: &Failure) -> bool {
     }
 }
 
-/// The line without the name of the test where reports put it.
-fn without_name<'l>(line: &'l str, index: usize, f: &Failure) -> Cow<'l, str> {
-    if index > 2 && !line.contains("panicked at") && !line.contains("@test") {
-        return Cow::Borrowed(line);
-    }
-    let mut line = Cow::Borrowed(line);
-    for name in [&f.name, &f.classname].into_iter().flatten() {
-        if is_name(name) && line.trim() != name && line.contains(name.as_str()) {
-            line = Cow::Owned(line.replace(name.as_str(), "…"));
+/// The names of a test, which reports put into what they say of it.
+struct Names<'f> {
+    failure: &'f Failure,
+    /// Some line of the text tells of a panic, or of a test of bats.
+    panicked: bool,
+    of_bats: bool,
+}
+
+impl<'f> Names<'f> {
+    fn of(text: &str, failure: &'f Failure) -> Self {
+        static MARKS: LazyLock<[Finder<'_>; 2]> =
+            LazyLock::new(|| ["panicked at", "@test"].map(Finder::new));
+        let [panicked, of_bats] = MARKS
+            .each_ref()
+            .map(|mark| mark.find(text.as_bytes()).is_some());
+        Self {
+            failure,
+            panicked,
+            of_bats,
         }
     }
-    // `thread 'NAME' (123) panicked at src/lib.rs:1:2:`
-    if let Some((head, rest)) = line.split_once(" panicked at ")
-        && head.trim_start().starts_with("thread ")
-    {
-        line = Cow::Owned(format!("thread '…' panicked at {rest}"));
+
+    /// The line without the name of the test where reports put it.
+    fn without<'l>(&self, line: &'l str, index: usize) -> Cow<'l, str> {
+        let tells =
+            self.panicked && line.contains("panicked at") || self.of_bats && line.contains("@test");
+        if index > 2 && !tells {
+            return Cow::Borrowed(line);
+        }
+        let mut line = Cow::Borrowed(line);
+        for name in [&self.failure.name, &self.failure.classname]
+            .into_iter()
+            .flatten()
+        {
+            if is_name(name) && line.trim() != name && line.contains(name.as_str()) {
+                line = Cow::Owned(line.replace(name.as_str(), "…"));
+            }
+        }
+        // `thread 'NAME' (123) panicked at src/lib.rs:1:2:`
+        if self.panicked
+            && let Some((head, rest)) = line.split_once(" panicked at ")
+            && head.trim_start().starts_with("thread ")
+        {
+            line = Cow::Owned(format!("thread '…' panicked at {rest}"));
+        }
+        line
     }
-    line
 }
 
 /// What can't be a word or a sentence of the failure itself.

@@ -43,11 +43,12 @@ pub(in crate::triage) fn origin(f: &Failure) -> Origin {
 
 /// The innermost place of the stack that `is_wanted`.
 fn innermost(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
+    // Mostly a few lines decide, and no other one is looked at.
     if is_outermost_first(text) {
-        let places: Vec<&str> = places(text).collect();
-        return places.into_iter().rfind(|place| is_wanted(place));
+        let lines: Vec<&str> = lines_of(text).take(LINES).collect();
+        let mut places = lines.into_iter().rev().filter_map(place);
+        return places.find(|place| is_wanted(place));
     }
-    // Mostly the first few lines decide, and no other one is looked at.
     places(text).find(|place| is_wanted(place))
 }
 
@@ -223,35 +224,35 @@ fn is_library(place: &str) -> bool {
 }
 
 fn is_test(place: &str) -> bool {
+    const FOLDERS: [&str; 16] = [
+        "test",
+        "tests",
+        "__tests__",
+        "spec",
+        "specs",
+        "e2e",
+        "testing",
+        "t",
+        "features",
+        "step_definitions",
+        "stepdefs",
+        "steps",
+        "cypress",
+        "androidtest",
+        "uitests",
+        "acceptance",
+    ];
     let file = match place.rsplit_once('(') {
         Some((_, file)) => file,
         None => place,
     };
-    let path = file.replace('\\', "/");
-    let mut parts = path.split('/').rev();
+    let mut parts = file.rsplit(['/', '\\']);
     let name = parts.next().unwrap_or_default();
     let stem = name.split('.').next().unwrap_or_default();
     let lower = name.to_ascii_lowercase();
     let folder = parts.any(|part| {
-        matches!(
-            part.to_ascii_lowercase().as_str(),
-            "test"
-                | "tests"
-                | "__tests__"
-                | "spec"
-                | "specs"
-                | "e2e"
-                | "testing"
-                | "t"
-                | "features"
-                | "step_definitions"
-                | "stepdefs"
-                | "steps"
-                | "cypress"
-                | "androidtest"
-                | "uitests"
-                | "acceptance"
-        ) || part.ends_with(".Tests")
+        FOLDERS.iter().any(|name| part.eq_ignore_ascii_case(name))
+            || part.ends_with(".Tests")
             || part.ends_with(".Test")
     });
     folder

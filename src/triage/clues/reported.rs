@@ -1,7 +1,7 @@
 //! The texts of a failure in a test report.
 
 use super::compared::without_compared;
-use super::heads::{self, Head};
+use super::heads::{self, Head, Heads, is_programming_error};
 use super::masked::quoted;
 use super::noise::statements;
 use super::nothing::says_nothing;
@@ -12,6 +12,7 @@ use super::wrapped::unwrapped;
 use crate::model::Failure;
 use crate::triage::facts::is_dialect;
 use crate::triage::rule::Field;
+use memchr::memrchr3;
 use regex::bytes::{Regex, RegexBuilder};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -41,16 +42,21 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
                 compares_nothing = true;
                 statement(list, name, &inner, rank);
             }
-            // What a programming error quotes is what the program stumbled
-            // over, as a parser does over a page that says `502`.
-            None if heads::is_programming_error(&said)
-                || f.type_.as_deref().is_some_and(heads::is_programming_error) =>
-            {
-                // A single word is a name, as of a variable that is not set.
-                let text = |value: &str| value.contains([' ', '<']);
-                statement(list, name, &quoted(&said, text), rank);
+            None => {
+                let class = heads::first_class(&said);
+                let of_type = || f.type_.as_deref().and_then(heads::first_class);
+                let is_error = |class: Option<&str>| class.is_some_and(is_programming_error);
+                // What a programming error quotes is what the program stumbled
+                // over, as a parser does over a page that says `502`.
+                if is_error(class) || is_error(of_type()) {
+                    // A single word is a name, as of a variable that is not set.
+                    let text = |value: &str| value.contains([' ', '<']);
+                    statement(list, name, &quoted(&said, text), rank);
+                } else {
+                    let heads = heads::heads_of(&said, class.is_some());
+                    with_heads(list, name, heads, &said, rank);
+                }
             }
-            None => statement(list, name, &said, rank),
         }
     }
     let typed = |type_: &&str| {
@@ -173,9 +179,9 @@ fn in_hook(f: &Failure) -> bool {
 
 /// A class that says nothing without a message.
 fn is_bare_class(type_: &str) -> bool {
-    let last = type_.rsplit(['.', ':', '\\']).next().unwrap_or(type_);
+    let begin = memrchr3(b'.', b':', b'\\', type_.as_bytes()).map_or(0, |at| at + 1);
     matches!(
-        last,
+        &type_[begin..],
         "Exception"
             | "RuntimeException"
             | "Error"
@@ -189,7 +195,11 @@ fn is_bare_class(type_: &str) -> bool {
 
 /// What one field says: its heads, the lines that name a cause, all of it.
 fn statement(list: &mut List<'_>, name: &'static str, said: &str, rank: u8) {
-    let heads = heads::heads(said);
+    with_heads(list, name, heads::heads(said), said, rank);
+}
+
+/// The same, where the heads are known.
+fn with_heads(list: &mut List<'_>, name: &'static str, heads: Heads, said: &str, rank: u8) {
     let inner = usize::from(heads.inner.is_some());
     for (at, head) in [heads.inner, heads.outer].into_iter().enumerate() {
         let Some(Head { class, line }) = head else {

@@ -3,6 +3,8 @@
 
 use super::slice::readable;
 use crate::text::lines as lines_of;
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
 
 /// What kind of line names a cause; the order is how much it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,13 +54,12 @@ pub(in crate::triage) fn telling_line(text: &str) -> Option<String> {
 }
 
 fn find_roots(text: &str) -> Vec<(Root, String)> {
-    let lines: Vec<&str> = lines_of(text).collect();
+    let mut lines = lines_of(text).map(|raw| (raw, raw.trim())).peekable();
     let mut roots: Vec<(Root, String)> = Vec::new();
     let mut error_lines = 0;
     let mut in_traceback = false;
-    for (i, raw) in lines.iter().enumerate() {
-        let line = raw.trim();
-        let next = lines.get(i + 1).map_or("", |l| l.trim());
+    while let Some((raw, line)) = lines.next() {
+        let next = lines.peek().map_or("", |(_, next)| *next);
         if let Some(cause) = line
             .strip_prefix("Caused by: ")
             .or_else(|| line.strip_prefix("[cause]: "))
@@ -131,16 +132,22 @@ fn calls_itself_error(line: &str) -> bool {
             .get(..word.len())
             .is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
     };
-    starts("error:")
-        || starts("error ")
-        || starts("error[")
-        || starts("fatal")
-        || starts("failed")
-        || starts("failure:")
-        || starts("npm error")
-        || starts("npm err!")
-        || starts("critical")
-        || line.contains(": error: ")
+    const WORDS: [&str; 9] = [
+        "error:",
+        "error ",
+        "error[",
+        "fatal",
+        "failed",
+        "failure:",
+        "npm error",
+        "npm err!",
+        "critical",
+    ];
+    static INSIDE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(": error: "));
+    // Most lines are told by their first letter.
+    let first = bytes.first().map(u8::to_ascii_lowercase);
+    matches!(first, Some(b'e' | b'f' | b'n' | b'c')) && WORDS.into_iter().any(starts)
+        || INSIDE.find(bytes).is_some()
         || names_error(line)
 }
 

@@ -3,6 +3,7 @@
 //! connection was refused.
 
 use super::heads::class;
+use memchr::memmem::Finder;
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -37,10 +38,9 @@ fn said_by_command(said: &str) -> Option<String> {
         .then(|| format!("{}\n{}", before.trim_end(), inner.trim()))
 }
 
-fn inner(said: &str, typed: bool) -> Option<&str> {
-    static WRAPPERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?x)\A(?:
+/// What an assertion begins with whose whole message is another error, but for
+/// [`CAUGHT`].
+const WRAPPERS_BEFORE: &str = r"(?x)\A(?:
               (?:\s*\S+_test\.go:\d+:\s*)?
               (?:\s*Error\ Trace:[^\n]*\n(?:\s+/?\S+\.go:\d+\n)*)?
               (?:\s*Error:\s+)?
@@ -60,17 +60,30 @@ fn inner(said: &str, typed: bool) -> Option<&str> {
             | No\ exception\ expected,\ but\ a[n]?\ (?P<kotest>\S+)\ was\ thrown
             | (?:\s*Expected:\ No\ Exception\ to\ be\ thrown\s+But\ was:\s+<?)
             | expected\ no\ (?:Exception|error),\ got\ \#<
-            | XCTAssertNoThrow\ failed:\ threw\ error
-            | (?:[^\n]{0,160}\ :\ )?failed:?\ -?\ ?caught\ error:
+            | XCTAssertNoThrow\ failed:\ threw\ error";
+const WRAPPERS_BEHIND: &str = r"
             | \(?expect\(received\)\.not\.toThrow\(\)\s+(?:Error\ name:[^\n]*\s+)?(?:Error\ message|Thrown\ value):
             | expected\ \[Function[^\]]*\]\ to\ not\ throw\ an\ error\ but\ .
-            )\s*(?P<inner>(?s:.+))\z",
-        )
-        .ok()
-    });
+            )\s*(?P<inner>(?s:.+))\z";
+/// Whatever may stand before it makes it dear to look for, so that is done
+/// where its words are.
+const CAUGHT: &str = r"
+            | (?:[^\n]{0,160}\ :\ )?failed:?\ -?\ ?caught\ error:";
+
+fn inner(said: &str, typed: bool) -> Option<&str> {
+    fn wrappers(caught: &str) -> Option<Regex> {
+        Regex::new(&format!("{WRAPPERS_BEFORE}{caught}{WRAPPERS_BEHIND}")).ok()
+    }
+    static WRAPPERS: LazyLock<Option<Regex>> = LazyLock::new(|| wrappers(""));
+    static WITH_CAUGHT: LazyLock<Option<Regex>> = LazyLock::new(|| wrappers(CAUGHT));
+    static MARK: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("caught error:"));
     let whole = said;
     let said = without_assertion_class(said.trim_start());
-    if let Some(found) = WRAPPERS.as_ref()?.captures(said) {
+    let wrappers = match MARK.find(said.as_bytes()) {
+        Some(_) => &WITH_CAUGHT,
+        None => &WRAPPERS,
+    };
+    if let Some(found) = wrappers.as_ref()?.captures(said) {
         return found
             .name("kotest")
             .map(|_| said)

@@ -1,0 +1,289 @@
+//! `jelly init`: a live server → a plan for it → an exit code.
+
+mod keep;
+mod origin;
+mod trial;
+
+use super::args::{ColorChoice, parse_duration};
+use super::interrupt;
+use super::rules::{RuleFiles, Rules, find_rules};
+use super::run::{complain, fault};
+use super::settings::World;
+use crate::init::{Draft, Folder, Settings, server_name};
+use crate::model::{ExitCode, Signal};
+use crate::text::redact::Redactor;
+use crate::text::{one_line, plural};
+use clap::Args;
+use keep::Place;
+use origin::Origin;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+use tokio::task::LocalSet;
+use trial::Trial;
+
+/// The JSON Schema of plans in a project, where `jelly schema plan` may put it;
+/// not into `plans/`, where every JSON file is a plan.
+const PLAN_SCHEMA: &str = "plan.schema.json";
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "jelly init [OPTIONS] -- COMMAND [ARGS]...\n       \
+                      jelly init [OPTIONS] URL\n       \
+                      jelly init [OPTIONS] --config CONFIG [NAME]...",
+    after_help = "\
+The server is started, asked what it has, and every tool is called that declares itself read-only,
+or needs no arguments and does not look as if it changed anything; then the plan is run once more
+as it will be kept. Nothing is called that may destroy something, unless --call-all says so.
+
+Exit codes:
+  2  invalid input, a missing value, or a plan that is there already
+  3  the server could not be started, or its plan does not pass; nothing is written
+  0  the plan is written, and it passed"
+)]
+pub struct InitArgs {
+    /// The server's URL; with --config, the servers that are meant [default: all of them]
+    #[arg(value_name = "URL|NAME")]
+    pub names: Vec<String>,
+
+    /// The command that starts the server, behind `--`
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["names", "url", "config"])]
+    pub command: Vec<String>,
+
+    /// The server's URL
+    #[arg(long, value_name = "URL", conflicts_with_all = ["names", "config"])]
+    pub url: Option<String>,
+
+    /// A client's configuration that has the servers
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<PathBuf>,
+
+    /// What the server is called in the plan [default: as its package or it calls itself]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// Where the plan goes; `-` prints it [default: plans/NAME.yaml]
+    #[arg(long, short, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+
+    /// Overwrites a plan that is there already
+    #[arg(long)]
+    pub force: bool,
+
+    /// A value that the configuration leaves open
+    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = origin::parse_pair)]
+    pub args: Vec<(String, String)>,
+
+    /// A variable for the server; without a value, the one that the environment has
+    #[arg(long, short, value_name = "NAME[=VALUE]")]
+    pub env: Vec<String>,
+
+    /// A header for a server that is reached by a URL
+    #[arg(long, value_name = "NAME: VALUE")]
+    pub header: Vec<String>,
+
+    /// Calls every tool whose arguments can be filled, whatever it may destroy
+    #[arg(long)]
+    pub call_all: bool,
+
+    /// Does not run the plan again as it will be kept
+    #[arg(long)]
+    pub no_verify: bool,
+
+    /// How long the server may take to become ready
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
+    pub timeout: Duration,
+
+    /// How long one call may take for the plan to have it
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "15s")]
+    pub call_timeout: Duration,
+
+    /// The project folder, as for `jelly run` [default: the plan's]
+    #[arg(long, value_name = "DIR", env = "JELLY_PROJECT_DIR")]
+    pub project_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub own_rules: RuleFiles,
+}
+
+/// Makes plans.
+pub fn init(args: &InitArgs, color: ColorChoice, world: &World) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    match runtime {
+        Ok(runtime) => LocalSet::new().block_on(&runtime, make_all(args, color, world)),
+        Err(error) => fault(&format!("the runtime can't be started: {error}")),
+    }
+}
+
+/// Why there is no plan.
+pub enum Refusal {
+    /// What was typed can't be meant, or is not enough.
+    Invalid(String),
+    /// As for people, whole.
+    Help(String),
+    Interrupted(Signal),
+}
+
+/// What all servers share.
+pub struct Shared<'a> {
+    pub args: &'a InitArgs,
+    pub world: &'a World,
+    pub rules: &'a Rules,
+    pub color: ColorChoice,
+    pub redactor: Redactor,
+    pub interrupt: watch::Receiver<Option<Signal>>,
+}
+
+async fn make_all(args: &InitArgs, color: ColorChoice, world: &World) -> ExitCode {
+    let mut interrupt = match interrupt::listen() {
+        Ok(interrupt) => interrupt,
+        Err(error) => return fault(&format!("signals can't be listened for: {error}")),
+    };
+    let rules = match find_rules(&args.own_rules.files, &world.cwd) {
+        Ok(rules) => rules,
+        Err(refusal) => {
+            complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
+            return ExitCode::InvalidInput;
+        }
+    };
+    let shared = Shared {
+        args,
+        world,
+        rules: &rules,
+        color,
+        redactor: Redactor::none(),
+        interrupt: interrupt.clone(),
+    };
+    let origins = tokio::select! {
+        origins = origin::origins(&shared) => origins,
+        signal = interrupt.wait_for(Option::is_some) => {
+            let signal = signal.ok().and_then(|signal| *signal);
+            return signal.map_or(ExitCode::Internal, ExitCode::Interrupted);
+        }
+    };
+    let origins = match origins {
+        Ok(origins) => origins,
+        Err(refusal) => return tell(refusal),
+    };
+    let mut codes = Vec::new();
+    for origin in origins {
+        let code = match make(&shared, origin).await {
+            Ok(()) => ExitCode::Passed,
+            Err(refusal) => tell(refusal),
+        };
+        codes.push(code);
+        if matches!(code, ExitCode::Interrupted(_)) {
+            break;
+        }
+    }
+    ExitCode::strongest(codes)
+}
+
+fn tell(refusal: Refusal) -> ExitCode {
+    match refusal {
+        Refusal::Invalid(message) => {
+            complain(&message);
+            ExitCode::InvalidInput
+        }
+        Refusal::Help(message) => {
+            complain(message.trim_end());
+            ExitCode::NeedsUserHelp
+        }
+        Refusal::Interrupted(signal) => ExitCode::Interrupted(signal),
+    }
+}
+
+/// One plan, from the server to the file.
+async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
+    let args = shared.args;
+    let began = Instant::now();
+    let known = args.name.clone().or_else(|| origin.name.clone());
+    let named = known.as_deref().unwrap_or("server");
+    let place = Place::open(shared, known.as_deref())?;
+    let server = origin.server(shared, &place);
+    let mut settings = Settings {
+        name: named.to_owned(),
+        server: server.entry,
+        notes: server.notes,
+        schema: Some(place.way_to(&shared.world.cwd, PLAN_SCHEMA)),
+        call_all: args.call_all,
+        ..Settings::default()
+    };
+    let mut trial = Trial::new(shared, &place, server.env);
+    progress(shared, &format!("starting {named} …"));
+    let stock = trial.take_stock(&settings, &origin).await?;
+    let mut place = match known {
+        Some(_) => place,
+        None => {
+            let info = &stock.inventory.server_info;
+            let name = info.get("name").and_then(serde_json::Value::as_str);
+            settings.name = name
+                .and_then(server_name)
+                .unwrap_or_else(|| "server".to_owned());
+            place.rename(shared, &settings.name)?
+        }
+    };
+    settings.run = place.run_line(shared);
+    settings.folder = stock.folder.map(|found| Folder {
+        written: place.written(&found.path, &origin.base),
+        path: found.path.display().to_string(),
+        file: found.file,
+    });
+    let mut draft = Draft::new(&stock.inventory, settings);
+    let (called, all) = draft.tools_called();
+    progress(
+        shared,
+        &format!("calling {} of {all} …", plural(called, "tool")),
+    );
+    let text = trial.settle(&mut draft).await?;
+    place.keep(shared, &text)?;
+    say(shared, &place, &draft, began.elapsed());
+    Ok(())
+}
+
+/// For people who watch.
+fn progress(shared: &Shared<'_>, text: &str) {
+    if shared.world.stderr_is_terminal && !shared.world.in_ci() {
+        complain(text);
+    }
+}
+
+/// What there is now.
+fn say(shared: &Shared<'_>, place: &Place, draft: &Draft, took: Duration) {
+    let (called, all) = draft.tools_called();
+    let verified = if shared.args.no_verify {
+        "each was called once"
+    } else {
+        "all of them passed twice"
+    };
+    let mut text = format!(
+        "wrote {}: {}, {called} of {}; {verified} ({})\n",
+        place.shown(),
+        plural(draft.steps(), "step"),
+        plural(all, "tool"),
+        crate::text::human_duration(took)
+    );
+    let left = draft.left();
+    if !left.is_empty() {
+        text.push_str("left to you, as TODOs at the end of the plan:\n");
+        for (id, why) in left.iter().take(12) {
+            text.push_str(&format!("  {}: {}\n", one_line(id, 64), one_line(why, 200)));
+        }
+        if left.len() > 12 {
+            text.push_str(&format!("  and {} more\n", left.len() - 12));
+        }
+    }
+    text.push_str(&format!("next: {}\n", place.run_line(shared)));
+    if !place.is_stdout() && !shared.world.cwd.join(PLAN_SCHEMA).exists() {
+        text.push_str(&format!("for editors: jelly schema plan > {PLAN_SCHEMA}\n"));
+    }
+    if place.is_stdout() {
+        complain(text.trim_end());
+    } else {
+        // A closed pipe is the reader's wish.
+        let _ = io::stdout().write_all(text.as_bytes());
+    }
+}

@@ -1,0 +1,288 @@
+//! Where a plan is kept, and how it names what lies around it.
+
+use super::super::settings::World;
+use super::{Refusal, Shared};
+use crate::plan::{PlanSource, Template};
+use crate::text::shell_word as word;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+/// Where one plan goes. The folders that were made for it are taken away again
+/// unless it is kept.
+#[derive(Debug)]
+pub struct Place {
+    /// As it is shown; absent where the plan is printed.
+    path: Option<PathBuf>,
+    /// Absolute: `${workspace}`.
+    pub project: PathBuf,
+    /// Made for the plan, the innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl Place {
+    /// Decides on it, and makes its folder.
+    pub fn open(shared: &Shared<'_>, name: Option<&str>) -> Result<Self, Refusal> {
+        let (args, world) = (shared.args, shared.world);
+        let path = match &args.output {
+            Some(path) if path.as_os_str() == "-" => None,
+            Some(path) => Some(path.clone()),
+            None => Some(usual(name)),
+        };
+        let mut place = Self {
+            path,
+            project: world.cwd.clone(),
+            made: Vec::new(),
+        };
+        if name.is_some() || args.output.is_some() {
+            place.refuse_what_is_there(shared)?;
+        }
+        place.make_folder(world)?;
+        let told = args.project_dir.as_deref().map(|dir| world.cwd.join(dir));
+        let plan = place
+            .path
+            .as_ref()
+            .map_or_else(|| world.cwd.join("plan.yaml"), |path| world.cwd.join(path));
+        place.project =
+            super::super::settings::project_dir(told.as_deref(), &plan).map_err(|error| {
+                let folder = told.as_deref().unwrap_or(&plan).display();
+                Refusal::Invalid(format!(
+                    "error: the project folder {folder} can't be used: {error}"
+                ))
+            })?;
+        Ok(place)
+    }
+
+    /// The same folder with the name that is known now.
+    pub fn rename(mut self, shared: &Shared<'_>, name: &str) -> Result<Self, Refusal> {
+        if shared.args.output.is_none() {
+            self.path = Some(usual(Some(name)));
+            self.refuse_what_is_there(shared)?;
+        }
+        Ok(self)
+    }
+
+    fn refuse_what_is_there(&self, shared: &Shared<'_>) -> Result<(), Refusal> {
+        let Some(path) = &self.path else {
+            return Ok(());
+        };
+        let full = shared.world.cwd.join(path);
+        let shown = path.display();
+        if full.is_dir() {
+            return Err(Refusal::Invalid(format!(
+                "error: {shown} is a folder\nhelp: name the plan's file, as in -o {}",
+                path.join("server.yaml").display()
+            )));
+        }
+        if !full.exists() || shared.args.force {
+            return Ok(());
+        }
+        Err(Refusal::Invalid(format!(
+            "error: {shown} is there already, and stays as it is\nhelp: --force overwrites it; -o \
+             PATH names another file, and -o - prints the plan"
+        )))
+    }
+
+    fn make_folder(&mut self, world: &World) -> Result<(), Refusal> {
+        let Some(path) = &self.path else {
+            return Ok(());
+        };
+        let full = world.cwd.join(path);
+        let Some(folder) = full.parent() else {
+            return Ok(());
+        };
+        let missing: Vec<PathBuf> = folder
+            .ancestors()
+            .take_while(|folder| !folder.exists())
+            .map(Path::to_path_buf)
+            .collect();
+        for folder in missing.into_iter().rev() {
+            fs::create_dir(&folder).map_err(|error| {
+                let shown = folder.display();
+                Refusal::Help(format!("error: the folder {shown} can't be made: {error}"))
+            })?;
+            self.made.insert(0, folder);
+        }
+        Ok(())
+    }
+
+    /// As people are told.
+    pub fn shown(&self) -> String {
+        let path = self.path.as_ref();
+        path.map_or_else(|| "the plan".to_owned(), |path| path.display().to_string())
+    }
+
+    pub fn is_stdout(&self) -> bool {
+        self.path.is_none()
+    }
+
+    /// As plans are told where they are.
+    pub fn source_path(&self) -> PathBuf {
+        self.path
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("plan.yaml"))
+    }
+
+    /// How the plan is run.
+    pub fn run_line(&self, shared: &Shared<'_>) -> String {
+        let path = self
+            .path
+            .as_ref()
+            .map_or("PLAN".into(), |p| p.to_string_lossy());
+        let mut line = format!("jelly run {}", word(&path));
+        if let Some(dir) = &shared.args.project_dir {
+            line.push_str(&format!(" --project-dir {}", word(&dir.to_string_lossy())));
+        }
+        line
+    }
+
+    /// The way from the plan's own folder to a file in another one.
+    pub fn way_to(&self, folder: &Path, file: &str) -> String {
+        let own = self.path.as_ref().and_then(|path| {
+            let path = folder.join(path);
+            path.parent()?.canonicalize().ok()
+        });
+        let way = own.and_then(|own| relative(&own, &folder.canonicalize().ok()?));
+        match way.as_deref() {
+            None | Some("") => file.to_owned(),
+            Some(way) => format!("{way}/{file}"),
+        }
+    }
+
+    /// A path as the plan writes it: from `${workspace}`, where it lies below
+    /// `base`, so that it is right on other machines too.
+    pub fn written(&self, path: &Path, base: &Path) -> String {
+        let whole = || Template::literal(&path.display().to_string()).raw;
+        if !path.starts_with(base) {
+            return whole();
+        }
+        let Some(relative) = relative(&self.project, path) else {
+            return whole();
+        };
+        if !self.project.starts_with(base) && !path.starts_with(&self.project) {
+            return whole();
+        }
+        let relative = Template::literal(&relative).raw;
+        if relative.is_empty() {
+            "${workspace}".to_owned()
+        } else {
+            format!("${{workspace}}/{relative}")
+        }
+    }
+
+    /// Writes the plan, whole or not at all.
+    pub fn keep(&mut self, shared: &Shared<'_>, text: &str) -> Result<(), Refusal> {
+        let Some(path) = self.path.clone() else {
+            // A closed pipe is the reader's wish.
+            let _ = io::stdout().write_all(text.as_bytes());
+            return Ok(());
+        };
+        let full = shared.world.cwd.join(&path);
+        let failed = |why: String| {
+            Refusal::Help(format!("error: {} can't be written: {why}", path.display()))
+        };
+        if shared.args.force
+            && let Ok(before) = PlanSource::read(&full)
+        {
+            let after = PlanSource {
+                text: text.into(),
+                ..before.clone()
+            };
+            after
+                .replace(&before)
+                .map_err(|error| failed(error.to_string()))?;
+            return Ok(());
+        }
+        let write = || -> io::Result<()> {
+            let folder = full.parent().unwrap_or(Path::new("."));
+            let mut beside = fresh(folder)?;
+            beside.write_all(text.as_bytes())?;
+            beside.as_file().sync_all()?;
+            if shared.args.force {
+                beside.persist(&full)?;
+            } else {
+                beside.persist_noclobber(&full)?;
+            }
+            Ok(())
+        };
+        write().map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => failed("it is there already".to_owned()),
+            _ => failed(error.to_string()),
+        })?;
+        self.made.clear();
+        Ok(())
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        for folder in &self.made {
+            // Where somebody has put something into it meanwhile, it stays.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// A file with the permissions of any new file.
+fn fresh(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.prefix(".jelly-init-").tempfile_in(folder)
+}
+
+fn usual(name: Option<&str>) -> PathBuf {
+    let stem: String = name
+        .unwrap_or("server")
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || matches!(c, '.' | '_' | '-') {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    Path::new("plans").join(format!("{stem}.yaml"))
+}
+
+/// The way from one folder to a path, both absolute.
+fn relative(from: &Path, to: &Path) -> Option<String> {
+    let (mut from, mut to) = (from.components().peekable(), to.components().peekable());
+    while let (Some(a), Some(b)) = (from.peek(), to.peek()) {
+        if a != b {
+            break;
+        }
+        from.next();
+        to.next();
+    }
+    let up = from.map(|_| Component::ParentDir.as_os_str());
+    let parts: Option<Vec<&str>> = up
+        .chain(to.map(Component::as_os_str))
+        .map(|part| part.to_str())
+        .collect();
+    Some(parts?.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{relative, usual};
+    use std::path::Path;
+
+    #[test]
+    fn a_way_goes_up_and_down() {
+        let way = |from: &str, to: &str| relative(Path::new(from), Path::new(to)).unwrap();
+        assert_eq!(way("/p/plans", "/p/data/x"), "../data/x");
+        assert_eq!(way("/p", "/p/data"), "data");
+        assert_eq!(way("/p", "/p"), "");
+        assert_eq!(way("/p/a/b", "/p"), "../..");
+    }
+
+    #[test]
+    fn a_plan_is_called_like_its_server() {
+        assert_eq!(usual(Some("my server")), Path::new("plans/my-server.yaml"));
+    }
+}

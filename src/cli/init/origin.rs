@@ -1,0 +1,814 @@
+//! Where a server is from: what was typed, or a client's configuration, as an
+//! entry of a configuration; and that entry as plans write it.
+
+use super::super::ask::{Question, ask, may_ask};
+use super::super::doctor::{ask as inputs, find};
+use super::super::settings::World;
+use super::keep::Place;
+use super::{Refusal, Shared};
+use crate::doctor::{
+    Client, Config, Entry, Piece, Reached, Spot, Surroundings, names_secret, package_name, pieces,
+    secrets_of, variable_of,
+};
+use crate::init::server_name;
+use crate::plan::{Part, Template};
+use crate::text::redact::Redactor;
+use crate::text::{close_names, is_placeholder, one_line, sanitize};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// One server before it is started.
+pub struct Origin {
+    /// Absent where only the server itself can say.
+    pub name: Option<String>,
+    /// With this entry alone.
+    pub config: Config,
+    /// Where its client would start it.
+    pub folder: PathBuf,
+    /// What lies below it is named from the plan.
+    pub base: PathBuf,
+    pub home: Option<PathBuf>,
+    /// Answers to the configuration's inputs.
+    pub answers: BTreeMap<String, String>,
+    /// The environment, with what was asked or told besides.
+    env: BTreeMap<String, String>,
+    /// Blanks are those of clients, and not of plans.
+    by_client: bool,
+}
+
+/// A server as plans write it.
+pub struct Server {
+    pub entry: Map<String, Value>,
+    /// The environment that the plan is run in.
+    pub env: BTreeMap<String, String>,
+    /// What a reader should know, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// `NAME=VALUE`.
+pub fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        Some(_) | None => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+/// The servers that are meant.
+pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
+    let args = shared.args;
+    if let Some(name) = &args.name {
+        check_name(name)?;
+    }
+    if let Some(config) = &args.config {
+        return of_config(shared, config).await;
+    }
+    let reached = match (args.command.as_slice(), &args.url, args.names.as_slice()) {
+        ([command, rest @ ..], _, _) => Reached::Command {
+            command: spot(command),
+            args: rest.iter().map(|arg| spot(arg)).collect(),
+            env: variables(&args.env)?,
+            cwd: None,
+            env_file: None,
+        },
+        ([], Some(url), _) => of_url(shared, url)?,
+        ([], None, [url]) if url.contains("://") => of_url(shared, url)?,
+        ([], None, [one]) => {
+            return Err(Refusal::Invalid(format!(
+                "error: `{one}` is no URL\nhelp: a command stands behind `--`, as in `jelly init \
+                 -- npx -y PACKAGE`; a client's configuration is given with --config"
+            )));
+        }
+        ([], None, []) => {
+            return Err(Refusal::Invalid(
+                "error: no server was named\nhelp: jelly init -- COMMAND [ARGS]..., jelly init \
+                 URL, or jelly init --config CONFIG [NAME]..."
+                    .to_owned(),
+            ));
+        }
+        ([], None, [_, _, ..]) => {
+            return Err(Refusal::Invalid(
+                "error: one URL at a time\nhelp: names of servers go with --config".to_owned(),
+            ));
+        }
+    };
+    refuse_strangers(shared, &BTreeSet::new())?;
+    let name = match &reached {
+        Reached::Command { command, args, .. } => {
+            let args: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
+            let installed = || args.iter().find_map(|arg| installed_package(arg));
+            package_name(&command.text, &args)
+                .or_else(installed)
+                .and_then(server_name)
+        }
+        Reached::Url { .. } => None,
+    };
+    let cwd = canonical(&shared.world.cwd);
+    let mut env = shared.world.env.clone();
+    ask_left(shared, typed_blanks(&reached), &mut env).await?;
+    Ok(vec![Origin {
+        config: alone(name.as_deref().unwrap_or("server"), reached),
+        name,
+        folder: cwd.clone(),
+        base: cwd,
+        home: None,
+        answers: BTreeMap::new(),
+        env,
+        by_client: false,
+    }])
+}
+
+/// The package that a path of npm's belongs to.
+fn installed_package(path: &str) -> Option<&str> {
+    let (_, inside) = path.rsplit_once("node_modules/")?;
+    let mut parts = inside.split('/');
+    parts.find(|part| !part.starts_with('@'))
+}
+
+fn check_name(name: &str) -> Result<(), Refusal> {
+    let bad = name.is_empty()
+        || name.starts_with('.')
+        || name.trim() != name
+        || name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | '{' | '}' | '$'));
+    if bad {
+        return Err(Refusal::Invalid(format!(
+            "error: a server can't be called `{}`\nhelp: its name becomes a file's: no slashes, \
+             braces or dots in front",
+            one_line(name, 80)
+        )));
+    }
+    Ok(())
+}
+
+fn spot(text: &str) -> Spot {
+    Spot {
+        text: text.to_owned(),
+        ..Spot::default()
+    }
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// A configuration of this entry and nothing else.
+fn alone(name: &str, reached: Reached) -> Config {
+    Config {
+        path: PathBuf::from("the command line"),
+        client: Client::Unknown,
+        entries: vec![Entry {
+            name: name.to_owned(),
+            place: crate::doctor::Place::default(),
+            disabled: false,
+            reached: Some(reached),
+            flaws: Vec::new(),
+            notes: Vec::new(),
+        }],
+        inputs: Vec::new(),
+        has_servers_key: true,
+    }
+}
+
+/// `NAME=VALUE`, or `NAME` for what the environment has.
+fn variables(given: &[String]) -> Result<Vec<(String, Spot)>, Refusal> {
+    given
+        .iter()
+        .map(|pair| match pair.split_once('=') {
+            Some(("", _)) => Err(Refusal::Invalid(format!(
+                "error: --env {pair}: a variable has a name\nhelp: write NAME=VALUE, or NAME"
+            ))),
+            Some((name, value)) => Ok((name.to_owned(), spot(value))),
+            None => {
+                let kind = if names_secret(pair) { "secret" } else { "env" };
+                Ok((pair.clone(), spot(&format!("${{{kind}:{pair}}}"))))
+            }
+        })
+        .collect()
+}
+
+fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, Refusal> {
+    let header = |header: &String| match header.split_once(':') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), spot(value.trim())))
+        }
+        Some(_) | None => Err(Refusal::Invalid(
+            "error: a header is written `NAME: VALUE`\nhelp: --header 'Authorization: Bearer \
+             ${secret:TOKEN}' takes its value from the environment"
+                .to_owned(),
+        )),
+    };
+    Ok(Reached::Url {
+        url: spot(url),
+        headers: shared
+            .args
+            .header
+            .iter()
+            .map(header)
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+/// Values were given that nothing asks for: most likely slips.
+fn refuse_strangers(shared: &Shared<'_>, known: &BTreeSet<String>) -> Result<(), Refusal> {
+    let Some((name, _)) = shared
+        .args
+        .args
+        .iter()
+        .find(|(name, _)| !known.contains(name))
+    else {
+        return Ok(());
+    };
+    let close = close_names(name, known.iter().map(String::as_str));
+    let help = match (close.first(), known.is_empty()) {
+        (Some(close), _) => format!("did you mean `{close}`?"),
+        (None, true) => "there is nothing to fill in".to_owned(),
+        (None, false) => {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            format!("there are: {}", known.join(", "))
+        }
+    };
+    Err(Refusal::Invalid(format!(
+        "error: --arg {name}: nothing has this name\nhelp: {help}"
+    )))
+}
+
+async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
+    let (args, world) = (shared.args, shared.world);
+    let found = find::find(&[path.to_path_buf()], world).map_err(Refusal::Invalid)?;
+    let unread = found.summaries.iter().find_map(|file| file.error.as_ref());
+    if let Some(problem) = unread {
+        let help = problem.help.as_ref().map(|help| format!("\nhelp: {help}"));
+        return Err(Refusal::Invalid(format!(
+            "error: {}: {}{}",
+            problem.at,
+            problem.what,
+            help.unwrap_or_default()
+        )));
+    }
+    let mut origins = Vec::new();
+    for (config, folder) in found.configs.iter().zip(&found.folders) {
+        let entries = selected(config, &args.names)?;
+        if entries.len() > 1 && (args.output.is_some() || args.name.is_some()) {
+            let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+            return Err(Refusal::Invalid(format!(
+                "error: {} has several servers, and -o and --name are for one\nhelp: name the one \
+                 that is meant: {}",
+                config.path.display(),
+                sanitize(&names.join(", "))
+            )));
+        }
+        let config = Config {
+            entries,
+            ..config.clone()
+        };
+        origins.extend(filled(shared, &config, folder, found.home.as_deref()).await?);
+    }
+    Ok(origins)
+}
+
+/// The entries that are meant.
+fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
+    for name in names {
+        if !config.entries.iter().any(|entry| &entry.name == name) {
+            let all: Vec<&str> = config.entries.iter().map(|e| e.name.as_str()).collect();
+            let help = match close_names(name, all.iter().copied()).first() {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => format!("there are: {}", all.join(", ")),
+            };
+            return Err(Refusal::Invalid(format!(
+                "error: {} has no server `{name}`\nhelp: {}",
+                config.path.display(),
+                sanitize(&help)
+            )));
+        }
+    }
+    let entries: Vec<Entry> = config
+        .entries
+        .iter()
+        .filter(|entry| match names {
+            [] => !entry.disabled,
+            names => names.contains(&entry.name),
+        })
+        .cloned()
+        .map(|entry| Entry {
+            disabled: false,
+            ..entry
+        })
+        .collect();
+    if entries.is_empty() {
+        return Err(Refusal::Invalid(format!(
+            "error: {} has no server that is not disabled",
+            config.path.display()
+        )));
+    }
+    for entry in &entries {
+        if entry.reached.is_none() {
+            let flaw = entry.flaws.first();
+            return Err(Refusal::Invalid(format!(
+                "error: {}: {}\nhelp: {}",
+                flaw.map_or_else(|| config.at(entry.place), |flaw| flaw.at.clone()),
+                flaw.map_or("this is no server that can be started", |flaw| &flaw.what),
+                flaw.map_or("`jelly doctor` says more", |flaw| &flaw.fix),
+            )));
+        }
+    }
+    Ok(entries)
+}
+
+/// The entries with values for all of their blanks.
+async fn filled(
+    shared: &Shared<'_>,
+    config: &Config,
+    folder: &Path,
+    home: Option<&Path>,
+) -> Result<Vec<Origin>, Refusal> {
+    let mut world = World::clone(shared.world);
+    let mut config = config.clone();
+    for entry in &mut config.entries {
+        blanks_for_placeholders(entry);
+    }
+    let mut known: BTreeSet<String> = config
+        .inputs
+        .iter()
+        .filter(|input| inputs::is_used(&config, input))
+        .map(|input| input.id.clone())
+        .collect();
+    let nothing = BTreeMap::new();
+    let bare = Surroundings {
+        env: &nothing,
+        inputs: &nothing,
+        project: folder,
+        home,
+    };
+    let names = |around: &Surroundings<'_>| -> BTreeMap<String, String> {
+        let spots = config.entries.iter().flat_map(Entry::spots);
+        spots
+            .flat_map(|spot| pieces(&spot.text, around))
+            .filter_map(|piece| match piece {
+                Piece::Left(blank) => name_in(&blank),
+                Piece::Text(_) | Piece::Variable { .. } | Piece::Answer { .. } => None,
+            })
+            .collect()
+    };
+    known.extend(names(&bare).into_keys());
+    refuse_strangers(shared, &known)?;
+    for (name, value) in &shared.args.args {
+        if config.inputs.iter().any(|input| &input.id == name) {
+            world.env.insert(variable_of(name), value.clone());
+        } else {
+            world.env.insert(name.clone(), value.clone());
+        }
+    }
+    let answers = inputs::answers(
+        std::slice::from_ref(&config),
+        false,
+        &world,
+        &shared.redactor,
+    )
+    .await;
+    let around = Surroundings {
+        env: &world.env,
+        inputs: &answers,
+        ..bare
+    };
+    let missing = names(&around);
+    let mut env = world.env.clone();
+    env.extend(
+        answers
+            .iter()
+            .map(|(id, value)| (variable_of(id), value.clone())),
+    );
+    ask_left(shared, missing, &mut env).await?;
+    Ok(config
+        .entries
+        .iter()
+        .map(|entry| Origin {
+            name: Some(entry.name.clone()).filter(|name| check_name(name).is_ok()),
+            config: Config {
+                entries: vec![entry.clone()],
+                ..config.clone()
+            },
+            folder: canonical(folder),
+            base: canonical(folder),
+            home: home.map(Path::to_path_buf),
+            answers: answers.clone(),
+            env: env.clone(),
+            by_client: true,
+        })
+        .collect())
+}
+
+/// `<YOUR_KEY>` where a variable's value belongs is a blank of its name.
+fn blanks_for_placeholders(entry: &mut Entry) {
+    if let Some(Reached::Command { env, .. }) = &mut entry.reached {
+        for (name, spot) in env {
+            if is_placeholder(&spot.text) {
+                spot.text = format!("${{env:{name}}}");
+            }
+        }
+    }
+}
+
+/// The name that stands in a blank, and the variable that has its value.
+fn name_in(blank: &str) -> Option<(String, String)> {
+    let inside = blank.strip_prefix("${")?.strip_suffix('}')?;
+    if let Some(id) = inside.strip_prefix("input:") {
+        return Some((id.to_owned(), variable_of(id)));
+    }
+    let name = inside.strip_prefix("env:").unwrap_or(inside);
+    Some((name.to_owned(), name.to_owned()))
+}
+
+/// The variables that a command line asks for, in the words of plans.
+fn typed_blanks(reached: &Reached) -> BTreeMap<String, String> {
+    let config = alone("", reached.clone());
+    let parts = config
+        .entries
+        .iter()
+        .flat_map(Entry::spots)
+        .flat_map(|spot| typed(&spot.text));
+    parts
+        .filter_map(|part| match part {
+            Part::Env(name) | Part::Secret(name) => Some((name.clone(), name)),
+            Part::Text(_) | Part::Workspace | Part::Tmp | Part::Port(_) | Part::Name(_) => None,
+        })
+        .collect()
+}
+
+/// Asks for what the environment does not have, or says all of it. What is
+/// wanted has its name for people, and its variable.
+async fn ask_left(
+    shared: &Shared<'_>,
+    wanted: BTreeMap<String, String>,
+    env: &mut BTreeMap<String, String>,
+) -> Result<(), Refusal> {
+    let mut missing = Vec::new();
+    for (name, variable) in wanted {
+        if env.get(&variable).is_some_and(|value| !value.is_empty()) {
+            continue;
+        }
+        let question = Question {
+            prompt: &name,
+            options: &[],
+            default: None,
+            secret: names_secret(&name),
+        };
+        match may_ask(shared.world) {
+            true => match ask(&question).await {
+                Some(value) => {
+                    env.insert(variable, value);
+                }
+                None => missing.push(name),
+            },
+            false => missing.push(name),
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let mut text = String::new();
+    for name in &missing {
+        text.push_str(&format!(
+            "error: nothing says what `{}` is\n",
+            sanitize(name)
+        ));
+    }
+    let flags: Vec<String> = missing
+        .iter()
+        .map(|name| match shared.args.config {
+            Some(_) => format!("--arg {}=VALUE", sanitize(name)),
+            None => format!("{}=VALUE in the environment", sanitize(name)),
+        })
+        .collect();
+    text.push_str(&format!("help: give {}", flags.join(", ")));
+    if shared.args.config.is_some() {
+        text.push_str(
+            "; what is secret is better set in the environment, where no list of processes shows it",
+        );
+    }
+    Err(Refusal::Invalid(text))
+}
+
+/// A text in the words of plans, where it is one.
+fn typed(text: &str) -> Vec<Part> {
+    let whole = || vec![Part::Text(text.to_owned())];
+    match Template::parse(text) {
+        Ok(template) => {
+            let meant = |part: &Part| {
+                matches!(
+                    part,
+                    Part::Text(_) | Part::Env(_) | Part::Secret(_) | Part::Workspace
+                )
+            };
+            if template.parts.iter().all(meant) {
+                template.parts
+            } else {
+                whole()
+            }
+        }
+        Err(_) => whole(),
+    }
+}
+
+impl Origin {
+    fn entry(&self) -> &Entry {
+        // There is one, always.
+        &self.config.entries[0]
+    }
+
+    /// Whether it is from the command line, and so stands in no file.
+    pub fn is_typed(&self) -> bool {
+        !self.by_client
+    }
+
+    /// As plans write it.
+    pub fn server(&self, shared: &Shared<'_>, place: &Place) -> Server {
+        let mut writer = Writer {
+            origin: self,
+            place,
+            redactor: &shared.redactor,
+            secrets: BTreeMap::new(),
+            env: self.env.clone(),
+        };
+        let entry = writer.entry(shared.args.timeout);
+        let env = writer.env;
+        // Told, and not in the environment as it is.
+        let told: Vec<String> = env
+            .iter()
+            .filter(|(name, value)| shared.world.env.get(*name) != Some(value))
+            .map(|(name, _)| name.clone())
+            .collect();
+        let used = Value::Object(entry.clone()).to_string();
+        let told: Vec<String> = told
+            .into_iter()
+            .filter(|name| {
+                ["env", "secret"]
+                    .iter()
+                    .any(|kind| used.contains(&format!("${{{kind}:{name}}}")))
+            })
+            .collect();
+        let mut notes = Vec::new();
+        if !told.is_empty() {
+            notes.push(format!(
+                "TODO: set {} in the environment before the plan is run; it holds no value itself.",
+                told.join(", ")
+            ));
+        }
+        Server { entry, env, notes }
+    }
+}
+
+struct Writer<'a> {
+    origin: &'a Origin,
+    place: &'a Place,
+    redactor: &'a Redactor,
+    /// By value, the variable that holds it.
+    secrets: BTreeMap<String, String>,
+    /// The environment, with the secrets.
+    env: BTreeMap<String, String>,
+}
+
+impl Writer<'_> {
+    fn entry(&mut self, startup: Duration) -> Map<String, Value> {
+        let entry = self.origin.entry();
+        for (name, value) in secrets_of(entry) {
+            self.secret(&name, value);
+        }
+        let mut map = Map::new();
+        match &entry.reached {
+            Some(Reached::Command {
+                command,
+                args,
+                env,
+                cwd,
+                env_file,
+            }) => {
+                map.insert("command".to_owned(), self.text(command, false));
+                let mut written = Vec::new();
+                let mut before = String::new();
+                for arg in args {
+                    let own = arg.text.split(['=', ':']).next().unwrap_or_default();
+                    let secret = names_secret(&before) || names_secret(own);
+                    written.push(self.text(arg, secret));
+                    before = if own.starts_with('-') {
+                        own.to_owned()
+                    } else {
+                        String::new()
+                    };
+                }
+                if !written.is_empty() {
+                    map.insert("args".to_owned(), Value::Array(written));
+                }
+                let folder = match cwd {
+                    Some(cwd) => self.origin.folder.join(self.plain(cwd)),
+                    None => self.origin.folder.clone(),
+                };
+                let folder = canonical(&folder);
+                let mut pairs = Map::new();
+                if let Some(file) = env_file {
+                    let file = self.origin.folder.join(self.plain(file));
+                    for (name, value) in env_pairs(&file) {
+                        let secret = names_secret(&name);
+                        if secret {
+                            self.secret(&name, value.clone());
+                        }
+                        let value = self.parts(vec![Part::Text(value)]);
+                        pairs.insert(name, value);
+                    }
+                }
+                for (name, spot) in env {
+                    let value = self.text(spot, names_secret(name));
+                    pairs.insert(name.clone(), value);
+                }
+                if !pairs.is_empty() {
+                    map.insert("env".to_owned(), Value::Object(pairs));
+                }
+                if folder != self.place.project {
+                    let written = self.place.written(&folder, &self.origin.base);
+                    map.insert("cwd".to_owned(), Value::from(written));
+                }
+            }
+            Some(Reached::Url { url, headers }) => {
+                map.insert("url".to_owned(), self.text(url, false));
+                let headers: Map<String, Value> = headers
+                    .iter()
+                    .map(|(name, spot)| (name.clone(), self.text(spot, true)))
+                    .collect();
+                if !headers.is_empty() {
+                    map.insert("headers".to_owned(), Value::Object(headers));
+                }
+            }
+            None => {}
+        }
+        map.insert("startup_timeout".to_owned(), json!(written_time(startup)));
+        map
+    }
+
+    /// Gives a secret a variable to stand in.
+    fn secret(&mut self, name: &str, value: String) {
+        if self.secrets.contains_key(&value) {
+            return;
+        }
+        self.redactor.learn([(name, value.as_str())]);
+        let base = match name {
+            "an argument" | "the URL's password" => {
+                let server = variable_of(&self.origin.entry().name);
+                format!("{server}_SECRET")
+            }
+            name => variable_of(name),
+        };
+        let taken: Vec<String> = self.secrets.values().cloned().collect();
+        let mut variable = base.clone();
+        let mut count = 1;
+        while taken.contains(&variable) {
+            count += 1;
+            variable = format!("{base}_{count}");
+        }
+        self.env.insert(variable.clone(), value.clone());
+        self.secrets.insert(value, variable);
+    }
+
+    /// A text with its blanks filled.
+    fn plain(&self, spot: &Spot) -> String {
+        if !self.origin.by_client {
+            return spot.text.clone();
+        }
+        crate::doctor::fill(&spot.text, &self.around()).text
+    }
+
+    fn around(&self) -> Surroundings<'_> {
+        Surroundings {
+            env: &self.origin.env,
+            inputs: &self.origin.answers,
+            project: &self.origin.folder,
+            home: self.origin.home.as_deref(),
+        }
+    }
+
+    fn text(&mut self, spot: &Spot, secret: bool) -> Value {
+        let parts = if self.origin.by_client {
+            pieces(&spot.text, &self.around())
+                .into_iter()
+                .map(|piece| self.part(piece, secret))
+                .collect::<Vec<_>>()
+        } else {
+            typed(&spot.text)
+        };
+        for part in &parts {
+            if let Part::Secret(name) = part
+                && let Some(value) = self.env.get(name)
+            {
+                self.redactor.learn([(name.as_str(), value.as_str())]);
+            }
+        }
+        // What an answer brought.
+        let parts = parts
+            .into_iter()
+            .map(|part| match part {
+                Part::Env(name) if secret || names_secret(&name) => Part::Secret(name),
+                other => other,
+            })
+            .collect();
+        self.parts(parts)
+    }
+
+    fn part(&self, piece: Piece, secret: bool) -> Part {
+        let variable = |name: String, hidden: bool| {
+            if secret || hidden || names_secret(&name) {
+                Part::Secret(name)
+            } else {
+                Part::Env(name)
+            }
+        };
+        match piece {
+            Piece::Text(text) => Part::Text(text),
+            Piece::Variable { name, .. } => variable(name, false),
+            Piece::Answer { id, .. } => {
+                let inputs = &self.origin.config.inputs;
+                let hidden = inputs.iter().any(|input| input.id == id && input.password);
+                variable(variable_of(&id), hidden)
+            }
+            // A value was asked for it, or it would have been refused.
+            Piece::Left(blank) => match name_in(&blank) {
+                Some((_, name)) => variable(name, false),
+                None => Part::Text(blank),
+            },
+        }
+    }
+
+    /// Parts as a plan writes them: without secrets, and with paths of the
+    /// project named from it.
+    fn parts(&self, parts: Vec<Part>) -> Value {
+        if let [Part::Text(text)] = parts.as_slice()
+            && let Some(path) = self.path(text)
+        {
+            return Value::from(path);
+        }
+        let mut written = String::new();
+        let mut resolved: Vec<Part> = Vec::new();
+        for part in parts {
+            match part {
+                Part::Text(text) => resolved.extend(self.without_secrets(&text)),
+                other => resolved.push(other),
+            }
+        }
+        for part in &resolved {
+            written.push_str(&part.reference());
+        }
+        Value::from(written)
+    }
+
+    fn path(&self, text: &str) -> Option<String> {
+        let (before, path) = match text.split_once('=') {
+            Some((flag, path)) if flag.starts_with('-') => (format!("{flag}="), path),
+            Some(_) | None => (String::new(), text),
+        };
+        let path = Path::new(path);
+        if !path.is_absolute() || !path.starts_with(&self.origin.base) || !path.exists() {
+            return None;
+        }
+        let before = Template::literal(&before).raw;
+        Some(format!(
+            "{before}{}",
+            self.place.written(path, &self.origin.base)
+        ))
+    }
+
+    fn without_secrets(&self, text: &str) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        loop {
+            let first = self
+                .secrets
+                .iter()
+                .filter_map(|(value, name)| Some((rest.find(value.as_str())?, value, name)))
+                .min_by_key(|(at, value, _)| (*at, usize::MAX - value.len()));
+            let Some((at, value, name)) = first else {
+                break;
+            };
+            if at > 0 {
+                parts.push(Part::Text(rest[..at].to_owned()));
+            }
+            parts.push(Part::Secret(name.clone()));
+            rest = &rest[at + value.len()..];
+        }
+        if !rest.is_empty() || parts.is_empty() {
+            parts.push(Part::Text(rest.to_owned()));
+        }
+        parts
+    }
+}
+
+fn env_pairs(file: &Path) -> Vec<(String, String)> {
+    super::super::doctor::examine::read_env_file(file).unwrap_or_default()
+}
+
+/// A time as plans write it.
+pub fn written_time(time: Duration) -> String {
+    if time.subsec_nanos() == 0 {
+        format!("{}s", time.as_secs())
+    } else {
+        format!("{}ms", time.as_millis())
+    }
+}

@@ -1,0 +1,329 @@
+//! The server at work: listed, and its plan run until it passes.
+
+use super::super::doctor::examine::Ward;
+use super::super::plan_run::secrets;
+use super::keep::Place;
+use super::origin::{Origin, written_time};
+use super::{Refusal, Shared};
+use crate::doctor::Platform;
+use crate::exec::{
+    CheckupSettings, Examined, ExecSettings, Executed, Iteration, Selection, execute, take_stock,
+};
+use crate::init::{Called, Draft, Outcome, Settings};
+use crate::model::{
+    Because, CheckupCounts, DoctorReport, ExitCode, Failure, Inventory, IterationRecord,
+    SCHEMA_VERSION, StepState,
+};
+use crate::plan::{Plan, PlanSource, Scope, load};
+use crate::report::{DoctorOptions, doctor_text};
+use crate::text::sanitize;
+use crate::wire::Reach;
+use indexmap::IndexMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+/// So often a plan is run at most: each time that something failed, it is left
+/// out, or tried with other arguments.
+const MAX_ROUNDS: usize = 8;
+/// How long one run may take.
+const DEADLINE: Duration = Duration::from_mins(10);
+/// The largest file that a plan has read, in bytes.
+const MAX_FILE: u64 = 64 << 10;
+/// So many entries of a folder are looked at for a file.
+const MAX_ENTRIES: usize = 1000;
+
+/// Runs plans for one server.
+pub struct Trial<'a> {
+    shared: &'a Shared<'a>,
+    /// As the plan's errors name it.
+    path: PathBuf,
+    project: PathBuf,
+    env: BTreeMap<String, String>,
+}
+
+/// What the server has, and what it was given.
+pub struct Stock {
+    pub inventory: Inventory,
+    pub folder: Option<GivenFolder>,
+}
+
+/// A folder among the server's arguments.
+pub struct GivenFolder {
+    pub path: PathBuf,
+    /// A text file in it, by its name.
+    pub file: Option<String>,
+}
+
+impl<'a> Trial<'a> {
+    pub fn new(shared: &'a Shared<'a>, place: &Place, env: BTreeMap<String, String>) -> Self {
+        Self {
+            shared,
+            path: place.source_path(),
+            project: place.project.clone(),
+            env,
+        }
+    }
+
+    /// Lists what the server has.
+    pub async fn take_stock(
+        &mut self,
+        settings: &Settings,
+        origin: &Origin,
+    ) -> Result<Stock, Refusal> {
+        let plan = self.load(&Draft::new(&Inventory::default(), settings.clone()).text())?;
+        let exec = self.settings(&plan);
+        let scope = Scope::new(
+            self.project.clone(),
+            std::env::temp_dir(),
+            self.env.clone(),
+            BTreeMap::new(),
+            &IndexMap::new(),
+        );
+        let mut interrupt = self.shared.interrupt.clone();
+        let Some(server) = plan.servers.values().next() else {
+            return Err(Refusal::Invalid("error: there is no server".to_owned()));
+        };
+        let found = tokio::select! {
+            found = take_stock(server, &scope, &exec) => found,
+            signal = interrupt.wait_for(Option::is_some) => {
+                let signal = signal.ok().and_then(|signal| *signal);
+                return Err(signal.map_or_else(
+                    || Refusal::Help("error: nobody can stop this".to_owned()),
+                    Refusal::Interrupted,
+                ));
+            }
+        };
+        let (reach, examined, inventory) = match found {
+            Ok(found) => found,
+            Err(failures) => {
+                let first = failures.into_iter().next().unwrap_or_default();
+                let examined = Examined {
+                    failure: Some(Box::new(first)),
+                    ..Examined::default()
+                };
+                return Err(self.unwell(origin, examined, &exec));
+            }
+        };
+        if examined.vitals.is_none() {
+            return Err(self.unwell(origin, examined, &exec));
+        }
+        Ok(Stock {
+            inventory,
+            folder: given_folder(&reach),
+        })
+    }
+
+    /// What the doctor says of a server that can't be started.
+    fn unwell(&self, origin: &Origin, examined: Examined, exec: &ExecSettings) -> Refusal {
+        let settings = CheckupSettings {
+            startup_timeout: self.shared.args.timeout,
+            redactor: exec.redactor.clone(),
+            starts: exec.starts.clone(),
+        };
+        let world = super::super::settings::World {
+            env: self.env.clone(),
+            ..self.shared.world.clone()
+        };
+        let ward = Ward {
+            platform: Platform::current(),
+            starts: false,
+            answers: &origin.answers,
+            settings: &settings,
+            engine: self.shared.rules,
+            world: &world,
+            home: origin.home.as_deref(),
+        };
+        let mut checkup = ward.told(&origin.config, &origin.folder, examined);
+        if let Some(checkup) = &mut checkup
+            && origin.is_typed()
+        {
+            checkup.at = "(as it was typed)".to_owned();
+        }
+        let report = DoctorReport {
+            schema_version: SCHEMA_VERSION,
+            exit_code: ExitCode::NeedsUserHelp.code(),
+            files: Vec::new(),
+            counts: CheckupCounts {
+                servers: 1,
+                broken: 1,
+                ..CheckupCounts::default()
+            },
+            servers: checkup.into_iter().collect(),
+        };
+        let options = DoctorOptions {
+            color: world.color(self.shared.color, world.stderr_is_terminal),
+            width: world.width().unwrap_or(100),
+        };
+        Refusal::Help(format!(
+            "error: the server could not be started, so there is no plan\n\n{}",
+            doctor_text(&report, options)
+        ))
+    }
+
+    /// Runs the plan until all that is left in it passes, and returns it as it
+    /// is kept.
+    pub async fn settle(&mut self, draft: &mut Draft) -> Result<String, Refusal> {
+        let limit = written_time(self.shared.args.call_timeout);
+        for _ in 0..MAX_ROUNDS {
+            let plan = Rc::new(self.load(&draft.text_within(&limit))?);
+            let record = self.run(&plan).await?;
+            let passed = record.steps.iter().all(|s| s.state == StepState::Passed);
+            let learnt = draft.learn(called(&record)).map_err(|(id, why)| {
+                Refusal::Help(format!(
+                    "error: the step `{id}` does not pass, so there is no plan: {}\nhelp: try it \
+                     again; if the server gives another answer each time, write the plan by hand",
+                    sanitize(&why)
+                ))
+            })?;
+            if passed && (!learnt || self.shared.args.no_verify) {
+                let text = draft.text();
+                // What is kept is what a run will read.
+                self.load(&text)?;
+                return Ok(text);
+            }
+            if !learnt {
+                let why = record
+                    .failures
+                    .first()
+                    .and_then(|failure| failure.message.clone())
+                    .unwrap_or_else(|| "not all steps came to their turn".to_owned());
+                return Err(Refusal::Help(format!(
+                    "error: the server does not stay well while its plan is run: {}\nhelp: try \
+                     `jelly doctor`, or --call-timeout for a server that is slow",
+                    sanitize(&why)
+                )));
+            }
+        }
+        Err(Refusal::Help(format!(
+            "error: the plan was run {MAX_ROUNDS} times, and something else failed each time, so \
+             there is no plan\nhelp: try it again; a server that is busy or starts slowly may \
+             answer another time"
+        )))
+    }
+
+    fn load(&self, text: &str) -> Result<Plan, Refusal> {
+        let source = PlanSource {
+            path: self.path.clone(),
+            text: text.into(),
+            variant: None,
+        };
+        let world = self.shared.world;
+        let color = world.color(self.shared.color, world.stderr_is_terminal);
+        load(source).map_err(|error| Refusal::Invalid(error.render(color)))
+    }
+
+    async fn run(&self, plan: &Rc<Plan>) -> Result<IterationRecord, Refusal> {
+        let settings = Rc::new(self.settings(plan));
+        let (nothing, no_ports) = (BTreeSet::new(), BTreeMap::new());
+        let iteration = Iteration {
+            index: 1,
+            deadline: Instant::now() + DEADLINE,
+            quarantined: &nothing,
+            ports_in_use: &no_ports,
+        };
+        let Executed { record, .. } = execute(plan, &settings, &iteration).await;
+        crate::process::sweep_orphans(&[]);
+        match record.interrupted {
+            Some(signal) => Err(Refusal::Interrupted(signal)),
+            None => Ok(record),
+        }
+    }
+
+    fn settings(&self, plan: &Plan) -> ExecSettings {
+        let redactor = secrets(plan, &self.env);
+        ExecSettings {
+            project_dir: self.project.clone(),
+            jelly: self.shared.world.jelly.clone(),
+            env: self.env.clone(),
+            vars: IndexMap::new(),
+            selection: Selection::new(Vec::new(), Vec::new()),
+            fail_fast: false,
+            wire_check: false,
+            keep_answers: true,
+            adapt: true,
+            overrides: Rc::default(),
+            keep_outputs: false,
+            starts: Arc::new(Semaphore::new(1)),
+            interrupt: self.shared.interrupt.clone(),
+            events: Rc::new(|_| {}),
+            redactor,
+            logins: self.shared.world.logins(),
+            recorder: None,
+            stderr_log: Rc::new(|_| None),
+            propose_snapshot: Rc::new(|_, _| Err("keep a snapshot of a trial".to_owned())),
+        }
+    }
+}
+
+/// What came of each step.
+fn called(record: &IterationRecord) -> Vec<Called> {
+    let why = |id: &str| {
+        let of_step = |failure: &&Failure| failure.step.as_deref() == Some(id);
+        let failure = record.failures.iter().find(of_step)?;
+        failure.message.clone()
+    };
+    let outcome = |step: &crate::model::StepReport| match step.state {
+        StepState::Passed => Outcome::Passed(record.answers.get(&step.id).cloned()),
+        StepState::Failed => {
+            Outcome::Failed(why(&step.id).unwrap_or_else(|| "it did not pass".to_owned()))
+        }
+        StepState::Quarantined => match &step.because {
+            Some(Because::Plan(why)) => Outcome::Failed(why.clone()),
+            Some(_) | None => Outcome::NotRun,
+        },
+        StepState::Blocked | StepState::Skipped => Outcome::NotRun,
+    };
+    record
+        .steps
+        .iter()
+        .map(|step| Called {
+            id: step.id.clone(),
+            outcome: outcome(step),
+        })
+        .collect()
+}
+
+/// The first folder among the server's arguments.
+fn given_folder(reach: &Reach) -> Option<GivenFolder> {
+    let spec = reach.command()?;
+    let path = spec.argv.iter().skip(1).find_map(|arg| {
+        let path = match arg.split_once('=') {
+            Some((flag, path)) if flag.starts_with('-') => path,
+            Some(_) | None => arg.as_str(),
+        };
+        let path = spec.cwd.join(path);
+        (!arg.is_empty() && path.is_dir()).then(|| path.canonicalize().ok())?
+    })?;
+    Some(GivenFolder {
+        file: text_file(&path),
+        path,
+    })
+}
+
+/// A small text file in a folder, the first by its name.
+fn text_file(folder: &Path) -> Option<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .ok()?
+        .take(MAX_ENTRIES)
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    names.sort_unstable();
+    names.into_iter().take(50).find(|name| {
+        let mut text = String::new();
+        File::open(folder.join(name))
+            .and_then(|file| file.take(MAX_FILE + 1).read_to_string(&mut text))
+            .is_ok_and(|read| read as u64 <= MAX_FILE)
+            && !text.is_empty()
+            && !text.contains('\0')
+    })
+}

@@ -1,0 +1,651 @@
+//! A plan in the making: which steps it has, what they expect, and which of
+//! them are left to a person.
+//!
+//! Main type: [`Draft`].
+
+use super::choice::choose;
+use super::names::Ids;
+use super::sample::{Paths, is_refused, sample};
+use super::shape::{outline, reduced};
+use super::text::Text;
+use super::tool::{Tool, about};
+use crate::model::Inventory;
+use crate::plan::{Template, has_reference};
+use crate::text::{one_line, plural};
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+
+/// The largest schema that a step holds an output against, in bytes of JSON.
+const STEP_SCHEMA: usize = 1500;
+/// The same for a tool that is not called, in the list of tools.
+const LISTED_SCHEMA: usize = 500;
+/// So many items of a list are held by their names; tools, all of them.
+const MAX_LISTED: usize = 50;
+/// How much of an answer a comment quotes, in bytes.
+const QUOTED: usize = 160;
+
+/// What a plan is made with, besides the server's lists.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The server's name in the plan, and the plan's.
+    pub name: String,
+    /// Its entry under `servers`, as plans write it.
+    pub server: Map<String, Value>,
+    /// What a reader should know of it; each a sentence.
+    pub notes: Vec<String>,
+    /// Where editors find the JSON Schema of plans.
+    pub schema: Option<String>,
+    /// How the plan is run.
+    pub run: String,
+    /// What the server can see of the file system.
+    pub folder: Option<Folder>,
+    /// Call what may destroy something, too.
+    pub call_all: bool,
+}
+
+/// A folder that the server was given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Folder {
+    /// As the server sees it.
+    pub path: String,
+    /// As the plan writes it.
+    pub written: String,
+    /// A readable file in it, by its name.
+    pub file: Option<String>,
+}
+
+/// What came of one step when the plan was run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Called {
+    pub id: String,
+    pub outcome: Outcome,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// With the answer where it was kept.
+    Passed(Option<Value>),
+    /// Why not.
+    Failed(String),
+    /// It was not its turn.
+    NotRun,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Draft {
+    settings: Settings,
+    /// What the server calls itself, with its version.
+    title: String,
+    steps: Vec<Step>,
+    /// What can't be a step, as sentences.
+    without: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Step {
+    id: String,
+    about: String,
+    what: What,
+    /// Arguments to try, one after the other, as the plan writes them.
+    tries: Vec<Map<String, Value>>,
+    expect: Map<String, Value>,
+    /// Why it is left to a person.
+    left: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum What {
+    Tool(Box<Tool>),
+    List(&'static str),
+    Read(String),
+    Prompt(String),
+    Request(&'static str),
+}
+
+impl What {
+    /// The key of a step, and its value.
+    fn entry(&self) -> (&'static str, Value) {
+        match self {
+            Self::Tool(tool) => ("tool", Value::from(tool.name.as_str())),
+            Self::List(list) => ("list", Value::from(*list)),
+            Self::Read(uri) => ("read", written(uri)),
+            Self::Prompt(name) => ("prompt", Value::from(name.as_str())),
+            Self::Request(method) => ("request", Value::from(*method)),
+        }
+    }
+}
+
+/// A text as a plan writes it: what looks like a reference is none.
+fn written(text: &str) -> Value {
+    Value::from(Template::literal(text).raw)
+}
+
+/// The same for all texts in a value, keys aside.
+fn all_written(value: &Value, paths: &[(&str, &str)]) -> Value {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::String(text) => match paths.iter().find(|(path, _)| path == text) {
+            Some((_, written)) => Value::from(*written),
+            None => written(text),
+        },
+        Value::Array(items) => items.iter().map(|item| all_written(item, paths)).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, item)| (name.clone(), all_written(item, paths)))
+            .collect(),
+    }
+}
+
+/// Whether a name can stand in a step: it is no template, and there is one.
+fn can_be_named(name: &str) -> bool {
+    !name.is_empty() && !has_reference(name)
+}
+
+fn one_path(path: &str, operator: &str, operand: Value) -> Value {
+    json!({ "path": path, operator: operand })
+}
+
+impl Draft {
+    /// Of what a server lists.
+    #[must_use]
+    pub fn new(inventory: &Inventory, settings: Settings) -> Self {
+        let mut draft = Self {
+            title: title(&inventory.server_info),
+            settings,
+            steps: Vec::new(),
+            without: Vec::new(),
+        };
+        let mut ids = Ids::default();
+        let tools = inventory.tools.as_deref().unwrap_or_default();
+        if !tools.is_empty() {
+            draft.tools(tools, &mut ids);
+        }
+        draft.resources(inventory, &mut ids);
+        let prompts = inventory.prompts.as_deref().unwrap_or_default();
+        if !prompts.is_empty() {
+            draft.prompts(prompts, &mut ids);
+        }
+        if draft.steps.is_empty() {
+            let method = match inventory.era.as_str() {
+                "modern" => "server/discover",
+                _ => "ping",
+            };
+            let id = ids.of("alive");
+            draft.add(
+                id,
+                "It lists nothing, so that all it can do is answer.",
+                What::Request(method),
+            );
+        }
+        draft
+    }
+
+    fn add(&mut self, id: String, about: &str, what: What) -> &mut Step {
+        let index = self.steps.len();
+        self.steps.push(Step {
+            id,
+            about: about.to_owned(),
+            what,
+            tries: vec![Map::new()],
+            expect: Map::new(),
+            left: None,
+        });
+        &mut self.steps[index]
+    }
+
+    fn tools(&mut self, items: &[Value], ids: &mut Ids) {
+        let about = "What clients rely on: these tools, and what they declare of their output.";
+        // What it expects follows from which tools are called.
+        self.add(ids.of("tools"), about, What::List("tools"));
+        let mut seen = HashSet::new();
+        for tool in items.iter().filter_map(Tool::read) {
+            if !seen.insert(tool.name.clone()) {
+                continue;
+            }
+            if can_be_named(&tool.name) {
+                let id = ids.of(&tool.name);
+                self.tool(id, tool);
+            } else {
+                let name = one_line(&tool.name, 80);
+                self.without.push(format!(
+                    "The tool `{name}` has a name that no step can have."
+                ));
+            }
+        }
+    }
+
+    fn tool(&mut self, id: String, tool: Tool) {
+        let (call_all, folder) = (self.settings.call_all, self.settings.folder.clone());
+        let chosen = choose(&tool, call_all);
+        let (tries, blanks) = arguments(&tool, folder.as_ref());
+        let left = match chosen {
+            Err(why) => Some(why.to_owned()),
+            Ok(()) if !blanks.is_empty() => {
+                let names: Vec<String> = blanks.iter().map(|name| format!("`{name}`")).collect();
+                Some(format!(
+                    "nothing says what to call it with: {}",
+                    names.join(", ")
+                ))
+            }
+            Ok(()) => None,
+        };
+        let mut expect = Map::new();
+        expect.insert("is_error".to_owned(), Value::Bool(false));
+        if let Some(schema) = tool.output.as_ref().and_then(|s| reduced(s, STEP_SCHEMA)) {
+            expect.insert(
+                "structured".to_owned(),
+                json!({ "schema": all_written(&schema, &[]) }),
+            );
+        }
+        let about = tool.about.clone();
+        let step = self.add(id, &about, What::Tool(Box::new(tool)));
+        (step.tries, step.expect, step.left) = (tries, expect, left);
+    }
+
+    fn resources(&mut self, inventory: &Inventory, ids: &mut Ids) {
+        if let Some(resources) = &inventory.resources {
+            let read = readable(resources);
+            let about = match &read {
+                Some(_) => "The resources, and one of them.",
+                None => "The resources; there are none yet.",
+            };
+            let step = self.add(ids.of("resources"), about, What::List("resources"));
+            if let Some((uri, _)) = &read {
+                let listed = json!({ "uri": written(uri) });
+                step.expect.insert(
+                    "json".to_owned(),
+                    json!([one_path("$.resources", "contains", listed)]),
+                );
+            }
+            if let Some((uri, about)) = read {
+                self.add(ids.of("read"), &about, What::Read(uri));
+            }
+        }
+        let templates = inventory.resource_templates.as_deref().unwrap_or_default();
+        self.list(
+            "resource_templates",
+            "$.resourceTemplates",
+            "uriTemplate",
+            templates,
+            ids,
+        );
+    }
+
+    /// A step that lists, and holds what is listed by a member.
+    fn list(
+        &mut self,
+        list: &'static str,
+        path: &str,
+        member: &str,
+        items: &[Value],
+        ids: &mut Ids,
+    ) {
+        let listed: Vec<Value> = items
+            .iter()
+            .filter_map(|item| item.get(member)?.as_str())
+            .take(MAX_LISTED)
+            .map(|value| one_path(path, "contains", json!({ member: written(value) })))
+            .collect();
+        if !listed.is_empty() {
+            let step = self.add(ids.of(list), "", What::List(list));
+            step.expect.insert("json".to_owned(), Value::Array(listed));
+        }
+    }
+
+    fn prompts(&mut self, items: &[Value], ids: &mut Ids) {
+        self.list("prompts", "$.prompts", "name", items, ids);
+        let mut seen = HashSet::new();
+        for item in items.iter().take(MAX_LISTED) {
+            let Some(name) = item.get("name").and_then(Value::as_str) else {
+                continue;
+            };
+            if !seen.insert(name) || !can_be_named(name) {
+                continue;
+            }
+            let required: Vec<&str> = item
+                .get("arguments")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter(|argument| argument.get("required") == Some(&Value::Bool(true)))
+                .filter_map(|argument| argument.get("name")?.as_str())
+                .filter(|name| name.len() <= 200)
+                .collect();
+            let step = self.add(ids.of(name), &about(item), What::Prompt(name.to_owned()));
+            if !required.is_empty() {
+                step.left = Some("only a person knows what to ask it for".to_owned());
+                let blank = |name: &&str| ((*name).to_owned(), Value::from(super::sample::BLANK));
+                step.tries = vec![required.iter().map(blank).collect()];
+            }
+        }
+    }
+
+    /// Takes over what came of running the plan; whether the plan is another
+    /// one now.
+    ///
+    /// # Errors
+    /// A step that can't be left out, and why it failed.
+    pub fn learn(&mut self, called: Vec<Called>) -> Result<bool, (String, String)> {
+        let before = self.text();
+        for Called { id, outcome } in called {
+            let Some(step) = self.steps.iter_mut().find(|step| step.id == id) else {
+                continue;
+            };
+            match outcome {
+                Outcome::Passed(answer) => step.hold(answer.as_ref()),
+                Outcome::NotRun => {}
+                Outcome::Failed(why) => match step.what {
+                    What::List("tools") | What::Request(_) => return Err((id, why)),
+                    What::Tool(_) if step.tries.len() > 1 => {
+                        step.tries.remove(0);
+                    }
+                    What::Tool(_) | What::List(_) | What::Read(_) | What::Prompt(_) => {
+                        let why = one_line(&why, QUOTED);
+                        step.left = Some(format!(
+                            "it was called, and failed: {}",
+                            why.trim_end_matches('.')
+                        ));
+                    }
+                },
+            }
+        }
+        match (self.steps(), self.steps.first()) {
+            (0, Some(Step { id, left, .. })) => Err((id.clone(), left.clone().unwrap_or_default())),
+            (_, _) => Ok(self.text() != before),
+        }
+    }
+
+    /// How many tools are called, and how many there are.
+    #[must_use]
+    pub fn tools_called(&self) -> (usize, usize) {
+        let tools = || {
+            let of = |step: &&Step| matches!(step.what, What::Tool(_));
+            self.steps.iter().filter(of)
+        };
+        let called = tools().filter(|step| step.left.is_none()).count();
+        (called, tools().count())
+    }
+
+    /// How many steps are run.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.steps.iter().filter(|step| step.left.is_none()).count()
+    }
+
+    /// What is left to a person, by the reason.
+    #[must_use]
+    pub fn left(&self) -> Vec<(&str, &str)> {
+        self.steps
+            .iter()
+            .filter_map(|step| Some((step.id.as_str(), step.left.as_deref()?)))
+            .collect()
+    }
+
+    /// The plan as it is tried, with a limit for each call, as plans write it.
+    #[must_use]
+    pub fn text_within(&self, limit: &str) -> String {
+        self.write(Some(limit))
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.write(None)
+    }
+
+    fn write(&self, limit: Option<&str>) -> String {
+        let mut text = Text::default();
+        self.head(&mut text);
+        text.line(0, "version: 1");
+        text.map(
+            0,
+            &one("name", Value::from(self.settings.name.as_str())),
+            "",
+        );
+        text.line(0, "servers:");
+        for note in &self.settings.notes {
+            text.comment(2, note);
+        }
+        let name = &self.settings.name;
+        let mut server = self.settings.server.clone();
+        if let Some(limit) = limit {
+            server.insert("request_timeout".to_owned(), Value::from(limit));
+        }
+        text.map(2, &one(name, Value::Object(server)), "");
+        text.line(0, "steps:");
+        let called: Vec<&Step> = self.steps.iter().filter(|s| s.left.is_none()).collect();
+        for (index, step) in called.iter().enumerate() {
+            if index > 0 {
+                text.blank();
+            }
+            text.comment(2, &step.about);
+            self.step(&mut text, step);
+        }
+        let left: Vec<&Step> = self.steps.iter().filter(|s| s.left.is_some()).collect();
+        if !left.is_empty() || !self.without.is_empty() {
+            text.blank();
+            text.comment(
+                2,
+                "TODO: what follows was not called, or did not pass. Decide what it may do, give \
+                 it its arguments, and take the `#` away.",
+            );
+        }
+        for step in left {
+            text.blank();
+            text.comment(2, &step.about);
+            text.comment(
+                2,
+                &format!("Left out: {}.", step.left.as_deref().unwrap_or_default()),
+            );
+            text.commented = Some(2);
+            self.step(&mut text, step);
+            text.commented = None;
+        }
+        for sentence in &self.without {
+            text.blank();
+            text.comment(2, sentence);
+        }
+        text.into_string()
+    }
+
+    fn head(&self, text: &mut Text) {
+        if let Some(schema) = &self.settings.schema {
+            text.line(0, &format!("# yaml-language-server: $schema={schema}"));
+        }
+        let whose = match self.title.as_str() {
+            "" => "an MCP server".to_owned(),
+            title => format!("the MCP server {title}"),
+        };
+        text.comment(
+            0,
+            &format!(
+                "A plan for {whose}, made by `jelly init` of the server's own lists and schemas. \
+                 It is yours now: change what you like."
+            ),
+        );
+        text.comment(0, &format!("Run it: {}", self.settings.run));
+        let (called, all) = self.tools_called();
+        if called > 0 {
+            text.comment(
+                0,
+                "TODO: the steps hold the form of answers. What the answers have to say only you \
+                 know: add it to `expect`, as in `text: { contains: … }`.",
+            );
+        }
+        let left = all - called;
+        if left > 0 {
+            let are = if left == 1 { "is" } else { "are" };
+            let tools = plural(all, "tool");
+            text.comment(
+                0,
+                &format!("TODO: of {tools}, {left} {are} not called; see the end for the reasons."),
+            );
+        }
+    }
+
+    fn step(&self, text: &mut Text, step: &Step) {
+        let mut map = Map::new();
+        map.insert("id".to_owned(), Value::from(step.id.as_str()));
+        let (key, value) = step.what.entry();
+        map.insert(key.to_owned(), value);
+        if let Some(args) = step.tries.first().filter(|args| !args.is_empty()) {
+            map.insert("args".to_owned(), Value::Object(args.clone()));
+        }
+        let mut expect = step.expect.clone();
+        if step.left.is_some() {
+            // The list of tools holds what it declares.
+            expect.retain(|key, _| key == "is_error");
+        }
+        if step.what == What::List("tools") {
+            expect.insert("json".to_owned(), self.listed());
+        }
+        if !expect.is_empty() {
+            map.insert("expect".to_owned(), Value::Object(expect));
+        }
+        text.map(4, &map, "- ");
+    }
+
+    /// What the list of tools has to hold: all names, and that output schemas
+    /// are declared; of those that no call shows, what they say.
+    fn listed(&self) -> Value {
+        let tools = self.steps.iter().filter_map(|step| match &step.what {
+            What::Tool(tool) => Some((tool, step.left.is_none())),
+            What::List(_) | What::Read(_) | What::Prompt(_) | What::Request(_) => None,
+        });
+        tools
+            .map(|(tool, called)| {
+                let mut part = one("name", written(&tool.name));
+                if let Some(schema) = &tool.output {
+                    let limit = if called { 0 } else { LISTED_SCHEMA };
+                    let outline = match (outline(schema, limit), schema.get("type")) {
+                        (Value::Object(none), Some(kind)) if none.is_empty() => {
+                            json!({ "type": kind })
+                        }
+                        (outline, _) => outline,
+                    };
+                    part.insert("outputSchema".to_owned(), all_written(&outline, &[]));
+                }
+                one_path("$.tools", "contains", Value::Object(part))
+            })
+            .collect()
+    }
+}
+
+impl Step {
+    /// Holds what an answer shows that stays the same.
+    fn hold(&mut self, answer: Option<&Value>) {
+        let Some(answer) = answer else { return };
+        let (pointer, path) = match &self.what {
+            What::Tool(tool) if tool.output.is_none() => ("/content/0/type", "$.content[0].type"),
+            What::Read(_) => ("/contents/0/mimeType", "$.contents[0].mimeType"),
+            What::Prompt(_) => ("/messages/0/content/type", "$.messages[0].content.type"),
+            What::Tool(_) | What::List(_) | What::Request(_) => return,
+        };
+        let result = answer.get("result").unwrap_or(&Value::Null);
+        let found = result.pointer(pointer).and_then(Value::as_str);
+        if let Some(found) = found.filter(|found| found.len() <= 100) {
+            let held = json!([one_path(path, "equals", written(found))]);
+            self.expect.insert("json".to_owned(), held);
+        }
+    }
+}
+
+fn one(key: &str, value: Value) -> Map<String, Value> {
+    Map::from_iter([(key.to_owned(), value)])
+}
+
+/// Name and version, as the server says them.
+fn title(info: &Value) -> String {
+    let of = |key: &str| info.get(key).and_then(Value::as_str).unwrap_or_default();
+    let name = match (of("title"), of("name")) {
+        ("", name) => name,
+        (title, _) => title,
+    };
+    match (one_line(name, 80), one_line(of("version"), 40)) {
+        (name, _) if name.is_empty() => String::new(),
+        (name, version) if version.is_empty() => format!("`{name}`"),
+        (name, version) => format!("`{name}` {version}"),
+    }
+}
+
+/// Arguments to try, and the names of those that are missing in all of them.
+fn arguments(tool: &Tool, folder: Option<&Folder>) -> (Vec<Map<String, Value>>, Vec<String>) {
+    let file = folder.and_then(|folder| {
+        let name = folder.file.as_ref()?;
+        let join = |path: &str, name: &str| format!("{}/{name}", path.trim_end_matches('/'));
+        let written = Template::literal(name).raw;
+        Some((join(&folder.path, name), join(&folder.written, &written)))
+    });
+    let folder = folder.map(|folder| (folder.path.as_str(), folder.written.as_str()));
+    let file = file
+        .as_ref()
+        .map(|(path, written)| (path.as_str(), written.as_str()));
+    let known: Vec<(&str, &str)> = file.iter().chain(&folder).copied().collect();
+    let paths = |either: Option<(&str, &str)>| {
+        let path = |known: Option<(&'_ str, &str)>| known.map(|(path, _)| path.to_owned());
+        (path(file), path(folder), path(either))
+    };
+    let words = super::choice::words(&tool.name);
+    let of_files = words.iter().any(|word| {
+        matches!(
+            word.as_str(),
+            "file" | "files" | "read" | "content" | "contents"
+        )
+    });
+    let order = if of_files {
+        [file, folder]
+    } else {
+        [folder, file]
+    };
+    let mut tries: Vec<Map<String, Value>> = Vec::new();
+    let mut missing: Option<(Map<String, Value>, Vec<String>)> = None;
+    for either in order {
+        let (file, folder, either) = paths(either);
+        let paths = Paths {
+            file: file.as_deref(),
+            folder: folder.as_deref(),
+            either: either.as_deref(),
+        };
+        let found = sample(&tool.input, paths);
+        let args = match all_written(&Value::Object(found.args.clone()), &known) {
+            Value::Object(args) => args,
+            _ => Map::new(),
+        };
+        let mut blanks = found.blanks;
+        if blanks.is_empty() && is_refused(&tool.input, &found.args) {
+            blanks = tool
+                .required()
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect();
+        }
+        if !blanks.is_empty() {
+            missing.get_or_insert((args, blanks));
+        } else if !tries.contains(&args) {
+            tries.push(args);
+        }
+    }
+    match (tries.is_empty(), missing) {
+        (true, Some((args, blanks))) => (vec![args], blanks),
+        (_, _) => (tries, Vec::new()),
+    }
+}
+
+/// A resource that is worth reading: the first text, else the first.
+fn readable(resources: &[Value]) -> Option<(String, String)> {
+    let is_text = |item: &&Value| {
+        let kind = item.get("mimeType").and_then(Value::as_str);
+        kind.is_some_and(|kind| kind.starts_with("text/") || kind.ends_with("json"))
+    };
+    let good = |item: &&Value| {
+        let uri = item.get("uri").and_then(Value::as_str);
+        uri.is_some_and(|uri| !uri.is_empty() && uri.len() <= 2000)
+    };
+    let item = resources
+        .iter()
+        .filter(good)
+        .find(is_text)
+        .or_else(|| resources.iter().find(good))?;
+    Some((item.get("uri")?.as_str()?.to_owned(), about(item)))
+}

@@ -1,0 +1,20 @@
+//! What a server lists → a commented plan for it.
+//!
+//! The main type is [`Draft`]: made of an [`Inventory`], written as text, and
+//! told what came of running that text, until all that is left in it passes.
+//! Pure: others start the server, run the plan and keep the file.
+//!
+//! [`Inventory`]: crate::model::Inventory
+
+mod choice;
+mod draft;
+mod names;
+mod sample;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod text;
+mod tool;
+
+pub use draft::{Called, Draft, Folder, Outcome, Settings};
+pub use names::server_name;
