@@ -6,6 +6,7 @@ mod edit;
 mod features;
 mod load;
 mod matrix;
+mod package;
 mod schema;
 mod scope;
 mod source;
@@ -26,6 +27,7 @@ pub use load::{
     parse_duration, read_project,
 };
 pub use matrix::{Matrix, Variant};
+pub use package::PackageUse;
 pub use schema::plan_schema;
 pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, PlanSource, ReadError, ReplaceError};

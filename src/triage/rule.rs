@@ -237,6 +237,8 @@ impl Rule {
                 | PlanIssue::NotExecutable { .. }
                 | PlanIssue::MissingDirectory { .. }
                 | PlanIssue::MissingVariable { .. }
+                | PlanIssue::MissingPackageArgument { .. }
+                | PlanIssue::InvalidPackage { .. }
                 | PlanIssue::UnknownServer { .. }
                 | PlanIssue::UnknownTool { .. }
                 | PlanIssue::UnknownArgument { .. }

@@ -32,6 +32,7 @@ mod limits;
 mod live_rules;
 mod matrix;
 mod notices;
+mod packages;
 mod peers;
 mod plans;
 mod rules;

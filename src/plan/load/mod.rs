@@ -9,6 +9,9 @@ mod expect;
 mod features;
 mod matrix;
 mod operand;
+mod package;
+#[cfg(test)]
+mod package_tests;
 mod plan;
 mod problem;
 mod project;

@@ -137,6 +137,7 @@ fn parse(
     let broken = !troubles.is_empty();
     let mut reader = Reader::new(&source.text, troubles);
     reader.variant.clone_from(&source.variant);
+    reader.strict = strict;
     let mut parts = Parts::default();
     match root {
         Some(root) if !matches!(root.data, Data::Null) => {
