@@ -58,8 +58,8 @@ pub struct DoctorArgs {
     #[arg(long, value_enum)]
     pub platform: Option<Platform>,
 
-    /// How long a server may take to become ready
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
+    /// How long a server may take to become ready; most clients wait a minute
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
     pub timeout: Duration,
 
     /// Servers starting at the same time
@@ -138,6 +138,7 @@ async fn look(args: &DoctorArgs, color: ColorChoice, world: &World) -> ExitCode 
             settings: &settings,
             engine: &rules,
             world,
+            home: found.home.as_deref(),
         };
         admit(&ward, &found).await
     };

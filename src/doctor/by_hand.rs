@@ -1,8 +1,8 @@
 //! What a person types to see what a server says.
 
-use super::closer::word;
 use super::secrets::names_secret;
 use crate::text::redact::{Redactor, show_argv};
+use crate::text::shell_word as word;
 use std::path::Path;
 
 /// A client's first request, of the revision that all servers know.

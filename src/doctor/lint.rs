@@ -207,15 +207,25 @@ impl Linter<'_> {
         let Some(spot) = args.get(package.index) else {
             return;
         };
+        // A scope and a registry's port hold the same marks as a version.
+        let last = package.spec.rfind('/').map_or(0, |slash| slash + 1);
+        let end = package.spec[last..].find(['@', '=', '<', '>', '~', '!', ' ', ':']);
+        let name = end.map_or(package.spec, |end| &package.spec[..last + end]);
+        let example = package.example.replacen(
+            package
+                .example
+                .split(['@', '=', ':'])
+                .next()
+                .unwrap_or_default(),
+            &quote(name),
+            1,
+        );
         let what = format!(
             "`{} {}` takes whatever version is the newest that day.",
             package.launcher,
             quote(package.spec)
         );
-        let fix = format!(
-            "Name the version that you have tried: `{}`.",
-            package.example
-        );
+        let fix = format!("Name the version that you have tried: `{}`.", example);
         self.warn(Lint::UnpinnedVersion, spot, what, &fix);
     }
 

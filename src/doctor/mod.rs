@@ -8,20 +8,20 @@
 
 mod blanks;
 mod by_hand;
-mod closer;
 mod entry;
 mod launcher;
 mod lint;
 mod places;
 mod read;
+mod remedy;
 mod secrets;
 
 pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;
-pub use closer::closer_look;
 pub use entry::{Config, Entry, Input, Place, Reached, Spot};
 pub use launcher::package_name;
 pub use lint::{duplicate_names, lint, variable_of};
 pub use places::{Base, Client, Platform, USUAL, UsualPlace, client_of};
 pub use read::{ConfigError, MAX_BYTES, read};
+pub use remedy::{Bedside, prescribe};
 pub use secrets::{names_secret, secrets_of};

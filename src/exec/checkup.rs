@@ -37,6 +37,10 @@ pub struct Examined {
     pub vitals: Option<Vitals>,
     /// What went wrong, be it ready or not.
     pub failure: Option<Box<Failure>>,
+    /// Of one that is ready and without a failure: what it said on stderr, as
+    /// that would be told if it were one. Servers that lack what they need
+    /// often start all the same.
+    pub grumble: Option<Box<Failure>>,
     pub era: Option<String>,
     pub stdout_noise: u64,
     pub stdout_noise_sample: Vec<String>,
@@ -144,10 +148,14 @@ async fn visit(
                 facts.start_failure(*start, reach.command().is_some()),
             )),
             vitals: None,
+            grumble: None,
         },
     };
     let cleaner = Cleaner::of_secrets(redactor.clone());
-    if let Some(failure) = &mut examined.failure {
+    for failure in [&mut examined.failure, &mut examined.grumble]
+        .into_iter()
+        .flatten()
+    {
         cleaner.failure(failure);
     }
     if let Some(vitals) = &mut examined.vitals {
@@ -206,6 +214,16 @@ async fn ready(
             ..facts.failure(Phase::Handshake, message)
         }));
     }
+    let stderr = session.stderr().tail();
+    let grumble = (failure.is_none() && !stderr.trim().is_empty()).then(|| {
+        let message = "is ready, and says on stderr what it lacks";
+        Box::new(Failure {
+            outcome: Some(Outcome::Ok),
+            process_alive: Some(true),
+            stderr: Some(stderr),
+            ..facts.failure(Phase::Handshake, message)
+        })
+    });
     let info = session.server_info();
     let vitals = Vitals {
         protocol_version: session.protocol_version(),
@@ -218,6 +236,7 @@ async fn ready(
     let examined = Examined {
         vitals: Some(vitals),
         failure,
+        grumble,
         era: Some(session.era().to_string()),
         stdout_noise,
         stdout_noise_sample,

@@ -268,6 +268,7 @@ pub enum PlanIssue {
     },
     /// A `snapshot:` of which nothing is stored yet.
     SnapshotMissing {
+        /// Of the snapshot.
         name: String,
         /// Where it would be stored.
         path: String,

@@ -3,10 +3,10 @@
 
 use super::quote::{cell, code_cell, harmless, table as md_table};
 use super::words::shell_line;
-use crate::model::{Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel};
+use crate::model::{Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel, Lint};
 use crate::text::{human_duration, one_line, plural, sanitize};
 use anstyle::{AnsiColor, Style};
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -89,6 +89,10 @@ pub fn doctor_text(report: &DoctorReport, options: DoctorOptions) -> String {
                 }
             }));
         }
+        // A cause that is broken in two is not found by searching.
+        if let Some(column) = table.column_mut(2) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
         text.push('\n');
         for line in table.lines() {
             let _ = writeln!(text, "{}", line.trim_end());
@@ -98,6 +102,7 @@ pub fn doctor_text(report: &DoctorReport, options: DoctorOptions) -> String {
         text.push('\n');
         paint.server(server, &mut text);
     }
+    paint.shared(report, &mut text);
     let _ = write!(text, "\n{}\n", paint.tone(BOLD, &summary(report)));
     text
 }
@@ -163,8 +168,8 @@ fn tells(server: &Checkup) -> bool {
     server.state != CheckupState::Disabled
         && (server.diagnosis.is_some()
             || server.message.is_some()
-            || !server.findings.is_empty()
-            || !server.notes.is_empty())
+            || server.findings.iter().any(|finding| !is_shared(finding))
+            || (server.state != CheckupState::Healthy && !server.notes.is_empty()))
 }
 
 fn summary(report: &DoctorReport) -> String {
@@ -203,24 +208,40 @@ fn lint_id(finding: &Finding) -> String {
         .unwrap_or_default()
 }
 
-/// What diagnosis and message say of the cause, the telling line first.
+/// What diagnosis and message say of the cause, the telling line first, and
+/// nothing twice.
 fn story(server: &Checkup, diagnosis: &Diagnosis) -> (Option<String>, Vec<String>) {
     let evidence = diagnosis
         .evidence
         .as_ref()
         .map(|evidence| line(&evidence.text))
-        .filter(|text| !text.is_empty() && !diagnosis.advice.what.contains(text.as_str()));
+        .filter(|text| {
+            let advice = [&diagnosis.advice.what, &diagnosis.advice.why];
+            !text.is_empty() && !advice.iter().any(|said| line(said).contains(text.as_str()))
+        });
+    let evidence = evidence.filter(|_| !is_silence(diagnosis));
     let mut lines = Vec::new();
     lines.extend(
         server
             .message
             .as_deref()
+            .filter(|message| !is_silence(diagnosis) && !says_the_same(message, diagnosis))
             .map(|message| format!("It {}.", line(message).trim_end_matches('.'))),
     );
     lines.push(line(&diagnosis.advice.what));
     lines.push(line(&diagnosis.advice.why));
     lines.retain(|line| !line.is_empty());
     (evidence, lines)
+}
+
+/// Whether all that is known is that nothing came.
+fn is_silence(diagnosis: &Diagnosis) -> bool {
+    diagnosis.root_cause == "startup_timeout"
+}
+
+/// That a command is not found is all that there is to say of it.
+fn says_the_same(message: &str, diagnosis: &Diagnosis) -> bool {
+    diagnosis.root_cause == "command_not_found" && message.starts_with("could not be started")
 }
 
 struct Paint(DoctorOptions);
@@ -275,7 +296,7 @@ impl Paint {
             // Copied as a whole, so neither wrapped nor cut.
             let _ = writeln!(out, "    $ {}", harmless(by_hand));
         }
-        for finding in &server.findings {
+        for finding in server.findings.iter().filter(|finding| !is_shared(finding)) {
             let (level, style) = match finding.level {
                 FindingLevel::Error => ("error", RED),
                 FindingLevel::Warning => ("warning", YELLOW),
@@ -290,14 +311,47 @@ impl Paint {
         }
     }
 
+    /// What holds of most servers is said once.
+    fn shared(&self, report: &DoctorReport, out: &mut String) {
+        let shared: Vec<(&Checkup, &Finding)> = report
+            .servers
+            .iter()
+            .filter(|server| server.state != CheckupState::Disabled)
+            .flat_map(|server| server.findings.iter().map(move |finding| (server, finding)))
+            .filter(|(_, finding)| is_shared(finding))
+            .collect();
+        let Some((_, example)) = shared.first() else {
+            return;
+        };
+        let id = self.tone(YELLOW, &format!("warning[{}]", lint_id(example)));
+        let names: Vec<String> = shared
+            .iter()
+            .map(|(server, _)| one_line(&server.name, 40))
+            .collect();
+        let _ = writeln!(out, "\n{id} {}", plural(shared.len(), "server"));
+        let listed = line(&names.join(", "));
+        self.wrapped("    ", "    ", &format!("{listed}:"), out);
+        self.wrapped("    ", "    ", &line(&example.what), out);
+        self.wrapped("    ", "    ", &line(&example.fix), out);
+    }
+
     fn fix(&self, fix: &str, out: &mut String) {
-        match fix.strip_prefix("$ ") {
-            Some(_) => {
-                let _ = writeln!(out, "    {}", sanitize(fix).replace('\n', " "));
-            }
-            None => self.wrapped("  - ", "    ", &line(fix), out),
+        if is_for_pasting(fix) {
+            let _ = writeln!(out, "    {}", sanitize(fix).replace('\n', " "));
+        } else {
+            self.wrapped("  - ", "    ", &line(fix), out);
         }
     }
+}
+
+/// Whether it is told once for all servers: nearly every configuration has it.
+fn is_shared(finding: &Finding) -> bool {
+    finding.lint == Lint::UnpinnedVersion
+}
+
+/// A command, or a member of an entry: neither wrapped nor cut.
+fn is_for_pasting(fix: &str) -> bool {
+    fix.starts_with("$ ") || fix.starts_with('"')
 }
 
 fn capital(text: &str) -> String {
@@ -354,6 +408,7 @@ pub fn doctor_md(report: &DoctorReport) -> String {
             for fix in &diagnosis.advice.fix {
                 let fix = match fix.strip_prefix("$ ") {
                     Some(command) => code_cell(command),
+                    None if is_for_pasting(fix) => code_cell(fix),
                     None => harmless(fix).into_owned(),
                 };
                 let _ = writeln!(page, "- {fix}");

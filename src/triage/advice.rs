@@ -37,6 +37,7 @@ const KNOWN: &[&str] = &[
     "invalid",
     "origin",
     "install",
+    "python",
 ];
 
 /// The values of placeholders.
@@ -170,6 +171,11 @@ pub(super) fn values(f: &Failure) -> Values {
     set("server", f.server.clone());
     set("step", f.step.clone());
     set("argv0", f.argv.first().cloned());
+    let is_python = |program: &&String| {
+        let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+        name.starts_with("python") || name.starts_with("pypy")
+    };
+    set("python", f.argv.first().filter(is_python).cloned());
     set("cwd", f.cwd.clone());
     set("url", f.url.clone());
     set("message", f.message.clone());

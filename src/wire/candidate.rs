@@ -229,9 +229,12 @@ impl Attempt {
     /// time may not have come so far), and the one without a probe rather than
     /// the other.
     pub(super) fn more_telling(one: Self, other: Self) -> Self {
+        let lives = |attempt: &Self| matches!(attempt.result, Err(Trouble::TimedOut));
+        let beside_one_that_lives = lives(&one) || lives(&other);
         let rank = |attempt: &Self| {
             (
-                !matches!(attempt.result, Err(Trouble::TimedOut)) && !attempt.fell_over_the_other(),
+                !(beside_one_that_lives && attempt.fell_over_the_other()),
+                !matches!(attempt.result, Err(Trouble::TimedOut)),
                 attempt.candidate.connection.look(|peer| {
                     let seen = peer.observed();
                     seen.noise + seen.messages > 0

@@ -348,6 +348,24 @@ async fn a_server_that_never_answers_runs_into_the_limit_that_is_set() {
     assert_eq!(fixture.starts(), 2);
 }
 
+/// As a server in its HTTP mode does with its port.
+#[tokio::test]
+async fn a_mute_server_that_starts_only_once_is_mute_and_no_more() {
+    let body = "
+try: os.open('lock', os.O_CREAT | os.O_EXCL)
+except FileExistsError:
+    log('port 3000 is in use')
+    sys.exit(1)
+log('listening')
+time.sleep(60)";
+    let mut fixture = Fixture::new(body);
+    fixture.launch.startup_timeout = Duration::from_secs(3);
+    let failure = fixture.failed().await;
+    assert_eq!(failure.outcome, Outcome::Timeout);
+    assert_eq!(failure.stderr.trim(), "listening");
+    assert_eq!(fixture.starts(), 2);
+}
+
 #[tokio::test]
 async fn junk_alone_is_shown_and_junk_between_is_lived_with() {
     let mut only = Fixture::new("raw('listening on http://127.0.0.1:3000\\n'); time.sleep(60)");

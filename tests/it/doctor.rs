@@ -161,7 +161,7 @@ fn the_four_classic_errors_say_what_to_do_and_where() {
         (
             "log",
             &[
-                "The folder /nowhere/log does not exist: create it, or name another",
+                "The folder /nowhere/log does not exist: create it, or name another one",
                 "$ mkdir -p /nowhere/log",
             ][..],
         ),
@@ -435,6 +435,7 @@ fn the_table_and_what_follows_it_read_well() {
     let ended = project.jelly(&["doctor", "mcp.json"]).output();
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     let mut settings = insta::Settings::clone_current();
+    settings.add_filter(&regex::escape(JELLY), "[JELLY]");
     settings.add_filter(r" +<?\d+(\.\d+)? m?s\b", "  TIME");
     settings.bind(|| insta::assert_snapshot!(ended.stdout));
 }

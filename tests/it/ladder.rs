@@ -185,8 +185,8 @@ fn json_in_a_text_is_parsed_and_held_against_the_schema_first() {
     run.ends(1, "code_failure");
     for (step, state, adapter) in [
         ("free", "passed", "json_text"),
-        // Read all the same; but what was declared belongs elsewhere.
-        ("fits", "failed", "json_text"),
+        ("fits", "passed", "json_text"),
+        // Read all the same; but the server owes what it declares.
         ("other", "failed", "declared"),
     ] {
         let report = run.last().step(step);
@@ -195,16 +195,14 @@ fn json_in_a_text_is_parsed_and_held_against_the_schema_first() {
             (&json!(state), &json!(adapter))
         );
     }
-    for step in ["fits", "other"] {
-        let failure = run.last().failure(step);
-        let message = failure["message"].as_str().unwrap();
-        assert!(
-            message.starts_with("the result breaks the tool's own output schema")
-                && !message.contains("more mismatch"),
-            "{message}"
-        );
-        assert_eq!(failure["diagnosis"]["side"], "code");
-    }
+    let failure = run.last().failure("other");
+    let message = failure["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("the result breaks the tool's own output schema")
+            && !message.contains("more mismatch"),
+        "{message}"
+    );
+    assert_eq!(failure["diagnosis"]["side"], "code");
 }
 
 #[test]
@@ -380,7 +378,7 @@ fn each_rung_is_told_wherever_a_step_is_told() {
 }
 
 #[test]
-fn in_a_session_that_knows_no_structured_content_json_in_text_keeps_the_schema() {
+fn json_in_text_keeps_the_schema_with_a_word_unless_every_word_counts() {
     let tools = format!(
         "[{{ name: read, outputSchema: {}, response: {{ text: '{{\"celsius\": 21}}' }} }}]",
         temperature()
@@ -388,12 +386,16 @@ fn in_a_session_that_knows_no_structured_content_json_in_text_keeps_the_schema()
     let steps = "[{ id: read, tool: read, expect: { structured: { equals: { celsius: 21 } } } }]";
     let project = project(steps, &tools);
     let plan = project.read("plan.yaml");
-    for (revision, code) in [("2025-03-26", 0), ("2025-06-18", 1), ("2026-07-28", 1)] {
+    for (revision, strict) in [("2025-03-26", 0), ("2025-06-18", 1), ("2026-07-28", 1)] {
         let pinned = format!("protocol: {revision}, command");
         project.write("plan.yaml", plan.replace("command", &pinned));
         let run = project.run(&[]);
-        assert_eq!(run.code, Some(code), "{revision}: {}", run.stdout);
+        run.ends(0, "passed");
         assert_eq!(run.last().step("read")["adapter"], "json_text");
+        let notes = run.last().server("s")["notes"].to_string();
+        assert_eq!(notes.contains("as text alone"), strict == 1, "{notes}");
+        let run = project.run(&["--wire-check"]);
+        assert_eq!(run.code, Some(strict), "{revision}: {}", run.stdout);
     }
 }
 

@@ -4,8 +4,8 @@
 use super::super::settings::World;
 use super::find::Found;
 use crate::doctor::{
-    Config, Entry, Platform, Reached, Spot, Surroundings, by_hand, closer_look, duplicate_names,
-    fill, lint, names_secret, secrets_of,
+    Bedside, Config, Entry, Platform, Reached, Spot, Surroundings, by_hand, duplicate_names, fill,
+    lint, names_secret, prescribe, secrets_of,
 };
 use crate::exec::{CheckupSettings, Examined, examine, preflight};
 use crate::model::{Checkup, CheckupState, Failure, Finding, Outcome};
@@ -23,6 +23,10 @@ use tokio::task::JoinSet;
 /// More lines of stderr than a reader looks at.
 const STDERR_LINES: usize = 20;
 
+/// What no server works without, even if it starts. Of all else that servers
+/// that are ready say on stderr, much is of no account.
+const SERIOUS: &[&str] = &["missing_argument"];
+
 /// What all servers share.
 pub struct Ward<'a> {
     pub platform: Platform,
@@ -32,6 +36,7 @@ pub struct Ward<'a> {
     pub settings: &'a CheckupSettings,
     pub engine: &'a Engine,
     pub world: &'a World,
+    pub home: Option<&'a Path>,
 }
 
 /// A server before it is started.
@@ -197,11 +202,18 @@ impl Ward<'_> {
             }
             None => Examined::default(),
         };
-        self.fill_in(&mut checkup, examined, &reach);
+        self.fill_in(&mut checkup, examined, &reach, config, entry);
         checkup
     }
 
-    fn fill_in(&self, checkup: &mut Checkup, examined: Examined, reach: &Reach) {
+    fn fill_in(
+        &self,
+        checkup: &mut Checkup,
+        examined: Examined,
+        reach: &Reach,
+        config: &Config,
+        entry: &Entry,
+    ) {
         let redactor = &self.settings.redactor;
         checkup.state = match (&examined.vitals, &examined.failure) {
             (Some(_), None) => CheckupState::Healthy,
@@ -226,7 +238,14 @@ impl Ward<'_> {
             .collect();
         checkup.stderr_tail = last_lines(&sanitize(&examined.stderr_tail));
         checkup.notes.extend(examined.notes);
-        if let Some(failure) = examined.failure {
+        let grumble = examined.grumble.filter(|grumble| {
+            let diagnosis = self.engine.diagnose(grumble);
+            SERIOUS.contains(&diagnosis.root_cause.as_str())
+        });
+        if grumble.is_some() {
+            checkup.state = CheckupState::Unwell;
+        }
+        if let Some(failure) = examined.failure.or(grumble) {
             checkup.url.clone_from(&failure.url);
             checkup.message = failure.message.as_deref().map(|message| {
                 let message = sanitize(message);
@@ -236,8 +255,15 @@ impl Ward<'_> {
                 }
             });
             let mut diagnosis = self.engine.diagnose(&failure);
-            let stderr = failure.stderr.as_deref().unwrap_or_default();
-            closer_look(&mut diagnosis, &sanitize(stderr), Path::exists);
+            let bedside = Bedside {
+                config,
+                entry,
+                failure: &failure,
+                redactor,
+                home: self.home,
+                is_there: &Path::exists,
+            };
+            prescribe(&mut diagnosis, &bedside);
             checkup.diagnosis = Some(diagnosis);
             checkup.by_hand = hand(&failure, reach, redactor);
         }

@@ -138,6 +138,7 @@ impl<'a> Trial<'a> {
             settings: &settings,
             engine: self.shared.rules,
             world: &world,
+            home: origin.home.as_deref(),
         };
         let mut checkup = ward.told(&origin.config, &origin.folder, examined);
         if let Some(checkup) = &mut checkup

@@ -102,7 +102,8 @@ impl<'t> Witness<'t> {
         let is = Witness::of(after).value;
         // As text, since the order of keys counts; but that of merged ones is
         // behind the map's own, wherever those are added.
-        let in_order = before.contains("<<") || meant.to_string() == is.to_string();
+        let (meant_text, is_text) = (meant.to_string(), is.to_string());
+        let in_order = before.contains("<<") || meant_text == is_text;
         if meant != is || !in_order {
             return Err(format!("means {is}\ninstead of {meant}"));
         }

@@ -1,0 +1,15 @@
+//! From a diagnosis to what a person pastes into a client's configuration to
+//! mend it.
+//!
+//! Main function: [`prescribe`]. The cause stays triage's to name; its advice
+//! is kept where it fits, and what it says of plans is said of
+//! configurations. A line that begins with `$ ` is a command, one that begins
+//! with `"` a member of the entry; what stands in `<…>` is for the person to
+//! fill in.
+
+mod commands;
+mod entries;
+mod prescribe;
+mod words;
+
+pub use prescribe::{Bedside, prescribe};
