@@ -3,7 +3,6 @@
 
 use super::Options;
 use super::measure::{Spread, run};
-use serde_json::{Map, Value, json};
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -49,15 +48,15 @@ pub fn measure(options: &Options) -> io::Result<()> {
     Ok(())
 }
 
-/// The servers from this one on; the last one is the slowest.
+/// The servers from this one on; the last one is the slowest. Paths and scripts
+/// of this program are written alike in JSON and in Rust.
 fn configuration(jelly: &Path, from: u32) -> String {
-    let servers: Map<String, Value> = (from..SERVERS)
+    let servers: Vec<String> = (from..SERVERS)
         .map(|n| {
             let wait = SLOWEST * f64::from(n + 1) / f64::from(SERVERS);
             let script = format!("sleep {wait:.2}; exec \"$0\" mock --era legacy");
-            let server = json!({ "command": "sh", "args": ["-c", script, jelly] });
-            (format!("server-{n}"), server)
+            format!("\"server-{n}\": {{ \"command\": \"sh\", \"args\": [\"-c\", {script:?}, {jelly:?}] }}")
         })
         .collect();
-    json!({ "mcpServers": servers }).to_string()
+    format!("{{ \"mcpServers\": {{ {} }} }}", servers.join(", "))
 }
