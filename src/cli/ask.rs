@@ -1,6 +1,7 @@
 //! What a person is asked on a terminal.
 
 use super::settings::World;
+use crate::process::Terminal;
 use crate::text::sanitize;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, BufRead, Write};
@@ -27,6 +28,8 @@ pub fn may_ask(world: &World) -> bool {
 /// Asks until there is an answer, or the input ends. Dropping the future gives
 /// the terminal its echo back.
 pub async fn ask(question: &Question<'_>) -> Option<String> {
+    // Dropped after the echo is back, which only who is in front may change.
+    let _terminal = Terminal::take();
     let _quiet = question.secret.then(Quiet::new).flatten();
     loop {
         let mut prompt = sanitize(question.prompt).into_owned();

@@ -1,5 +1,6 @@
 //! `jelly init`: a live server → a plan for it → an exit code.
 
+mod from_package;
 mod keep;
 mod origin;
 mod trial;
@@ -31,6 +32,7 @@ const PLAN_SCHEMA: &str = "plan.schema.json";
 #[command(
     override_usage = "jelly init [OPTIONS] -- COMMAND [ARGS]...\n       \
                       jelly init [OPTIONS] URL\n       \
+                      jelly init [OPTIONS] server.json\n       \
                       jelly init [OPTIONS] --config CONFIG [NAME]...",
     after_help = "\
 The server is started, asked what it has, and every tool is called that declares itself read-only,
@@ -43,8 +45,8 @@ Exit codes:
   0  the plan is written, and it passed"
 )]
 pub struct InitArgs {
-    /// The server's URL; with --config, the servers that are meant [default: all of them]
-    #[arg(value_name = "URL|NAME")]
+    /// The server's URL or its server.json; with --config, the servers that are meant [default: all]
+    #[arg(value_name = "URL|FILE|NAME")]
     pub names: Vec<String>,
 
     /// The command that starts the server, behind `--`
@@ -71,8 +73,8 @@ pub struct InitArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// A value that the configuration leaves open
-    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = origin::parse_pair)]
+    /// A value that the configuration or the server.json leaves open
+    #[arg(long = "arg", value_name = "NAME=VALUE", allow_hyphen_values = true, value_parser = origin::parse_pair)]
     pub args: Vec<(String, String)>,
 
     /// A variable for the server; without a value, the one that the environment has

@@ -21,6 +21,8 @@ const STEP_SCHEMA: usize = 1500;
 const LISTED_SCHEMA: usize = 500;
 /// So many items of a list are held by their names; tools, all of them.
 const MAX_LISTED: usize = 50;
+/// The longest name that is held; longer ones are nobody's.
+const MAX_NAME: usize = 200;
 /// How much of an answer a comment quotes, in bytes.
 const QUOTED: usize = 160;
 
@@ -139,7 +141,22 @@ fn all_written(value: &Value, paths: &[(&str, &str)]) -> Value {
 
 /// Whether a name can stand in a step: it is no template, and there is one.
 fn can_be_named(name: &str) -> bool {
-    !name.is_empty() && !has_reference(name)
+    !name.is_empty() && name.len() <= MAX_NAME && !has_reference(name)
+}
+
+/// The path to what is called so in a list.
+fn item(list: &str, member: &str, name: &str) -> String {
+    let mut path = format!("{list}[?@.{member} == '");
+    for c in name.chars() {
+        match c {
+            '\'' | '\\' => path.extend(['\\', c]),
+            // What is not in the first plane is no control character.
+            c if c.is_control() => path.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => path.push(c),
+        }
+    }
+    path.push_str("']");
+    path
 }
 
 fn one_path(path: &str, operator: &str, operand: Value) -> Value {
@@ -158,7 +175,7 @@ impl Draft {
         };
         let mut ids = Ids::default();
         let tools = inventory.tools.as_deref().unwrap_or_default();
-        if !tools.is_empty() {
+        if inventory.tools.is_some() {
             draft.tools(tools, &mut ids);
         }
         draft.resources(inventory, &mut ids);
@@ -195,7 +212,10 @@ impl Draft {
     }
 
     fn tools(&mut self, items: &[Value], ids: &mut Ids) {
-        let about = "What clients rely on: these tools, and what they declare of their output.";
+        let about = match items {
+            [] => "There are no tools yet; a list of them there is.",
+            _ => "What clients rely on: these tools, and what they declare of their output.",
+        };
         // What it expects follows from which tools are called.
         self.add(ids.of("tools"), about, What::List("tools"));
         let mut seen = HashSet::new();
@@ -252,11 +272,9 @@ impl Draft {
             };
             let step = self.add(ids.of("resources"), about, What::List("resources"));
             if let Some((uri, _)) = &read {
-                let listed = json!({ "uri": written(uri) });
-                step.expect.insert(
-                    "json".to_owned(),
-                    json!([one_path("$.resources", "contains", listed)]),
-                );
+                let listed = item("$.resources", "uri", uri);
+                let held = one_path(&listed, "exists", Value::Bool(true));
+                step.expect.insert("json".to_owned(), json!([held]));
             }
             if let Some((uri, about)) = read {
                 self.add(ids.of("read"), &about, What::Read(uri));
@@ -284,8 +302,9 @@ impl Draft {
         let listed: Vec<Value> = items
             .iter()
             .filter_map(|item| item.get(member)?.as_str())
+            .filter(|value| value.len() <= MAX_NAME)
             .take(MAX_LISTED)
-            .map(|value| one_path(path, "contains", json!({ member: written(value) })))
+            .map(|value| one_path(&item(path, member, value), "exists", Value::Bool(true)))
             .collect();
         if !listed.is_empty() {
             let step = self.add(ids.of(list), "", What::List(list));
@@ -498,7 +517,10 @@ impl Draft {
             expect.retain(|key, _| key == "is_error");
         }
         if step.what == What::List("tools") {
-            expect.insert("json".to_owned(), self.listed());
+            let listed = self.listed();
+            if !listed.is_empty() {
+                expect.insert("json".to_owned(), Value::Array(listed));
+            }
         }
         if !expect.is_empty() {
             map.insert("expect".to_owned(), Value::Object(expect));
@@ -508,25 +530,26 @@ impl Draft {
 
     /// What the list of tools has to hold: all names, and that output schemas
     /// are declared; of those that no call shows, what they say.
-    fn listed(&self) -> Value {
+    fn listed(&self) -> Vec<Value> {
         let tools = self.steps.iter().filter_map(|step| match &step.what {
             What::Tool(tool) => Some((tool, step.left.is_none())),
             What::List(_) | What::Read(_) | What::Prompt(_) | What::Request(_) => None,
         });
         tools
             .map(|(tool, called)| {
-                let mut part = one("name", written(&tool.name));
-                if let Some(schema) = &tool.output {
-                    let limit = if called { 0 } else { LISTED_SCHEMA };
-                    let outline = match (outline(schema, limit), schema.get("type")) {
-                        (Value::Object(none), Some(kind)) if none.is_empty() => {
-                            json!({ "type": kind })
-                        }
-                        (outline, _) => outline,
-                    };
-                    part.insert("outputSchema".to_owned(), all_written(&outline, &[]));
-                }
-                one_path("$.tools", "contains", Value::Object(part))
+                let item = item("$.tools", "name", &tool.name);
+                let Some(schema) = &tool.output else {
+                    return one_path(&item, "exists", Value::Bool(true));
+                };
+                let limit = if called { 0 } else { LISTED_SCHEMA };
+                let outline = match (outline(schema, limit), schema.get("type")) {
+                    (Value::Object(none), Some(kind)) if none.is_empty() => {
+                        json!({ "type": kind })
+                    }
+                    (outline, _) => outline,
+                };
+                let path = format!("{item}.outputSchema");
+                one_path(&path, "contains", all_written(&outline, &[]))
             })
             .collect()
     }
@@ -640,7 +663,7 @@ fn readable(resources: &[Value]) -> Option<(String, String)> {
     };
     let good = |item: &&Value| {
         let uri = item.get("uri").and_then(Value::as_str);
-        uri.is_some_and(|uri| !uri.is_empty() && uri.len() <= 2000)
+        uri.is_some_and(|uri| !uri.is_empty() && uri.len() <= MAX_NAME)
     };
     let item = resources
         .iter()

@@ -201,18 +201,21 @@ proptest! {
                 _ => {}
             }
         }
-        // Every name is looked for, as it is.
-        if let Some(list) = plan.step("tools") {
-            let wanted: Vec<Value> = list.expect.json.iter()
-                .flat_map(|held| &held.predicates)
-                .map(|held| meant(&held.operand)["name"].clone())
-                .collect();
-            for tool in &tools {
-                let name = tool["name"].as_str().unwrap_or_default();
-                if !name.is_empty() && !name.contains("${") {
-                    prop_assert!(wanted.contains(&tool["name"]), "{name:?} in\n{text}");
-                }
+        // What is looked for is what the server lists.
+        let listed = json!({
+            "tools": tools, "resources": inventory.resources, "prompts": inventory.prompts,
+            "resourceTemplates": inventory.resource_templates,
+        });
+        for step in plan.steps.iter().filter(|step| matches!(step.request, Request::List(_))) {
+            for held in &step.expect.json {
+                prop_assert!(!held.path.query(&listed).is_empty(), "{} in\n{text}", held.raw_path);
             }
+        }
+        let named = tools.iter().filter_map(|tool| tool["name"].as_str())
+            .filter(|name| !name.is_empty() && !name.contains("${"))
+            .collect::<std::collections::BTreeSet<_>>();
+        if let Some(list) = plan.step("tools") {
+            prop_assert_eq!(list.expect.json.len(), named.len(), "{}", text);
         }
         // What is left out is ready: its `#` taken away, the plan is one still.
         let whole = read(&uncommented(&text));

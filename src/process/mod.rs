@@ -20,6 +20,7 @@ mod shutdown;
 mod spawn;
 mod stderr;
 mod supervise;
+mod terminal;
 mod unix;
 
 #[cfg(target_os = "linux")]
@@ -40,3 +41,4 @@ pub use shutdown::{How, Shutdown, sweep_orphans};
 pub use spawn::{Capture, CommandSpec, Process, spawn};
 pub use stderr::{Mark, StderrHandle};
 pub use supervise::{Role, WorkerEnd, supervise};
+pub use terminal::Terminal;

@@ -17,7 +17,9 @@ pub enum Role {
     /// The worker has a process group of its own, so that a signal to the
     /// group of the caller does not take it before it could clean up, and so
     /// that a Ctrl-C reaches it once, passed on by the supervisor. It may
-    /// write to the terminal, yet not read from it.
+    /// write to the terminal; to read from it takes a [`Terminal`].
+    ///
+    /// [`Terminal`]: super::Terminal
     Worker,
     /// The worker has ended, its descendants are gone; pass its end on.
     Supervisor(WorkerEnd),

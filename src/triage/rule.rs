@@ -78,6 +78,7 @@ impl Field {
         Self::Title,
         Self::Log,
     ];
+
     /// Its bit in a set of fields.
     pub(super) fn bit(self) -> u32 {
         1 << self as u32

@@ -2,10 +2,20 @@
 //! are, and fail when their server changes.
 
 use crate::support::{Project, real};
+use serde_json::{Value, json};
 
-const EVERYTHING: &str = "npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js";
-const FILESYSTEM: &str = "npm/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js";
-const MEMORY: &str = "npm/node_modules/@modelcontextprotocol/server-memory/dist/index.js";
+/// The servers of npm, in a project that has them beside it.
+fn with_servers() -> Project {
+    let project = Project::empty();
+    let servers = real("npm/node_modules");
+    let here = project.path("node_modules");
+    std::os::unix::fs::symlink(servers, here).unwrap();
+    project
+}
+
+fn server(name: &str) -> String {
+    format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js")
+}
 
 /// `jelly init` with these arguments, then `check` and `run` of its plan; the
 /// plan.
@@ -27,30 +37,35 @@ fn calls(plan: &str) -> usize {
 
 #[test]
 fn the_plan_of_a_filesystem_server_reads_what_it_was_given() {
-    let project = Project::empty();
+    let project = with_servers();
     project.write("data/a.txt", "hello");
-    let server = real(FILESYSTEM);
-    let args = ["--", "node", &server, "data"];
+    let args = ["--", "node", &server("filesystem"), "data"];
     let plan = made(&project, &args, "plans/filesystem.yaml");
     assert_eq!(calls(&plan), 10, "{plan}");
-    insta::assert_snapshot!(plan.replace(&server, "server-filesystem/dist/index.js"));
+    insta::assert_snapshot!(plan);
 }
 
 #[test]
 fn the_plan_of_a_memory_server_changes_nothing() {
-    let project = Project::empty();
-    let server = real(MEMORY);
-    let plan = made(&project, &["--", "node", &server], "plans/memory.yaml");
+    let project = with_servers();
+    let args = ["--", "node", &server("memory")];
+    let plan = made(&project, &args, "plans/memory.yaml");
     assert_eq!(calls(&plan), 3, "{plan}");
+    insta::assert_snapshot!(plan);
 }
 
 #[test]
-fn the_plan_of_the_reference_server_calls_all_that_it_may() {
-    let project = Project::empty();
-    let server = real(EVERYTHING);
-    let plan = made(&project, &["--", "node", &server], "plans/everything.yaml");
+fn the_plan_of_the_reference_server_is_the_one_of_the_documents() {
+    let project = with_servers();
+    let args = ["--", "node", &server("everything")];
+    let plan = made(&project, &args, "plans/everything.yaml");
     assert_eq!(calls(&plan), 11, "{plan}");
-    insta::assert_snapshot!(plan.replace(&server, "server-everything/dist/index.js"));
+    let typed = format!("    command: node\n    args: [{}]\n", server("everything"));
+    let shown = "    command: npx\n    args: [\"-y\", \"@modelcontextprotocol/server-everything\"]\n";
+    assert!(plan.contains(&typed), "{plan}");
+    let plan = plan.replace(&typed, shown);
+    let page = include_str!("../../docs/init.md");
+    assert!(page.contains(&plan), "docs/init.md shows another plan than this:\n{plan}");
 }
 
 #[test]
@@ -67,4 +82,443 @@ fn plans_of_servers_from_pypi_pass() {
         "plans/echo.yaml",
     );
     assert!(plan.contains("  #   args: { message: hello }"), "{plan}");
+}
+
+/// A server of the tools and answers that `spec.json` says; what it is called
+/// with goes to `calls.log`.
+const SCRIPTED: &str = r#"
+import json, os, sys
+here = os.path.dirname(os.path.abspath(__file__))
+spec = json.load(open(os.path.join(here, "spec.json")))
+def send(id, result): print(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}), flush=True)
+for line in sys.stdin:
+    m = json.loads(line)
+    method, params = m.get("method"), m.get("params", {})
+    if "id" not in m: continue
+    if method == "initialize":
+        send(m["id"], {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "scripted", "version": "1"}})
+    elif method == "tools/list": send(m["id"], {"tools": spec["tools"]})
+    elif method == "tools/call":
+        with open(os.path.join(here, "calls.log"), "a") as log: log.write(params["name"] + "\n")
+        name = params["name"]
+        if name == "dies": os._exit(1)
+        if name == "hangs": continue
+        text = spec.get("answers", {}).get(name, "fine")
+        send(m["id"], {"content": [{"type": "text", "text": text}], "isError": name == "refuses"})
+    else:
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
+"#;
+
+fn scripted(spec: &Value) -> Project {
+    let project = Project::empty();
+    project.write("server.py", SCRIPTED);
+    project.write("spec.json", spec.to_string());
+    project
+}
+
+/// The server of the arguments, with a program before it that changes what it
+/// says as `change.py` says: `m` is a message, and `list` the tools that it
+/// lists by their names, where it does.
+const CHANGED: &str = r#"
+import json, os, subprocess, sys, threading
+here = os.path.dirname(os.path.abspath(__file__))
+file = os.path.join(here, "change.py")
+change = open(file).read() if os.path.exists(file) else ""
+server = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def forward():
+    for line in sys.stdin:
+        server.stdin.write(line); server.stdin.flush()
+    server.stdin.close()
+threading.Thread(target=forward, daemon=True).start()
+for line in server.stdout:
+    m = json.loads(line)
+    result = m.get("result") or {}
+    listed = {tool["name"]: tool for tool in result.get("tools", [])}
+    exec(change, {"m": m, "result": result, "listed": listed})
+    print(json.dumps(m), flush=True)
+"#;
+
+#[test]
+fn a_server_that_breaks_its_contract_fails_its_plan() {
+    let project = with_servers();
+    project.write("changed.py", CHANGED);
+    let server = server("memory");
+    let args = [
+        "--name",
+        "memory",
+        "--",
+        "python3",
+        "changed.py",
+        "node",
+        &server,
+    ];
+    made(&project, &args, "plans/memory.yaml");
+    let breach =
+        "if 'structuredContent' in result: result['structuredContent'].pop('relations', 0)";
+    let both = "
+if 'read_graph' in listed:
+    schema = listed['read_graph']['outputSchema']
+    schema['properties']['edges'] = schema['properties'].pop('relations')
+    schema['required'] = ['entities', 'edges']
+if 'structuredContent' in result:
+    result['structuredContent']['edges'] = result['structuredContent'].pop('relations', [])";
+    let uncalled = "
+if listed: listed['create_entities']['outputSchema']['properties']['entities'] = {'type': 'object'}";
+    for (what, change, step) in [
+        (
+            "a called tool has another name",
+            "if listed: listed['read_graph']['name'] = 'read_graph2'",
+            "tools",
+        ),
+        (
+            "a tool that is not called has another name",
+            "if listed: listed['delete_relations']['name'] = 'x'",
+            "tools",
+        ),
+        ("an output breaks its schema", breach, "read_graph"),
+        ("schema and output change together", both, "read_graph"),
+        (
+            "a schema is no more declared",
+            "if listed: del listed['read_graph']['outputSchema']",
+            "tools",
+        ),
+        (
+            "the schema of a tool that is not called changes",
+            uncalled,
+            "tools",
+        ),
+    ] {
+        project.write("change.py", change);
+        let run = project
+            .jelly(&["run", "plans/memory.yaml", "--seed", "1"])
+            .output();
+        assert_eq!(run.code, Some(1), "{what}: {}{}", run.stdout, run.stderr);
+        let named = format!("FAIL     memory/{step} ");
+        assert!(run.stdout.contains(&named), "{what}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn what_may_destroy_something_is_never_called_unless_it_is_asked_for() {
+    let hints = |hints: Value| json!({"inputSchema": {"type": "object"}, "annotations": hints});
+    let tools: Vec<Value> = [
+        ("look", hints(json!({"readOnlyHint": true}))),
+        ("tidy", hints(json!({"destructiveHint": false}))),
+        ("get_time", hints(json!({}))),
+        (
+            "wipe",
+            hints(json!({"readOnlyHint": false, "destructiveHint": true})),
+        ),
+        ("reset", hints(json!({}))),
+        ("go", hints(json!({"readOnlyHint": false}))),
+        (
+            "mail",
+            hints(json!({"destructiveHint": false, "openWorldHint": true})),
+        ),
+    ]
+    .into_iter()
+    .map(|(name, mut tool)| {
+        tool["name"] = json!(name);
+        tool
+    })
+    .collect();
+    let project = scripted(&json!({ "tools": tools }));
+    let plan = made(
+        &project,
+        &["--", "python3", "server.py"],
+        "plans/scripted.yaml",
+    );
+    let called = |project: &Project| {
+        let mut names: Vec<String> = project
+            .read("calls.log")
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    };
+    assert_eq!(called(&project), ["get_time", "look", "tidy"]);
+    for name in ["wipe", "reset", "go", "mail"] {
+        assert!(plan.contains(&format!("  # - id: {name}\n")), "{plan}");
+    }
+    let all = ["--call-all", "--force", "--", "python3", "server.py"];
+    made(&project, &all, "plans/scripted.yaml");
+    assert_eq!(called(&project).len(), 7);
+}
+
+#[test]
+fn what_fails_hangs_or_kills_the_server_is_left_out_with_the_reason() {
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}});
+    let names = ["refuses", "fine", "hangs", "dies", "last"];
+    let tools: Vec<Value> = names.into_iter().map(tool).collect();
+    let answers = json!({"refuses": "not\ntoday: # ever"});
+    let project = scripted(&json!({ "tools": tools, "answers": answers }));
+    let args = ["--call-timeout", "500ms", "--", "python3", "server.py"];
+    let plan = made(&project, &args, "plans/scripted.yaml");
+    assert_eq!(calls(&plan), 2, "{plan}");
+    assert!(plan.contains("not today: # ever"), "{plan}");
+    for name in ["refuses", "hangs", "dies"] {
+        assert!(plan.contains(&format!("  # - id: {name}\n")), "{plan}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_start_leaves_its_diagnosis_and_no_file() {
+    let project = Project::empty();
+    let ended = project.jelly(&["init", "--", "no-such-server"]).output();
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    for said in [
+        "command_not_found",
+        "command not found: no-such-server",
+        "command -v no-such-server",
+    ] {
+        assert!(ended.stderr.contains(said), "{said} in\n{}", ended.stderr);
+    }
+    assert!(!project.exists("plans"));
+    let dies = ["init", "--", "python3", "-c", "raise SystemExit('no key')"];
+    let ended = project.jelly(&dies).output();
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stderr.contains("no key"), "{}", ended.stderr);
+    assert!(!project.exists("plans"));
+}
+
+#[test]
+fn a_plan_that_is_there_stays_unless_force_is_given() {
+    let project = scripted(&json!({ "tools": [] }));
+    project.write("plans/scripted.yaml", "mine");
+    project.write("own.yaml", "mine");
+    let server = ["--", "python3", "server.py"];
+    for args in [&[][..], &["-o", "own.yaml"], &["-o", "plans"]] {
+        let ended = project.jelly(&["init"]).args(args).args(&server).output();
+        assert_eq!(ended.code, Some(2), "{args:?} {}", ended.stderr);
+        assert!(ended.stderr.contains("help: "), "{}", ended.stderr);
+    }
+    assert_eq!(project.read("plans/scripted.yaml"), "mine");
+    assert_eq!(project.read("own.yaml"), "mine");
+    let ended = project
+        .jelly(&["init", "-o", "own.yaml", "--force"])
+        .args(&server)
+        .output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(project.read("own.yaml").contains("version: 1"));
+    let printed = project.jelly(&["init", "-o", "-"]).args(&server).output();
+    assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    assert!(
+        printed.stdout.starts_with("# yaml-language-server: "),
+        "{}",
+        printed.stdout
+    );
+    assert!(printed.stderr.contains("next: "), "{}", printed.stderr);
+}
+
+#[test]
+fn what_can_not_be_meant_is_said() {
+    let project = Project::empty();
+    project.write(
+        "mcp.json",
+        r#"{"mcpServers": {"files": {"command": "x"}, "off": {"command": "y", "disabled": true}}}"#,
+    );
+    project.write("bad.json", "{");
+    for (args, said) in [
+        (&[][..], "no server was named"),
+        (&["npx"], "is no URL"),
+        (&["--config", "mcp.json", "file"], "did you mean `files`?"),
+        (&["--config", "none.json"], "can't be read"),
+        (&["--config", "bad.json"], "invalid JSON"),
+        (&["--name", "a/b", "--", "x"], "can't be called"),
+        (&["--arg", "x=1", "--", "y"], "nothing has this name"),
+        (&["--header", "x", "http://127.0.0.1:9/mcp"], "NAME: VALUE"),
+        (&["none.json"], "can't be read"),
+        (&["bad.json"], "invalid JSON"),
+    ] {
+        let ended = project.jelly(&["init"]).args(args).output();
+        assert_eq!(
+            ended.code,
+            Some(2),
+            "{args:?} {}{}",
+            ended.stdout,
+            ended.stderr
+        );
+        assert!(ended.stderr.contains(said), "{args:?} {}", ended.stderr);
+        assert!(!project.exists("plans"));
+    }
+}
+
+const SECRET: &str = "sk-0123456789abcdef-sw0rdfish";
+
+#[test]
+fn secrets_of_a_configuration_stay_out_of_the_plan() {
+    let project = scripted(&json!({ "tools": [] }));
+    let entry = json!({"command": "python3", "args": ["server.py", "--token", SECRET, "${REGION:-eu}"],
+        "env": {"API_KEY": "pl41n-secret-value", "LEVEL": "debug"}});
+    project.write(
+        ".mcp.json",
+        json!({"mcpServers": {"mine": entry}}).to_string(),
+    );
+    let ended = project.jelly(&["init", "--config", ".mcp.json"]).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let plan = project.read("plans/mine.yaml");
+    for text in [&plan, &ended.stdout, &ended.stderr] {
+        assert!(
+            !text.contains("sw0rdfish") && !text.contains("pl41n"),
+            "{text}"
+        );
+    }
+    assert!(
+        plan.contains(r#"args: [server.py, "--token", "${secret:TOKEN}", eu]"#),
+        "{plan}"
+    );
+    assert!(
+        plan.contains(r#"API_KEY: "${secret:API_KEY}", LEVEL: debug"#),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("TODO: set API_KEY, TOKEN in the environment"),
+        "{plan}"
+    );
+    let call = project.jelly(&["run", "plans/mine.yaml"]);
+    let run = call
+        .env("API_KEY", "x-y-z-w")
+        .env("TOKEN", "x-y-z-v")
+        .output();
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+}
+
+const INPUTS: &str = r#"{
+  "inputs": [
+    { "id": "region", "type": "pickString", "description": "Which region?", "options": ["eu", "us"], "default": "eu" },
+    { "id": "api-key", "type": "promptString", "description": "The key of the API", "password": true }
+  ],
+  "servers": {
+    "asking": { "command": "python3", "args": ["server.py", "${input:region}", "${env:PLACE_NAME}"],
+                "env": { "API_KEY": "${input:api-key}" } }
+  }
+}"#;
+
+#[test]
+fn without_a_terminal_all_that_is_missing_is_said_at_once() {
+    let project = scripted(&json!({ "tools": [] }));
+    project.write("mcp.json", INPUTS);
+    let ended = project.jelly(&["init", "--config", "mcp.json"]).output();
+    assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+    for said in ["--arg api-key=VALUE", "--arg PLACE_NAME=VALUE"] {
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+    assert!(!project.exists("plans"));
+    let key = format!("api-key={SECRET}");
+    let args = [
+        "init",
+        "--config",
+        "mcp.json",
+        "--arg",
+        &key,
+        "--arg",
+        "PLACE_NAME=Bonn",
+    ];
+    let ended = project.jelly(&args).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let plan = project.read("plans/asking.yaml");
+    assert!(plan.contains("args: [server.py, eu, Bonn]"), "{plan}");
+}
+
+/// Runs a program at a terminal, and types what `talk.json` says: pairs of what
+/// to wait for, and a line.
+const TERMINAL: &str = r#"
+import json, os, pty, select, sys
+talk = json.load(open("talk.json"))
+pid, fd = pty.fork()
+if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
+seen, rest = b"", b""
+while True:
+    if not select.select([fd], [], [], 40)[0]: print("silence after", seen); sys.exit(99)
+    try: chunk = os.read(fd, 65536)
+    except OSError: break
+    if not chunk: break
+    seen += chunk; rest += chunk
+    while talk and talk[0][0].encode() in rest:
+        wanted, line = talk.pop(0)
+        rest = rest.split(wanted.encode(), 1)[1]
+        os.write(fd, line.encode() + b"\n")
+sys.stdout.write(seen.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) if not talk else 98)
+"#;
+
+#[test]
+fn on_a_terminal_it_asks_for_what_is_open_and_shows_no_secret() {
+    let project = scripted(&json!({ "tools": [] }));
+    project.write("mcp.json", INPUTS);
+    project.write("terminal.py", TERMINAL);
+    let talk = json!([
+        ["Which region? (eu, us) [eu]: ", "mars"],
+        ["Which region? (eu, us) [eu]: ", "us"],
+        ["The key of the API: ", ""],
+        ["The key of the API: ", SECRET],
+        ["PLACE_NAME: ", "Bonn"],
+    ]);
+    project.write("talk.json", talk.to_string());
+    let call = project.wrapped("python3", &["terminal.py"]);
+    let ended = call.args(&["init", "--config", "mcp.json"]).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    assert!(!ended.stdout.contains("sw0rdfish"), "{}", ended.stdout);
+    let plan = project.read("plans/asking.yaml");
+    assert!(!plan.contains("sw0rdfish"), "{plan}");
+    assert!(plan.contains("args: [server.py, us, Bonn]"), "{plan}");
+    assert!(plan.contains(r#"API_KEY: "${secret:API_KEY}""#), "{plan}");
+    let run = project
+        .jelly(&["run", "plans/asking.yaml"])
+        .env("API_KEY", SECRET)
+        .output();
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+}
+
+#[test]
+fn a_server_json_is_launched_as_the_registry_says() {
+    let project = scripted(&json!({ "tools": [] }));
+    let npx = project.script(
+        "bin/npx",
+        "#!/bin/sh\necho \"$@\" > npx.log\nexec python3 server.py\n",
+    );
+    let definition = json!({
+        "name": "io.example/weather-mcp", "description": "d", "version": "1.0.0",
+        "packages": [{
+            "registryType": "npm", "identifier": "@example/weather", "version": "1.2.3",
+            "transport": {"type": "stdio"},
+            "packageArguments": [
+                {"type": "named", "name": "--units", "isRequired": true, "choices": ["C", "F"]},
+                {"type": "positional", "valueHint": "city", "default": "Bonn"},
+            ],
+            "environmentVariables": [{"name": "WEATHER_KEY", "isRequired": true, "isSecret": true}],
+        }],
+    });
+    project.write("server.json", definition.to_string());
+    let bin = npx.parent().unwrap().display().to_string();
+    let path = format!("{bin}:{}", std::env::var("PATH").unwrap());
+    let init = |args: &[&str]| {
+        project
+            .jelly(&["init", "server.json"])
+            .args(args)
+            .env("PATH", &path)
+    };
+    let ended = init(&[]).output();
+    assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+    for said in [
+        "--arg --units=VALUE",
+        "WEATHER_KEY=VALUE in the environment",
+    ] {
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+    let ended = init(&["--arg", "--units=C"])
+        .env("WEATHER_KEY", SECRET)
+        .output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let plan = project.read("plans/weather.yaml");
+    assert!(!plan.contains("sw0rdfish"), "{plan}");
+    assert!(
+        project
+            .read("npx.log")
+            .contains("@example/weather@1.2.3 --units C Bonn"),
+        "{plan}"
+    );
 }

@@ -39,6 +39,7 @@ mod rules;
 mod schemas;
 mod secrets;
 mod servers;
+mod settings;
 mod signals;
 mod snapshot;
 mod triage;

@@ -4,6 +4,7 @@
 use super::super::ask::{Question, ask, may_ask};
 use super::super::doctor::{ask as inputs, find};
 use super::super::settings::World;
+use super::from_package;
 use super::keep::Place;
 use super::{Refusal, Shared};
 use crate::doctor::{
@@ -32,11 +33,27 @@ pub struct Origin {
     pub home: Option<PathBuf>,
     /// Answers to the configuration's inputs.
     pub answers: BTreeMap<String, String>,
-    /// The environment, with what was asked or told besides.
+    /// The environment as it is.
+    known: BTreeMap<String, String>,
+    /// The same with what was asked or told besides.
     env: BTreeMap<String, String>,
-    /// Blanks are those of clients, and not of plans.
-    by_client: bool,
+    /// What is secret besides what looks so: names and values.
+    secrets: Vec<(String, String)>,
+    words: Words,
 }
+
+/// Whose blanks stand in an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Words {
+    /// Those of plans: it was typed for one.
+    Plan,
+    Client,
+    /// There are none.
+    Literal,
+}
+
+/// The shortest secret that is looked for within other texts, in bytes.
+const MIN_WITHIN: usize = 4;
 
 /// A server as plans write it.
 pub struct Server {
@@ -74,9 +91,12 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
         },
         ([], Some(url), _) => of_url(shared, url)?,
         ([], None, [url]) if url.contains("://") => of_url(shared, url)?,
+        ([], None, [one]) if one.ends_with(".json") => {
+            return from_package::of_server_json(shared, Path::new(one)).await;
+        }
         ([], None, [one]) => {
             return Err(Refusal::Invalid(format!(
-                "error: `{one}` is no URL\nhelp: a command stands behind `--`, as in `jelly init \
+                "error: `{one}` is no URL, and no server.json\nhelp: a command stands behind `--`, as in `jelly init \
                  -- npx -y PACKAGE`; a client's configuration is given with --config"
             )));
         }
@@ -114,8 +134,10 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
         base: cwd,
         home: None,
         answers: BTreeMap::new(),
+        known: shared.world.env.clone(),
         env,
-        by_client: false,
+        secrets: Vec::new(),
+        words: Words::Plan,
     }])
 }
 
@@ -141,7 +163,7 @@ fn check_name(name: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn spot(text: &str) -> Spot {
+pub fn spot(text: &str) -> Spot {
     Spot {
         text: text.to_owned(),
         ..Spot::default()
@@ -150,6 +172,30 @@ fn spot(text: &str) -> Spot {
 
 fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+impl Origin {
+    /// Of a package that is launched so; secrets are apart.
+    pub fn launched(
+        shared: &Shared<'_>,
+        name: Option<String>,
+        reached: Reached,
+        secrets: Vec<(String, String)>,
+    ) -> Self {
+        let cwd = canonical(&shared.world.cwd);
+        Self {
+            config: alone(name.as_deref().unwrap_or("server"), reached),
+            name,
+            folder: cwd.clone(),
+            base: cwd,
+            home: None,
+            answers: BTreeMap::new(),
+            known: shared.world.env.clone(),
+            env: shared.world.env.clone(),
+            secrets,
+            words: Words::Literal,
+        }
+    }
 }
 
 /// A configuration of this entry and nothing else.
@@ -210,7 +256,7 @@ fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, Refusal> {
 }
 
 /// Values were given that nothing asks for: most likely slips.
-fn refuse_strangers(shared: &Shared<'_>, known: &BTreeSet<String>) -> Result<(), Refusal> {
+pub fn refuse_strangers(shared: &Shared<'_>, known: &BTreeSet<String>) -> Result<(), Refusal> {
     let Some((name, _)) = shared
         .args
         .args
@@ -353,12 +399,9 @@ async fn filled(
     };
     known.extend(names(&bare).into_keys());
     refuse_strangers(shared, &known)?;
-    for (name, value) in &shared.args.args {
-        if config.inputs.iter().any(|input| &input.id == name) {
-            world.env.insert(variable_of(name), value.clone());
-        } else {
-            world.env.insert(name.clone(), value.clone());
-        }
+    let is_input = |name: &String| config.inputs.iter().any(|input| &input.id == name);
+    for (name, value) in shared.args.args.iter().filter(|(name, _)| is_input(name)) {
+        world.env.insert(variable_of(name), value.clone());
     }
     let answers = inputs::answers(
         std::slice::from_ref(&config),
@@ -374,6 +417,8 @@ async fn filled(
     };
     let missing = names(&around);
     let mut env = world.env.clone();
+    let told = shared.args.args.iter().filter(|(name, _)| !is_input(name));
+    env.extend(told.cloned());
     env.extend(
         answers
             .iter()
@@ -393,8 +438,10 @@ async fn filled(
             base: canonical(folder),
             home: home.map(Path::to_path_buf),
             answers: answers.clone(),
+            known: world.env.clone(),
             env: env.clone(),
-            by_client: true,
+            secrets: Vec::new(),
+            words: Words::Client,
         })
         .collect())
 }
@@ -519,7 +566,7 @@ impl Origin {
 
     /// Whether it is from the command line, and so stands in no file.
     pub fn is_typed(&self) -> bool {
-        !self.by_client
+        self.words != Words::Client
     }
 
     /// As plans write it.
@@ -572,7 +619,8 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn entry(&mut self, startup: Duration) -> Map<String, Value> {
         let entry = self.origin.entry();
-        for (name, value) in secrets_of(entry) {
+        let own = self.origin.secrets.iter().cloned();
+        for (name, value) in own.chain(secrets_of(entry)) {
             self.secret(&name, value);
         }
         let mut map = Map::new();
@@ -671,7 +719,7 @@ impl Writer<'_> {
 
     /// A text with its blanks filled.
     fn plain(&self, spot: &Spot) -> String {
-        if !self.origin.by_client {
+        if self.origin.words != Words::Client {
             return spot.text.clone();
         }
         crate::doctor::fill(&spot.text, &self.around()).text
@@ -679,7 +727,7 @@ impl Writer<'_> {
 
     fn around(&self) -> Surroundings<'_> {
         Surroundings {
-            env: &self.origin.env,
+            env: &self.origin.known,
             inputs: &self.origin.answers,
             project: &self.origin.folder,
             home: self.origin.home.as_deref(),
@@ -687,13 +735,13 @@ impl Writer<'_> {
     }
 
     fn text(&mut self, spot: &Spot, secret: bool) -> Value {
-        let parts = if self.origin.by_client {
-            pieces(&spot.text, &self.around())
+        let parts = match self.origin.words {
+            Words::Client => pieces(&spot.text, &self.around())
                 .into_iter()
                 .map(|piece| self.part(piece, secret))
-                .collect::<Vec<_>>()
-        } else {
-            typed(&spot.text)
+                .collect(),
+            Words::Plan => typed(&spot.text),
+            Words::Literal => vec![Part::Text(spot.text.clone())],
         };
         for part in &parts {
             if let Part::Secret(name) = part
@@ -714,24 +762,29 @@ impl Writer<'_> {
     }
 
     fn part(&self, piece: Piece, secret: bool) -> Part {
-        let variable = |name: String, hidden: bool| {
-            if secret || hidden || names_secret(&name) {
-                Part::Secret(name)
-            } else {
-                Part::Env(name)
-            }
-        };
+        let is_secret = |name: &str| secret || names_secret(name);
         match piece {
             Piece::Text(text) => Part::Text(text),
-            Piece::Variable { name, .. } => variable(name, false),
-            Piece::Answer { id, .. } => {
+            Piece::Variable { name, .. } if is_secret(&name) => Part::Secret(name),
+            Piece::Variable { name, .. } => Part::Env(name),
+            Piece::Answer { id, value } => {
                 let inputs = &self.origin.config.inputs;
                 let hidden = inputs.iter().any(|input| input.id == id && input.password);
-                variable(variable_of(&id), hidden)
+                let variable = variable_of(&id);
+                // What is no secret was asked for once, and is kept.
+                if hidden || is_secret(&variable) {
+                    Part::Secret(variable)
+                } else {
+                    Part::Text(value)
+                }
             }
             // A value was asked for it, or it would have been refused.
             Piece::Left(blank) => match name_in(&blank) {
-                Some((_, name)) => variable(name, false),
+                Some((_, name)) if is_secret(&name) => Part::Secret(name),
+                Some((_, name)) => match self.env.get(&name) {
+                    Some(value) => Part::Text(value.clone()),
+                    None => Part::Env(name),
+                },
                 None => Part::Text(blank),
             },
         }
@@ -776,12 +829,17 @@ impl Writer<'_> {
     }
 
     fn without_secrets(&self, text: &str) -> Vec<Part> {
+        if let Some(name) = self.secrets.get(text) {
+            return vec![Part::Secret(name.clone())];
+        }
         let mut parts = Vec::new();
         let mut rest = text;
         loop {
             let first = self
                 .secrets
                 .iter()
+                // A short one stands in words that are nobody's secret.
+                .filter(|(value, _)| value.len() >= MIN_WITHIN)
                 .filter_map(|(value, name)| Some((rest.find(value.as_str())?, value, name)))
                 .min_by_key(|(at, value, _)| (*at, usize::MAX - value.len()));
             let Some((at, value, name)) = first else {

@@ -1,0 +1,146 @@
+//! The MCP registry's `server.json` → a server, with values for what its
+//! package leaves open.
+
+use super::super::ask::{Question, ask, may_ask};
+use super::super::run::complain;
+use super::origin::{Origin, refuse_strangers, spot};
+use super::{Refusal, Shared};
+use crate::doctor::Reached;
+use crate::init::server_name;
+use crate::package::{Given, InputKind, Package, Trouble, Values, read, resolve};
+use crate::text::sanitize;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// More than a `server.json` may have.
+const MAX_BYTES: u64 = 5 << 20;
+
+/// The server of a file: its first package that something fetches and starts.
+pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
+    let shown = path.display();
+    let mut text = String::new();
+    File::open(shared.world.cwd.join(path))
+        .and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text))
+        .map_err(|error| Refusal::Invalid(format!("error: {shown} can't be read: {error}")))?;
+    let server = read(&text).map_err(|error| {
+        let lines: Vec<String> = error
+            .problems
+            .iter()
+            .map(|problem| format!("error: {shown}:{}", sanitize(&problem.to_string())))
+            .collect();
+        Refusal::Invalid(lines.join("\n"))
+    })?;
+    for warning in &server.warnings {
+        complain(&format!(
+            "warning: {shown}:{}",
+            sanitize(&warning.to_string())
+        ));
+    }
+    let usable = |package: &&Package| package.registry.has_launcher();
+    let Some(package) = server.packages.iter().find(usable) else {
+        return Err(Refusal::Invalid(format!(
+            "error: {shown} has no package that can be fetched and started\nhelp: npm, PyPI, OCI \
+             and NuGet are known; a remote is given by its URL, as in `jelly init URL`"
+        )));
+    };
+    let values = values(shared, package).await?;
+    let launch = match resolve(package, &values) {
+        Ok(resolved) => {
+            for warning in &resolved.warnings {
+                complain(&format!("warning: {}", sanitize(&warning.0)));
+            }
+            resolved.launch
+        }
+        Err(troubles) => return Err(refused(&troubles)),
+    };
+    if launch.url.is_some() {
+        return Err(Refusal::Invalid(format!(
+            "error: the package of {shown} is reached over HTTP once it is started\nhelp: start it, \
+             and name its URL: jelly init URL"
+        )));
+    }
+    let reached = Reached::Command {
+        command: spot(&launch.command),
+        args: launch.args.iter().map(|piece| spot(&piece.text)).collect(),
+        env: launch
+            .env
+            .iter()
+            .map(|(name, piece)| (name.clone(), spot(&piece.text)))
+            .collect(),
+        cwd: None,
+        env_file: None,
+    };
+    let name = server_name(&server.name).or_else(|| server_name(&package.identifier));
+    Ok(vec![Origin::launched(
+        shared,
+        name,
+        reached,
+        launch.secrets,
+    )])
+}
+
+/// What was told, and what is asked for besides.
+async fn values(shared: &Shared<'_>, package: &Package) -> Result<Values, Refusal> {
+    let mut values = Values {
+        inherited: shared.world.env.clone(),
+        ..Values::default()
+    };
+    let inputs = package.inputs();
+    let known: BTreeSet<String> = inputs.iter().map(|input| input.key.clone()).collect();
+    refuse_strangers(shared, &known)?;
+    for asked in inputs {
+        let told: Vec<Given> = shared
+            .args
+            .args
+            .iter()
+            .filter(|(name, _)| *name == asked.key)
+            .map(|(_, value)| Given::Text(value.clone()))
+            .collect();
+        let of_environment = asked.kind == InputKind::Environment;
+        let is_there = of_environment && values.inherited.contains_key(&asked.key);
+        let given = match told.as_slice() {
+            [] if asked.input.is_required && !is_there && may_ask(shared.world) => {
+                let question = Question {
+                    prompt: asked.input.description.as_deref().unwrap_or(&asked.key),
+                    options: &asked.input.choices,
+                    default: asked.input.default.as_deref(),
+                    secret: asked.input.is_secret,
+                };
+                ask(&question).await.map(Given::Text)
+            }
+            [] => None,
+            [one] => Some(one.clone()),
+            several => Some(Given::List(several.to_vec())),
+        };
+        let Some(given) = given else { continue };
+        if of_environment {
+            values.environment.insert(asked.key, given);
+        } else {
+            values.arguments.insert(asked.key, given);
+        }
+    }
+    Ok(values)
+}
+
+/// All that is in the way, with the flags that help.
+fn refused(troubles: &[Trouble]) -> Refusal {
+    let mut text = String::new();
+    let mut flags = Vec::new();
+    for trouble in troubles {
+        text.push_str(&format!("error: {}\n", sanitize(&trouble.to_string())));
+        if let Trouble::Missing(lack) = trouble {
+            flags.push(match lack.kind {
+                InputKind::Environment => format!("{}=VALUE in the environment", lack.key),
+                InputKind::Argument | InputKind::RuntimeArgument | InputKind::Variable { .. } => {
+                    format!("--arg {}=VALUE", lack.key)
+                }
+            });
+        }
+    }
+    if !flags.is_empty() {
+        text.push_str(&format!("help: give {}", sanitize(&flags.join(", "))));
+    }
+    Refusal::Invalid(text.trim_end().to_owned())
+}
