@@ -61,11 +61,15 @@ fn the_plan_of_the_reference_server_is_the_one_of_the_documents() {
     let plan = made(&project, &args, "plans/everything.yaml");
     assert_eq!(calls(&plan), 11, "{plan}");
     let typed = format!("    command: node\n    args: [{}]\n", server("everything"));
-    let shown = "    command: npx\n    args: [\"-y\", \"@modelcontextprotocol/server-everything\"]\n";
+    let shown =
+        "    command: npx\n    args: [\"-y\", \"@modelcontextprotocol/server-everything\"]\n";
     assert!(plan.contains(&typed), "{plan}");
     let plan = plan.replace(&typed, shown);
     let page = include_str!("../../docs/init.md");
-    assert!(page.contains(&plan), "docs/init.md shows another plan than this:\n{plan}");
+    assert!(
+        page.contains(&plan),
+        "docs/init.md shows another plan than this:\n{plan}"
+    );
 }
 
 #[test]
