@@ -300,6 +300,25 @@ fn the_page_of_rules_is_what_the_program_writes() {
     );
 }
 
+/// Renewed by what `cargo run -- config --format md` prints.
+#[test]
+fn the_page_of_settings_has_the_table_that_the_program_writes() {
+    let output = Command::cargo_bin("jelly")
+        .unwrap()
+        .current_dir(root().join("docs"))
+        .env_clear()
+        .args(["config", "--format", "md"])
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let written = String::from_utf8(output.stdout).unwrap();
+    let page = fs::read_to_string(root().join("docs/settings.md")).unwrap();
+    assert!(
+        page.contains(&written),
+        "docs/settings.md is stale: put in the table of `cargo run -- config --format md`"
+    );
+}
+
 /// Renewed by `cargo run -- schema --write docs/schemas`.
 #[test]
 fn the_published_schemas_are_what_the_program_prints() {

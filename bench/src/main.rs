@@ -9,10 +9,12 @@
 //!
 //! The same program is the server that costs nothing (`serve`), the one that
 //! dies at once (`die`), and the bare client (`client`). `triage` measures the reading of a
-//! large test report, which `generate-report` writes.
+//! large test report, which `generate-report` writes; `doctor` measures twenty
+//! servers that wait.
 
 mod cases;
 mod client;
+mod doctor;
 mod measure;
 mod plans;
 mod report;
@@ -22,7 +24,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: jelly-bench [triage] [--jelly PATH] [--runs N]\n       jelly-bench generate-report FILE";
+const USAGE: &str = "usage: jelly-bench [triage | doctor] [--jelly PATH] [--runs N]\n       jelly-bench generate-report FILE";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +38,13 @@ fn main() -> ExitCode {
         ["bare-loop", path] => report::bare(path),
         ["triage", options @ ..] => match Options::parse(options) {
             Some(options) => report::measure(&options),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+        ["doctor", options @ ..] => match Options::parse(options) {
+            Some(options) => doctor::measure(&options),
             None => {
                 eprintln!("{USAGE}");
                 return ExitCode::from(2);

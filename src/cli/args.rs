@@ -1,6 +1,7 @@
 //! What can be typed. Nothing here is resolved yet; see `settings`.
 
 use super::apply::ApplyArgs;
+use super::config::ConfigArgs;
 use super::doctor::DoctorArgs;
 use super::explain::ExplainArgs;
 use super::history::ListArgs;
@@ -34,6 +35,10 @@ pub struct Cli {
     /// When to use colour
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
+
+    /// The profile of jelly.yaml to use [env: JELLY_PROFILE] [default: ci where CI is set, else local]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub profile: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -44,6 +49,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Takes the repairs of an earlier run over into the plan's file
     Apply(ApplyArgs),
+    /// Shows the settings, and where each value came from
+    Config(ConfigArgs),
     /// Says what is wrong with each server of a client's configuration, and how to mend it
     Doctor(Box<DoctorArgs>),
     /// What a fingerprint stands for, and why two are or are not the same

@@ -5,6 +5,7 @@ mod args;
 mod ask;
 mod call;
 mod check;
+mod config;
 mod doctor;
 mod events;
 mod executor;
@@ -14,6 +15,7 @@ mod history;
 mod init;
 mod interrupt;
 mod invalid;
+mod layers;
 mod login;
 mod matrix;
 mod out;
@@ -34,7 +36,8 @@ mod write_back;
 use crate::model::ExitCode;
 use crate::process::{self, Role, WorkerEnd};
 use args::{Cli, Command, Format};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
+use layers::Layers;
 use settings::World;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
@@ -42,11 +45,25 @@ use std::panic::{self, AssertUnwindSafe};
 /// The whole program.
 #[must_use]
 pub fn main_impl() -> std::process::ExitCode {
-    let cli = match Cli::try_parse() {
+    let typed: Vec<_> = std::env::args_os().collect();
+    let layers = match Layers::find(&typed) {
+        Ok(layers) => layers,
+        Err(refusal) => {
+            complain(&refusal);
+            return ExitCode::InvalidInput.into();
+        }
+    };
+    let mut command = layers.command(&typed);
+    let parsed = command.try_get_matches_from_mut(&typed);
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed.map_err(|error| error.format(&mut command)) {
         Ok(cli) => cli,
         Err(error) => {
             // Where neither stream takes it, the exit code still tells.
             let _ = error.print();
+            if let Some(whose) = layers.whose(&error, &typed) {
+                complain(&whose);
+            }
             return if error.use_stderr() {
                 ExitCode::InvalidInput.into()
             } else {
@@ -54,7 +71,7 @@ pub fn main_impl() -> std::process::ExitCode {
             };
         }
     };
-    match panic::catch_unwind(AssertUnwindSafe(|| dispatch(cli))) {
+    match panic::catch_unwind(AssertUnwindSafe(|| dispatch(cli, &layers))) {
         Ok(code) => code,
         Err(_) => {
             // The panic's own message is out already; destructors have run.
@@ -67,7 +84,7 @@ pub fn main_impl() -> std::process::ExitCode {
     }
 }
 
-fn dispatch(cli: Cli) -> std::process::ExitCode {
+fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
     match cli.command {
         Command::Run(args) => supervised(|world| run::run(*args, cli.color, world)),
         Command::Init(args) => supervised(|world| init::init(&args, cli.color, world)),
@@ -78,6 +95,7 @@ fn dispatch(cli: Cli) -> std::process::ExitCode {
             let (mut out, mut err) = (io::stdout(), io::stderr());
             check::check(&args.plans, color, json, &mut out, &mut err).into()
         }
+        Command::Config(args) => config::config(&args, layers).into(),
         Command::Apply(args) => in_world(|world| apply::apply(&args, world)),
         Command::Explain(args) => in_world(|world| explain::explain(&args, cli.color, world)),
         Command::History(args) => in_world(|world| history::history(&args, world)),

@@ -58,6 +58,10 @@ pub fn describe(issue: &PlanIssue) -> String {
         PlanIssue::NotExecutable { path } => format!("`{path}` can't be executed"),
         PlanIssue::MissingDirectory { path } => format!("the folder `{path}` does not exist"),
         PlanIssue::MissingVariable { name, .. } => format!("`{name}` is not set"),
+        PlanIssue::MissingPackageArgument { name } => {
+            format!("the package's argument `{name}` has no value")
+        }
+        PlanIssue::InvalidPackage { reason } => reason.clone(),
         PlanIssue::SnapshotMissing { name, path, .. } => {
             format!("nothing is stored yet for the snapshot `{name}` in {path}")
         }

@@ -67,6 +67,7 @@ impl Lane {
                 tools: None,
             };
         }
+        report.notes.extend(self.prepared.notes.iter().cloned());
         let launch = match &self.prepared.reach {
             Ok(reach) => self.launch(reach.clone()),
             Err(failures) => {

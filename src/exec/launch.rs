@@ -5,8 +5,9 @@ use super::auth::{ReadyAuth, ReadyProof, authorizer, not_authorizable};
 use super::script::{Slot, slots};
 use super::settings::ExecSettings;
 use crate::model::{Failure, Outcome, Phase, PlanIssue, SpawnError};
+use crate::package::{self, InputKind, Trouble};
 use crate::plan::{
-    Auth, AuthGrant, AuthProof, Command, Scope, Server, Template, Transport, Unresolved,
+    Auth, AuthGrant, AuthProof, Command, PackageUse, Scope, Server, Template, Transport, Unresolved,
 };
 use crate::process::{self, CommandSpec};
 use crate::text::redact::{Redactor, looks_secret, show_argv};
@@ -77,6 +78,8 @@ pub struct Prepared {
     pub facts: ServerFacts,
     /// What its client answers, whatever step runs.
     pub answers: Vec<Slot>,
+    /// What is worth a word about how it is started.
+    pub notes: Vec<String>,
     /// How to reach it, or everything that is in the way.
     pub reach: Result<Reach, Vec<Failure>>,
 }
@@ -91,6 +94,8 @@ pub fn prepare(server: &Server, scope: &Scope, settings: &ExecSettings) -> Prepa
         jelly: settings.jelly.as_deref(),
         redactor: &settings.redactor,
         missing: Vec::new(),
+        troubles: Vec::new(),
+        notes: Vec::new(),
     }
     .run(server, settings)
 }
@@ -102,6 +107,9 @@ struct Preparation<'a> {
     jelly: Option<&'a Path>,
     redactor: &'a Redactor,
     missing: Vec<Unresolved>,
+    /// Of the package that is started.
+    troubles: Vec<Trouble>,
+    notes: Vec<String>,
 }
 
 impl Preparation<'_> {
@@ -168,6 +176,7 @@ impl Preparation<'_> {
             .missing
             .iter()
             .map(|unresolved| missing_value(&facts, unresolved))
+            .chain(self.troubles.iter().map(|trouble| unfit(&facts, trouble)))
             .collect();
         // What is written in place of a missing value can't be looked up.
         if failures.is_empty()
@@ -187,6 +196,7 @@ impl Preparation<'_> {
         Prepared {
             facts,
             answers,
+            notes: self.notes,
             reach: match reach {
                 Some(reach) if failures.is_empty() => Ok(reach),
                 Some(_) | None => Err(failures),
@@ -224,13 +234,10 @@ impl Preparation<'_> {
 
     fn command(&mut self, command: &Command, facts: &mut ServerFacts) -> CommandSpec {
         let (project, redactor) = (self.project, self.redactor);
-        let mut argv = vec![self.text(&command.command)];
-        argv.extend(command.args.iter().map(|arg| self.text(arg)));
-        let env: Vec<(String, String)> = command
-            .env
-            .iter()
-            .map(|(name, value)| (name.clone(), self.text(value)))
-            .collect();
+        let (mut argv, env) = match (&command.command, command.launched()) {
+            (None, Some(used)) => self.launch(command, used),
+            (named, _) => self.written(command, named.as_ref()),
+        };
         let cwd = command.cwd.as_ref().map_or_else(
             || project.to_owned(),
             |cwd| project.join(PathBuf::from(self.text(cwd))),
@@ -243,14 +250,71 @@ impl Preparation<'_> {
         facts.cwd = Some(redactor.redact(&cwd.display().to_string()).into_owned());
         facts.env_delta = shown_env(&env, redactor);
         // `jelly` means this jelly, be it on the PATH or not.
-        if argv[0] == "jelly"
+        if argv.first().is_some_and(|first| first == "jelly")
             && let Some(jelly) = self.jelly
         {
             argv[0] = jelly.display().to_string();
         }
         CommandSpec { argv, cwd, env }
     }
+
+    /// The argv and the variables that the plan writes down.
+    fn written(&mut self, command: &Command, named: Option<&Template>) -> Spelled {
+        let mut argv: Vec<String> = named.iter().map(|first| self.text(first)).collect();
+        argv.extend(command.args.iter().map(|arg| self.text(arg)));
+        // What the package says is secret is so here as well.
+        if let Some(used) = &command.package {
+            for name in used.package.secret_flags() {
+                let value = argv.iter().enumerate().find_map(|(at, word)| {
+                    let rest = word.strip_prefix(name)?;
+                    match rest.strip_prefix('=') {
+                        Some(value) => Some(value),
+                        None if rest.is_empty() => argv.get(at + 1).map(String::as_str),
+                        None => None,
+                    }
+                });
+                self.redactor.learn(value.map(|value| (name, value)));
+            }
+        }
+        let env = command
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone(), self.text(value)))
+            .collect();
+        (argv, env)
+    }
+
+    /// The same of a package; nothing where it can't be started.
+    fn launch(&mut self, command: &Command, used: &PackageUse) -> Spelled {
+        let (scope, server) = (self.scope, self.server);
+        let given = command.given(scope.env.clone(), &mut |template| {
+            template
+                .resolve(scope, server)
+                .map_err(|unresolved| self.miss(unresolved))
+                .ok()
+        });
+        match package::resolve(&used.package, &given) {
+            Ok(resolved) => {
+                let launch = resolved.launch;
+                // Before anything of it can be shown.
+                self.redactor.learn(launch.secrets);
+                let notes = resolved.warnings.iter().map(ToString::to_string);
+                self.notes.extend(notes);
+                let mut argv = vec![launch.command];
+                argv.extend(launch.args.into_iter().map(|piece| piece.text));
+                let env = launch.env.into_iter();
+                (argv, env.map(|(name, piece)| (name, piece.text)).collect())
+            }
+            Err(troubles) => {
+                self.troubles.extend(troubles);
+                Spelled::default()
+            }
+        }
+    }
 }
+
+/// An argv, and variables by name.
+type Spelled = (Vec<String>, Vec<(String, String)>);
 
 /// A URL as it may be shown: without the user and the password in it, and
 /// without the values of a query that look secret.
@@ -300,6 +364,38 @@ pub(super) fn shown_env(env: &[(String, String)], redactor: &Redactor) -> IndexM
 fn missing_value(facts: &ServerFacts, unresolved: &Unresolved) -> Failure {
     let mut failure = facts.failure(Phase::Config, unresolved.to_string());
     failure.issue = issue_of(unresolved);
+    failure
+}
+
+/// What is in the way of a package's launch, as a failure of its server.
+fn unfit(facts: &ServerFacts, trouble: &Trouble) -> Failure {
+    let message = match trouble.hint() {
+        Some(hint) => format!("{trouble}; {hint}"),
+        None => trouble.to_string(),
+    };
+    let mut failure = facts.failure(Phase::Config, message);
+    failure.issue = Some(match trouble {
+        Trouble::Missing(lack) if lack.kind == InputKind::Environment => {
+            PlanIssue::MissingVariable {
+                name: lack.key.clone(),
+                secret: lack.is_secret,
+            }
+        }
+        Trouble::Missing(lack) => PlanIssue::MissingPackageArgument {
+            name: lack.key.clone(),
+        },
+        Trouble::NotAChoice { .. }
+        | Trouble::NotOfFormat { .. }
+        | Trouble::Unknown { .. }
+        | Trouble::Fixed { .. }
+        | Trouble::NotRepeated { .. }
+        | Trouble::TakesNoValue { .. }
+        | Trouble::Unfit { .. }
+        | Trouble::NoLauncher { .. }
+        | Trouble::Unusable { .. } => PlanIssue::InvalidPackage {
+            reason: trouble.to_string(),
+        },
+    });
     failure
 }
 

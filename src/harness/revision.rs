@@ -271,8 +271,19 @@ fn add_command(command: &Command, print: &mut Print) {
         args,
         env,
         cwd,
+        package,
     } = command;
-    print.text(&command.raw);
+    print.maybe(command.as_ref(), |print, command| {
+        print.text(&command.raw);
+    });
+    print.maybe(package.as_ref(), |print, used| {
+        // What it says comes to a text that is the same for the same package.
+        print.text(&used.package.to_plan().to_string());
+        print.number(used.args.len() as u64);
+        for (name, value) in &used.args {
+            print.text(name).text(&value.to_string());
+        }
+    });
     print.number(args.len() as u64);
     for arg in args {
         print.text(&arg.raw);

@@ -220,6 +220,17 @@ pub enum PlanIssue {
         /// The plan calls it a secret.
         secret: bool,
     },
+    /// A required argument of the server's package, or of its launcher,
+    /// without a value.
+    MissingPackageArgument {
+        /// As in `package_args`.
+        name: String,
+    },
+    /// Anything else that makes the server's package impossible to start.
+    InvalidPackage {
+        /// What is wrong, in words.
+        reason: String,
+    },
     UnknownServer {
         /// As the plan writes it.
         name: String,
@@ -268,6 +279,7 @@ pub enum PlanIssue {
     },
     /// A `snapshot:` of which nothing is stored yet.
     SnapshotMissing {
+        /// Of the snapshot.
         name: String,
         /// Where it would be stored.
         path: String,

@@ -108,6 +108,17 @@ impl Package {
         keyed
     }
 
+    /// The flags whose values must not be shown.
+    pub fn secret_flags(&self) -> impl Iterator<Item = &str> {
+        let arguments = self.package_arguments.iter().chain(&self.runtime_arguments);
+        arguments
+            .filter(|argument| argument.input.is_secret)
+            .filter_map(|argument| match &argument.kind {
+                ArgumentKind::Named { flag, .. } => Some(named_key(flag)),
+                ArgumentKind::Positional { .. } => None,
+            })
+    }
+
     /// Everything that a person may fill in, in the order of the definition:
     /// arguments of the server, of the launcher, environment variables.
     #[must_use]

@@ -126,6 +126,10 @@ impl Reader {
         if self.source != Source::Plan {
             return;
         }
+        for (key, _) in fields.map.iter().filter(|(_, value)| value.is_null()) {
+            self.error(below(fields.pointer, key), "expected a value, found null")
+                .hint = Some("leave the key out".into());
+        }
         for key in fields.unknown(known) {
             let close = close_names(key, known.iter().copied());
             let hint = match close.first() {
@@ -173,7 +177,10 @@ impl Reader {
         };
         match found.value {
             Value::Bool(flag) => *flag,
-            Value::String(text) if matches!(text.as_str(), "true" | "false" | "") => {
+            Value::String(text)
+                if self.source == Source::ServerJson
+                    && matches!(text.as_str(), "true" | "false" | "") =>
+            {
                 self.warn(found.pointer, format!("`\"{text}\"` should be a boolean"));
                 text == "true"
             }

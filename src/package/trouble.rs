@@ -159,7 +159,7 @@ impl Lack {
 
 /// `--api-key` as an environment variable would be called: `API_KEY`.
 #[must_use]
-pub(super) fn env_name(key: &str) -> String {
+pub fn env_name(key: &str) -> String {
     key.trim_start_matches('-')
         .chars()
         .map(|c| {

@@ -390,6 +390,14 @@ pub(super) fn substitute(text: &str, values: &IndexMap<String, String>) -> (Stri
     (out, any)
 }
 
+impl Input {
+    /// Whether the value is one, and neither choices nor format forbid it.
+    #[must_use]
+    pub fn allows(&self, value: &str) -> bool {
+        !value.trim().is_empty() && doubt(self, value).is_none()
+    }
+}
+
 fn fits(format: Format, text: &str) -> bool {
     match format {
         Format::String | Format::Filepath => true,

@@ -6,6 +6,7 @@ mod edit;
 mod features;
 mod load;
 mod matrix;
+mod package;
 mod schema;
 mod scope;
 mod source;
@@ -21,8 +22,12 @@ pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
 };
-pub use load::{PlanError, Problem, check, load, load_with, parse_duration};
+pub use load::{
+    PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, check, load, load_with,
+    parse_duration, read_project,
+};
 pub use matrix::{Matrix, Variant};
+pub use package::PackageUse;
 pub use schema::plan_schema;
 pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, PlanSource, ReadError, ReplaceError};

@@ -6,6 +6,7 @@ use super::features::{
     Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
 };
 use super::matrix::Matrix;
+use super::package::PackageUse;
 use super::template::Template;
 use crate::model::{Era, Section};
 use indexmap::IndexMap;
@@ -152,10 +153,14 @@ pub enum Transport {
 /// What to start.
 #[derive(Debug, Clone)]
 pub struct Command {
-    pub command: Template,
+    /// Absent where the package says it.
+    pub command: Option<Template>,
+    /// With a package alone, the words behind its own arguments.
     pub args: Vec<Template>,
     pub env: IndexMap<String, Template>,
     pub cwd: Option<Template>,
+    /// What is started; beside a `command`, only what that takes.
+    pub package: Option<Box<PackageUse>>,
 }
 
 impl Server {

@@ -24,7 +24,7 @@ impl Plan {
     /// whose values must never be shown.
     #[must_use]
     pub fn secret_names(&self) -> Vec<String> {
-        self.collect(|part, _| match part {
+        let mut names = self.collect(|part, _| match part {
             Part::Secret(name) => Some(name.clone()),
             Part::Text(_)
             | Part::Workspace
@@ -32,7 +32,17 @@ impl Plan {
             | Part::Env(_)
             | Part::Port(_)
             | Part::Name(_) => None,
-        })
+        });
+        // Packages declare variables that they inherit.
+        let commands = self.servers.values().filter_map(Server::command);
+        for used in commands.filter_map(|command| command.package.as_ref()) {
+            let declared = &used.package.environment_variables;
+            let secret = declared.iter().filter(|v| v.input.is_secret);
+            names.extend(secret.map(|variable| variable.name.clone()));
+        }
+        names.sort();
+        names.dedup();
+        names
     }
 
     /// The names of all environment variables read by `${env:…}`, each once,
@@ -112,8 +122,9 @@ impl Server {
     pub fn templates(&self) -> impl Iterator<Item = &Template> {
         let mut templates: Vec<&Template> = Vec::new();
         if let Some(command) = self.command() {
-            templates.push(&command.command);
+            templates.extend(&command.command);
             templates.extend(&command.args);
+            templates.extend(command.package.iter().flat_map(|p| &p.templates));
             templates.extend(command.env.values());
             templates.extend(&command.cwd);
         }

@@ -2,13 +2,14 @@
 
 use super::paths::normalise;
 use super::types::Facts;
-use crate::plan::{Server, Template};
+use crate::plan::{DocPath, Server, Template};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// An argument of a server that may be a path.
 pub(super) struct PathArgument {
-    /// Of the argument in `args`.
-    pub index: usize,
+    /// Where the plan writes it: in `args` or in `package_args`.
+    pub at: DocPath,
     /// What stands before the path as written, as in `--root=`.
     pub flag: String,
     /// Absolute and normalised.
@@ -22,20 +23,46 @@ pub(super) fn path_arguments(server: &Server, facts: &Facts<'_>) -> Vec<PathArgu
         return Vec::new();
     };
     let base = working_dir(server, facts);
-    command
-        .args
-        .iter()
-        .enumerate()
-        .filter_map(|(index, arg)| {
+    let mut words: Vec<(DocPath, Template)> = Vec::new();
+    if let Some(used) = command.launched() {
+        let at = server.path.key("package_args");
+        for (name, value) in &used.args {
+            each_template(value, &at.key(name), &mut words);
+        }
+    }
+    let at = server.path.key("args");
+    let args = command.args.iter().cloned().enumerate();
+    words.extend(args.map(|(index, arg)| (at.index(index), arg)));
+    words
+        .into_iter()
+        .filter_map(|(at, arg)| {
             let resolved = arg.resolve_str(facts.scope, &server.name).ok()?;
-            let (flag, path) = split_flag(arg, &resolved)?;
+            let (flag, path) = split_flag(&arg, &resolved)?;
             Some(PathArgument {
-                index,
+                at,
                 flag,
                 path: normalise(&base.join(path)),
             })
         })
         .collect()
+}
+
+/// The strings of a value in `package_args`.
+fn each_template(value: &Value, at: &DocPath, words: &mut Vec<(DocPath, Template)>) {
+    match value {
+        Value::String(text) => words.extend(Template::parse(text).map(|t| (at.clone(), t))),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                each_template(item, &at.index(index), words);
+            }
+        }
+        Value::Object(map) => {
+            for (name, item) in map {
+                each_template(item, &at.key(name), words);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Where the server runs, absolute and normalised.

@@ -13,6 +13,7 @@ mod paths;
 mod port;
 mod prefix;
 mod propose;
+mod required;
 mod timeout;
 mod types;
 mod workspace;
@@ -22,5 +23,7 @@ use propose::step_target;
 pub use propose::propose;
 pub use types::{Facts, FsFacts, PathKind, Proposal, RepairId};
 
+#[cfg(test)]
+mod required_tests;
 #[cfg(test)]
 mod tests;

@@ -125,6 +125,8 @@ fn wrong_name<'p>(
             | PlanIssue::NotExecutable { .. }
             | PlanIssue::MissingDirectory { .. }
             | PlanIssue::MissingVariable { .. }
+            | PlanIssue::MissingPackageArgument { .. }
+            | PlanIssue::InvalidPackage { .. }
             | PlanIssue::MissingArgument { .. }
             | PlanIssue::ArgumentType { .. }
             | PlanIssue::InvalidArgument { .. }

@@ -1,7 +1,7 @@
 //! All repairs, in the order of preference.
 
 use super::types::{Facts, Proposal};
-use super::{coerce, directory, names, port, timeout, workspace};
+use super::{coerce, directory, names, port, required, timeout, workspace};
 use crate::model::{Diagnosis, Failure, Section, Side};
 use crate::plan::{Plan, Step};
 
@@ -19,6 +19,7 @@ pub fn propose(
     }
     let mut proposals = directory::propose(plan, failure, diagnosis, facts);
     proposals.extend(workspace::propose(plan, failure, diagnosis, facts));
+    proposals.extend(required::propose(plan, failure, diagnosis, facts));
     proposals.extend(names::rename(plan, failure, diagnosis, facts));
     proposals.extend(coerce::propose(plan, failure));
     proposals.extend(timeout::propose(plan, failure, diagnosis));

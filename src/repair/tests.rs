@@ -14,11 +14,11 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const PROJECT: &str = "/home/ci/project";
+pub(super) const PROJECT: &str = "/home/ci/project";
 
 /// A file system as a test tells it.
 #[derive(Debug, Clone, Default)]
-struct FakeFs {
+pub(super) struct FakeFs {
     /// `true` for those that can be written to.
     dirs: BTreeMap<PathBuf, bool>,
     files: BTreeSet<PathBuf>,
@@ -26,7 +26,7 @@ struct FakeFs {
 }
 
 impl FakeFs {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut fs = Self::default();
         for dir in Path::new(PROJECT).ancestors() {
             fs.dirs.insert(dir.to_owned(), dir == Path::new(PROJECT));
@@ -76,7 +76,7 @@ impl FsFacts for FakeFs {
     }
 }
 
-fn plan(text: &str) -> Plan {
+pub(super) fn plan(text: &str) -> Plan {
     let source = PlanSource {
         path: "plan.yaml".into(),
         text: text.into(),
@@ -85,7 +85,7 @@ fn plan(text: &str) -> Plan {
     crate::plan::load(source).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn diagnosis(root_cause: &str) -> Diagnosis {
+pub(super) fn diagnosis(root_cause: &str) -> Diagnosis {
     Diagnosis {
         side: Side::Test,
         ambiguous: false,
@@ -100,7 +100,7 @@ fn diagnosis(root_cause: &str) -> Diagnosis {
     }
 }
 
-fn says(stderr: &str) -> Failure {
+pub(super) fn says(stderr: &str) -> Failure {
     Failure {
         phase: Some(Phase::Handshake),
         server: Some("files".into()),
@@ -145,12 +145,12 @@ fn proposals(plan: &Plan, failure: &Failure, root_cause: &str, fs: &FakeFs) -> V
     propose(plan, failure, &diagnosis(root_cause), &facts)
 }
 
-fn ids(proposals: &[Proposal]) -> Vec<RepairId> {
+pub(super) fn ids(proposals: &[Proposal]) -> Vec<RepairId> {
     proposals.iter().map(|p| p.id).collect()
 }
 
 /// The plan's text after a proposal's edits.
-fn edited(plan: &Plan, proposal: &Proposal) -> String {
+pub(super) fn edited(plan: &Plan, proposal: &Proposal) -> String {
     let source = crate::plan::apply(&plan.source, &proposal.edits).unwrap();
     source.text.to_string()
 }
@@ -203,6 +203,20 @@ fn a_missing_folder_outside_is_replaced_and_the_steps_move_along() {
     assert_eq!(found[0].steps_touched, ["plain", "deep", "var", "climbs"]);
     assert_eq!(found[0].servers_touched, ["files"]);
     assert!(!found[0].contract);
+}
+
+#[test]
+fn the_folder_of_a_package_is_replaced_where_it_is_given() {
+    let command = "    command: npx\n    args: [-y, \"@modelcontextprotocol/server-filesystem\", \"/srv/data\"]\n";
+    let package = "    package: { registry: npm, identifier: f, version: \"1\", package_arguments: [{ type: positional, value_hint: dir, is_repeated: true }] }\n    package_args: { dir: [/tmp, /srv/data] }\n";
+    let text = FILES.replace("${name}", "x").replace(command, package);
+    let plan = plan(&text);
+    let failure = says("Error accessing directory /srv/data: ENOENT");
+    let found = proposals(&plan, &failure, "missing_directory", &FakeFs::new());
+    assert_eq!(ids(&found), [RepairId::FilesystemWorkspace]);
+    let after = edited(&plan, &found[0]);
+    let line = "package_args: { dir: [/tmp, \"${workspace}/.mcp/filesystem\"] }";
+    assert!(after.contains(line), "{after}");
 }
 
 #[test]
@@ -690,6 +704,7 @@ fn the_names_of_repairs_are_a_contract() {
         [
             "create_directory",
             "filesystem_workspace",
+            "required_argument",
             "rename_server",
             "rename_tool",
             "rename_argument",

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 pub enum RepairId {
     CreateDirectory,
     FilesystemWorkspace,
+    RequiredArgument,
     RenameServer,
     RenameTool,
     RenameArgument,
@@ -20,9 +21,10 @@ pub enum RepairId {
 }
 
 impl RepairId {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::CreateDirectory,
         Self::FilesystemWorkspace,
+        Self::RequiredArgument,
         Self::RenameServer,
         Self::RenameTool,
         Self::RenameArgument,
@@ -38,6 +40,7 @@ impl RepairId {
         match self {
             Self::CreateDirectory => "create_directory",
             Self::FilesystemWorkspace => "filesystem_workspace",
+            Self::RequiredArgument => "required_argument",
             Self::RenameServer => "rename_server",
             Self::RenameTool => "rename_tool",
             Self::RenameArgument => "rename_argument",

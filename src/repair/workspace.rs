@@ -94,7 +94,7 @@ fn proposal(
         ),
     );
     proposal.edits.push(PlanEdit::Set {
-        path: server.path.key("args").index(argument.index),
+        path: argument.at.clone(),
         value: Value::String(format!("{}{RAW}", argument.flag)),
     });
     for step in plan.all_steps() {

@@ -244,7 +244,10 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
         PlanIssue::NotExecutable { path } | PlanIssue::MissingDirectory { path } => {
             vec![("path", path.clone())]
         }
-        PlanIssue::MissingVariable { name, .. } => vec![("name", name.clone())],
+        PlanIssue::MissingVariable { name, .. } | PlanIssue::MissingPackageArgument { name } => {
+            vec![("name", name.clone())]
+        }
+        PlanIssue::InvalidPackage { reason } => vec![("reason", reason.clone())],
         PlanIssue::UnknownServer { name, candidates }
         | PlanIssue::UnknownTool { name, candidates } => named(name, candidates),
         PlanIssue::UnknownArgument {

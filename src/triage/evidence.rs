@@ -1,7 +1,8 @@
 //! What is quoted when a typed fact decides: what was seen, in words.
 
 use super::clues;
-use super::facts::{Facts, Promise, issue_kind};
+use super::facts::{Facts, Promise};
+use super::issue::issue_kind;
 use super::told::breach_of;
 use crate::model::{Evidence, Failure, PlanIssue};
 use crate::text::one_line;
@@ -147,6 +148,8 @@ fn issue_text(issue: &PlanIssue) -> String {
         | PlanIssue::NotExecutable { path: name }
         | PlanIssue::MissingDirectory { path: name }
         | PlanIssue::MissingVariable { name, .. }
+        | PlanIssue::MissingPackageArgument { name }
+        | PlanIssue::InvalidPackage { reason: name }
         | PlanIssue::SnapshotMissing { name, .. }
         | PlanIssue::UnknownServer { name, .. }
         | PlanIssue::UnknownTool { name, .. } => format!("{kind}: {name}"),

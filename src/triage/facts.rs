@@ -1,10 +1,11 @@
 //! The typed facts of a failure.
 
 use super::clues::{self, Origin, origin};
+use super::issue::issue_kind;
 use super::live;
 use super::statement::{Statement, statement};
 use super::told::is_starting;
-use crate::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
+use crate::model::{AssertionTarget, Failure, Outcome, Phase};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
@@ -295,21 +296,4 @@ fn tool_listed(failure: &Failure) -> Option<bool> {
     Some(failure.tools_listed.iter().any(|tool| {
         tool.as_str() == Some(name) || tool.get("name").and_then(|n| n.as_str()) == Some(name)
     }))
-}
-
-/// The issue's name as the data contract writes it.
-pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
-    match issue {
-        PlanIssue::CommandNotFound { .. } => "command_not_found",
-        PlanIssue::NotExecutable { .. } => "not_executable",
-        PlanIssue::MissingDirectory { .. } => "missing_directory",
-        PlanIssue::MissingVariable { .. } => "missing_variable",
-        PlanIssue::UnknownServer { .. } => "unknown_server",
-        PlanIssue::UnknownTool { .. } => "unknown_tool",
-        PlanIssue::UnknownArgument { .. } => "unknown_argument",
-        PlanIssue::MissingArgument { .. } => "missing_argument",
-        PlanIssue::ArgumentType { .. } => "argument_type",
-        PlanIssue::InvalidArgument { .. } => "invalid_argument",
-        PlanIssue::SnapshotMissing { .. } => "snapshot_missing",
-    }
 }

@@ -18,6 +18,7 @@ mod explain;
 mod facts;
 mod fingerprint;
 mod flaws;
+mod issue;
 mod launchers;
 mod literals;
 mod live;

@@ -78,6 +78,7 @@ impl Field {
         Self::Title,
         Self::Log,
     ];
+
     /// Its bit in a set of fields.
     pub(super) fn bit(self) -> u32 {
         1 << self as u32
@@ -237,6 +238,8 @@ impl Rule {
                 | PlanIssue::NotExecutable { .. }
                 | PlanIssue::MissingDirectory { .. }
                 | PlanIssue::MissingVariable { .. }
+                | PlanIssue::MissingPackageArgument { .. }
+                | PlanIssue::InvalidPackage { .. }
                 | PlanIssue::UnknownServer { .. }
                 | PlanIssue::UnknownTool { .. }
                 | PlanIssue::UnknownArgument { .. }

@@ -6,11 +6,10 @@
 //! are matched. The few that need no literal are matched in sets: of each,
 //! first whether any of it matches, which is quick and mostly is the answer.
 
-use super::engine::builder;
 use super::marks::Marks;
 use super::windows::{Room, Windows};
-use regex::Captures;
-use regex::bytes::{Regex, RegexSet, RegexSetBuilder};
+use regex::bytes::{RegexSet, RegexSetBuilder};
+use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
 /// Patterns in one set. Larger sets need fewer passes over a text, and build
@@ -40,26 +39,18 @@ struct Set {
     fields: u32,
     patterns: Vec<usize>,
     compiled: RegexSet,
-    /// Matches where any of them does.
-    any: Regex,
 }
 
 impl Set {
     fn new(members: &[(u32, usize, String)]) -> Option<Self> {
-        let patterns = members.iter().map(|(_, _, loose)| loose);
-        let any: Vec<String> = patterns
-            .clone()
-            .map(|loose| format!("(?:{loose})"))
-            .collect();
         Some(Self {
             fields: members.first()?.0,
             patterns: members.iter().map(|(_, index, _)| *index).collect(),
-            compiled: RegexSetBuilder::new(patterns)
+            compiled: RegexSetBuilder::new(members.iter().map(|(_, _, loose)| loose))
                 .unicode(false)
                 .multi_line(true)
                 .build()
                 .ok()?,
-            any: builder(&any.join("|")).build().ok()?,
         })
     }
 }
@@ -97,7 +88,7 @@ impl Sieve {
         self.literals
             .find(text.as_bytes(), room, |pattern| candidates.set(pattern));
         for set in &self.sets {
-            if set.fields & fields != 0 && set.any.is_match(text.as_bytes()) {
+            if set.fields & fields != 0 && set.compiled.is_match(text.as_bytes()) {
                 for hit in set.compiled.matches(text.as_bytes()) {
                     candidates.set(set.patterns[hit]);
                 }
@@ -111,9 +102,9 @@ impl Sieve {
 /// the pattern matches and more, and the automaton of the set stays small: a
 /// bounded gap costs a state for each of its lengths.
 fn loosened(pattern: &str) -> String {
-    static GAP: LazyLock<regex::Regex> = LazyLock::new(|| {
+    static GAP: LazyLock<Regex> = LazyLock::new(|| {
         #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-        regex::Regex::new(r"\{([01]),[0-9]+\}").expect("the pattern of gaps compiles")
+        Regex::new(r"\{([01]),[0-9]+\}").expect("the pattern of gaps compiles")
     });
     GAP.replace_all(
         pattern,

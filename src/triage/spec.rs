@@ -221,9 +221,10 @@ impl<'de, E: DeserializeOwned> Deserialize<'de> for Lists<E> {
 #[serde(transparent, bound = "E: DeserializeOwned")]
 pub(super) struct FileSpec<E>(pub(super) Lists<E>);
 
-/// `jelly.yaml`, of which rules are one part.
+/// `jelly.yaml`, of which rules are one part; of the others, who reads settings
+/// says what is wrong.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, bound = "E: DeserializeOwned")]
+#[serde(bound = "E: DeserializeOwned")]
 pub(super) struct ProjectSpec<E> {
     #[serde(default)]
     pub(super) rules: Option<Lists<E>>,

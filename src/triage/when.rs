@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// Conditions on typed facts; all that are given must hold. A list holds when
 /// any of its entries does.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct When {
     /// Where the failure was seen.
@@ -106,100 +106,7 @@ pub(super) struct When {
 impl When {
     /// Whether there is no condition at all.
     pub(super) fn is_empty(&self) -> bool {
-        let Self {
-            source,
-            phase,
-            outcome,
-            issue,
-            errno,
-            ended,
-            exit_code,
-            signal,
-            rpc_code,
-            http_status,
-            http_error,
-            is_error,
-            empty_answer,
-            promise,
-            method,
-            requested,
-            died,
-            timed_out,
-            noise,
-            silent,
-            quiet_stderr,
-            breach,
-            cwd_refused,
-            bare_interpreter,
-            writes,
-            tool_listed,
-            starting,
-            over_http,
-            raised,
-            traced,
-            packaged,
-            opened_to_write,
-            spawned,
-            reserved_host,
-            login_redirect,
-            plain_to_tls_port,
-            shell_script,
-            numeric_host,
-            sse_path,
-            lists,
-            path_in_arguments,
-            dialect,
-            element,
-            raised_in,
-        } = self;
-        source.is_none()
-            && phase.is_empty()
-            && outcome.is_empty()
-            && issue.is_empty()
-            && errno.is_empty()
-            && ended.is_empty()
-            && exit_code.is_empty()
-            && signal.is_empty()
-            && rpc_code.is_empty()
-            && http_status.is_empty()
-            && http_error.is_empty()
-            && promise.is_none()
-            && method.is_empty()
-            && raised.is_empty()
-            && dialect.is_empty()
-            && element.is_none()
-            && raised_in.is_empty()
-            && [
-                is_error,
-                empty_answer,
-                requested,
-                died,
-                timed_out,
-                noise,
-                silent,
-                quiet_stderr,
-                breach,
-                cwd_refused,
-                bare_interpreter,
-                writes,
-                tool_listed,
-                starting,
-                over_http,
-                traced,
-                packaged,
-                opened_to_write,
-                spawned,
-                reserved_host,
-                login_redirect,
-                plain_to_tls_port,
-                shell_script,
-                numeric_host,
-                sse_path,
-                lists,
-                path_in_arguments,
-            ]
-            .iter()
-            .all(|flag| flag.is_none())
+        *self == Self::default()
     }
 
     /// Whether the rule is about deaths: what a server wrote before it died

@@ -439,3 +439,60 @@ fn the_table_and_what_follows_it_read_well() {
     settings.add_filter(r" +<?\d+(\.\d+)? m?s\b", "  TIME");
     settings.bind(|| insta::assert_snapshot!(ended.stdout));
 }
+
+/// Plays a person at a terminal: runs a command there, types each line when its
+/// question is seen, and prints what the terminal showed.
+const PERSON: &str = r#"
+import os, pty, sys
+command, answers = sys.argv[1:4], sys.argv[4:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(command[0], command)
+shown = b""
+while True:
+    try: read = os.read(terminal, 4096)
+    except OSError: break
+    if not read: break
+    shown += read
+    while answers and shown.count(answers[0].encode()) > 0:
+        question, answer, answers = answers[0], answers[1], answers[2:]
+        shown = shown.replace(question.encode(), question.encode().upper(), 1)
+        os.write(terminal, answer.encode() + b"\n")
+sys.stdout.buffer.write(shown)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"#;
+
+#[test]
+fn a_person_at_a_terminal_is_asked_and_a_secret_is_not_shown() {
+    let project = Project::empty();
+    let config = json!({
+        "inputs": [
+            { "id": "key", "type": "promptString", "description": "the key", "password": true },
+            { "id": "kind", "type": "pickString", "description": "the kind", "options": ["a", "b"] },
+        ],
+        "servers": { "s": {
+            "command": JELLY, "args": ["mock", "--fault", "require_env=KEY"],
+            "env": { "KEY": "${input:key}", "KIND": "${input:kind}" },
+        } },
+    });
+    project.write("mcp.json", config.to_string());
+    let person = project.write("person.py", PERSON);
+    let mut call = std::process::Command::new("python3");
+    call.arg(person).args([JELLY, "doctor", "mcp.json"]);
+    // Blanks and what is not offered are asked again.
+    call.args(["the key: ", "", "the key: ", "swordfish-1"]);
+    call.args(["the kind (a, b): ", "c", "the kind (a, b): ", "b"]);
+    let told = call
+        .current_dir(project.dir())
+        .env_remove("CI")
+        .env_remove("GITHUB_ACTIONS")
+        .env("TERM", "xterm")
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&told.stdout);
+    assert_eq!(told.status.code(), Some(0), "{shown}");
+    assert_eq!(shown.matches("THE KEY: ").count(), 2, "{shown}");
+    assert_eq!(shown.matches("THE KIND (A, B): ").count(), 2, "{shown}");
+    assert!(!shown.contains("swordfish"), "{shown}");
+    assert!(shown.contains("healthy"), "{shown}");
+}

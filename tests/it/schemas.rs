@@ -62,6 +62,9 @@ fn every_plan_of_the_repository_fits_the_schema() {
             fits("plan", &yaml(&block));
             shown += 1;
         }
+        for block in blocks(&page, "yaml jelly.yaml") {
+            fits("settings", &yaml(&block));
+        }
         for block in blocks(&page, "yaml rules") {
             fits("rules-file", &yaml(&block));
         }

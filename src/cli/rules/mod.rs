@@ -7,4 +7,4 @@ mod trial;
 
 pub use args::{RuleFiles, RulesArgs};
 pub use command::rules;
-pub use source::{Rules, find_rules};
+pub use source::{Rules, find_rules, project_file, text_of};

@@ -94,9 +94,11 @@ pub fn rules_of(files: &[PathBuf]) -> Result<Rules, Refusal> {
 
 /// `jelly.yaml` of `cwd`, or of the nearest folder above it within the same
 /// repository.
-fn project_file(cwd: &Path) -> Option<PathBuf> {
+pub fn project_file(cwd: &Path) -> Option<PathBuf> {
     let own = Path::new(PROJECT_FILE);
-    if cwd.join(own).is_file() {
+    // A folder of this name is told, and not passed over.
+    let is_there = |path: &Path| path.symlink_metadata().is_ok();
+    if is_there(&cwd.join(own)) {
         return Some(own.to_owned());
     }
     let repository = cwd
@@ -105,7 +107,7 @@ fn project_file(cwd: &Path) -> Option<PathBuf> {
     cwd.ancestors()
         .take_while(|folder| folder.starts_with(repository))
         .map(|folder| folder.join(own))
-        .find(|path| path.is_file())
+        .find(|path| is_there(path))
 }
 
 /// What was read so far.
@@ -202,7 +204,8 @@ impl Found {
 
 fn read(path: &Path, kind: RuleFileKind) -> Result<RuleFile, Refusal> {
     let shown = path.display().to_string();
-    let text = text_of(path).map_err(|why| Refusal::Unreadable(format!("{shown}: {why}")))?;
+    let text = text_of(path, "a file of rules")
+        .map_err(|why| Refusal::Unreadable(format!("{shown}: {why}")))?;
     let source = RuleText {
         path: shown,
         text: text.into(),
@@ -211,10 +214,10 @@ fn read(path: &Path, kind: RuleFileKind) -> Result<RuleFile, Refusal> {
 }
 
 /// The text of a file, or a fragment that says why there is none.
-fn text_of(path: &Path) -> Result<String, String> {
+pub fn text_of(path: &Path, what: &str) -> Result<String, String> {
     let why = |error: &io::Error| match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        io::ErrorKind::IsADirectory => "this is a folder, not a file of rules".to_owned(),
+        io::ErrorKind::IsADirectory => format!("this is a folder, not {what}"),
         _ => format!("can't be read: {error}"),
     };
     let file = File::open(path).map_err(|error| why(&error))?;
@@ -224,7 +227,7 @@ fn text_of(path: &Path) -> Result<String, String> {
         .map_err(|error| why(&error))?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(format!(
-            "longer than {} MiB, which no file of rules is",
+            "longer than {} MiB, too long for {what}",
             MAX_BYTES / 1024 / 1024
         ));
     }

@@ -2,6 +2,7 @@
 
 use super::finish::{finish_input, finish_output};
 use crate::cli::check::Checked;
+use crate::cli::config::{ConfigReport, settings_schema};
 use crate::cli::explain::{Compared, Explained};
 use crate::cli::history::{Offenders, WorstCauses, WorstTests};
 use crate::cli::triage::{Answer, Line};
@@ -11,7 +12,7 @@ use crate::model::{DoctorReport, Explanation, RuleInfo, RunReport, TriageReport,
 use crate::plan::plan_schema;
 use crate::report::triage::{Brief, CtrfDocument};
 use crate::report::{Results, RuleList};
-use crate::triage::RuleFileDocument;
+use crate::triage::{ProjectRules, RuleFileDocument};
 use crate::wire::RecordedLine;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -57,6 +58,12 @@ pub const SCHEMAS: &[Named] = &[
         about: "a test plan, for `jelly run` and `jelly check`",
         printed: &[],
         make: plan,
+    },
+    Named {
+        name: "settings",
+        about: "jelly.yaml, the settings of a project",
+        printed: &[],
+        make: settings,
     },
     Named {
         name: "rules-file",
@@ -143,6 +150,12 @@ pub const SCHEMAS: &[Named] = &[
         make: output::<CtrfDocument<'static>>,
     },
     Named {
+        name: "config",
+        about: "`jelly config --format json`",
+        printed: &[("config", "json")],
+        make: output::<ConfigReport>,
+    },
+    Named {
         name: "doctor",
         about: "`jelly doctor --format json`",
         printed: &[("doctor", "json")],
@@ -227,6 +240,24 @@ struct ReportPath(String);
 
 fn plan() -> Schema {
     finish_input(plan_schema())
+}
+
+/// The rules come from types, and the settings from their table.
+fn settings() -> Schema {
+    let rules = input::<ProjectRules>();
+    let mut rules = rules.to_value();
+    let kept = rules.as_object_mut();
+    let definitions = kept.and_then(|rules| rules.shift_remove("$defs"));
+    for key in ["$schema", "title"] {
+        rules.as_object_mut().map(|rules| rules.shift_remove(key));
+    }
+    let mut schema = settings_schema(&rules);
+    if let Some(serde_json::Value::Object(all)) = schema.get_mut("$defs")
+        && let Some(serde_json::Value::Object(definitions)) = definitions
+    {
+        all.extend(definitions);
+    }
+    finish_input(schema)
 }
 
 /// Of what is read: what may be left out is not required.
@@ -341,6 +372,10 @@ mod tests {
         // The same type stands in several schemas.
         let short = |path: &String| path.split("$defs/").last().unwrap_or(path).to_owned();
         let found: BTreeSet<String> = found.iter().map(short).collect();
-        assert!(found.is_empty(), "write a doc comment for {found:#?}");
+        assert!(
+            found.is_empty(),
+            "editors show what a field means: write a doc comment for {found:#?}, and renew \
+             docs/schemas with `cargo run -- schema --write docs/schemas`"
+        );
     }
 }

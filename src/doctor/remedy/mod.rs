@@ -9,6 +9,7 @@
 
 mod commands;
 mod entries;
+mod launch;
 mod prescribe;
 mod words;
 

@@ -1,7 +1,7 @@
 //! One cause after the other, and what mends it.
 
 use super::commands::{elsewhere, launcher_like, package_like};
-use super::entries::{Started, args, command, command_and_args};
+use super::entries::{Started, args, command};
 use super::words;
 use crate::doctor::entry::{Config, Entry, Place};
 use crate::doctor::launcher::{Package, name_of, package};
@@ -69,24 +69,24 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
 }
 
 /// Lines to say first, and how those begin that they stand in place of.
-struct Remedy {
+pub(super) struct Remedy {
     lines: Vec<String>,
     instead_of: &'static [&'static str],
 }
 
 impl Remedy {
-    fn none() -> Self {
+    pub(super) fn none() -> Self {
         Self::of(Vec::new())
     }
 
-    fn of(lines: Vec<String>) -> Self {
+    pub(super) fn of(lines: Vec<String>) -> Self {
         Self {
             lines,
             instead_of: &[],
         }
     }
 
-    fn instead_of(self, starts: &'static [&'static str]) -> Self {
+    pub(super) fn instead_of(self, starts: &'static [&'static str]) -> Self {
         Self {
             instead_of: starts,
             ..self
@@ -94,17 +94,17 @@ impl Remedy {
     }
 }
 
-struct Doctor<'a> {
-    bedside: &'a Bedside<'a>,
-    started: Started<'a>,
+pub(super) struct Doctor<'a> {
+    pub(super) bedside: &'a Bedside<'a>,
+    pub(super) started: Started<'a>,
     /// Evidence and diagnosis.
-    told: String,
-    stderr: &'a str,
-    rule: String,
+    pub(super) told: String,
+    pub(super) stderr: &'a str,
+    pub(super) rule: String,
 }
 
 /// The first group `it` of the first pattern that a text matches.
-fn found(patterns: &[&str], text: &str) -> Option<String> {
+pub(super) fn found(patterns: &[&str], text: &str) -> Option<String> {
     patterns.iter().find_map(|pattern| {
         let found = Regex::new(pattern).ok()?.captures(text)?;
         Some(found.name("it")?.as_str().to_owned())
@@ -116,17 +116,17 @@ fn blank(name: &str) -> String {
 }
 
 impl Doctor<'_> {
-    fn at(&self, place: Place) -> String {
+    pub(super) fn at(&self, place: Place) -> String {
         self.bedside.config.at(place)
     }
 
     /// Where the arguments stand, or would.
-    fn at_args(&self) -> String {
+    pub(super) fn at_args(&self) -> String {
         let first = self.started.args.first();
         self.at(first.map_or(self.bedside.entry.place, |arg| arg.place))
     }
 
-    fn fetched(&self) -> Option<Package<'_>> {
+    pub(super) fn fetched(&self) -> Option<Package<'_>> {
         let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
         let found = package(&self.started.command.text, &words)?;
         let arg = self.started.args.get(found.index)?;
@@ -144,7 +144,7 @@ impl Doctor<'_> {
     }
 
     /// The arguments with one of them replaced.
-    fn with(&self, index: usize, text: &str) -> String {
+    pub(super) fn with(&self, index: usize, text: &str) -> String {
         let mut words = self.started.words();
         if let Some(word) = words.get_mut(index) {
             // `--package=NAME`, `--port=3000`.
@@ -157,7 +157,7 @@ impl Doctor<'_> {
     }
 
     /// The arguments with others before them.
-    fn after(&self, before: &[&str]) -> Vec<String> {
+    pub(super) fn after(&self, before: &[&str]) -> Vec<String> {
         let before = before.iter().map(|word| (*word).to_owned());
         before.chain(self.started.words()).collect()
     }
@@ -369,242 +369,5 @@ impl Doctor<'_> {
             .instead_of(&["$ "]),
             (_, _) => Remedy::none(),
         }
-    }
-
-    fn runtime(&self) -> Remedy {
-        let at = self.at(self.started.command.place);
-        let name = name_of(&self.started.command.text);
-        let is_python = name.starts_with("python") || self.rule.starts_with("python/");
-        if name == "uvx" {
-            return Remedy::of(vec![
-                format!(
-                    "Have it run by another Python; write at {}:",
-                    self.at_args()
-                ),
-                args(&self.after(&["--python", "<version>"])),
-            ])
-            .instead_of(&["$ "]);
-        }
-        if is_python {
-            return Remedy::of(vec![
-                format!("Install a newer Python, and write its path at {at}:"),
-                command("<path of the newer python3>"),
-            ]);
-        }
-        if name == "node" || name == "nodejs" {
-            return Remedy::of(vec![
-                format!("Have npm fetch a newer Node for it; write at {at}:"),
-                command_and_args("npx", &self.after(&["-y", "node@<version, such as 24>"])),
-                "Or install one, and write its path there:".to_owned(),
-                command("<path of the newer node>"),
-            ]);
-        }
-        if let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") {
-            let rest = self.started.words().split_off(fetched.index + 1);
-            let own = fetched.spec.rsplit('/').next().unwrap_or(fetched.spec);
-            let program = if fetched.spec.starts_with('@') {
-                "<name of its program>"
-            } else {
-                own.split('@').next().unwrap_or(own)
-            };
-            let package = format!("--package={}", fetched.spec);
-            let newer = "--package=node@<version, such as 24>".to_owned();
-            let mut words = vec!["-y".to_owned(), newer, package];
-            words.extend(["--".to_owned(), program.to_owned()]);
-            words.extend(rest);
-            return Remedy::of(vec![
-                format!(
-                    "Have npm fetch a newer Node for it; write at {}:",
-                    self.at_args()
-                ),
-                args(&words),
-                format!("$ npm view {} engines", word(fetched.spec)),
-            ]);
-        }
-        Remedy::none()
-    }
-
-    fn port(&self) -> Remedy {
-        let port = found(
-            &[r"(?i)port (?P<it>\d{2,5})\b", r":(?P<it>\d{2,5})\b"],
-            &self.told,
-        );
-        let mut lines = Vec::new();
-        let new = "<free port>";
-        let names_it = |text: &str| {
-            port.as_deref()
-                .is_some_and(|port| text == port || text.ends_with(&format!("={port}")))
-        };
-        let arg = self.started.args.iter().position(|arg| names_it(&arg.text));
-        let variable = self
-            .started
-            .env
-            .iter()
-            .find(|(_, spot)| names_it(&spot.text));
-        let said = found(
-            &[r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\b"],
-            &self.told,
-        );
-        match (arg, variable, said) {
-            (Some(index), ..) => {
-                let at = self.at(self.started.args[index].place);
-                lines.push(format!("Give it another port; write at {at}:"));
-                lines.push(self.with(index, new));
-            }
-            (None, Some((name, spot)), _) => {
-                let at = self.at(spot.place);
-                lines.push(format!("Give it another port; write at {at}:"));
-                lines.push(self.started.env_with(&[(name.clone(), new.to_owned())]));
-            }
-            (None, None, said) => {
-                let at = self.at(self.bedside.entry.place);
-                let name = said.unwrap_or_else(|| "<its variable for the port>".to_owned());
-                lines.push(format!("Give it another port; write in the entry at {at}:"));
-                lines.push(self.started.env_with(&[(name, new.to_owned())]));
-            }
-        }
-        lines.extend(self.without_http_mode());
-        Remedy::of(lines)
-    }
-
-    fn transport(&self) -> Remedy {
-        let mut lines = self.without_http_mode();
-        let port = found(
-            &[r"(?i)(?:port:? |localhost:|\d\.\d\.\d\.\d:|:)(?P<it>\d{2,5})\b"],
-            &format!("{}\n{}", self.told, self.stderr),
-        );
-        let url = format!(
-            "http://127.0.0.1:{}/mcp",
-            port.as_deref().unwrap_or("<port>")
-        );
-        lines.push(
-            "Or start it yourself, and write in place of `command`, `args` and `env`:".to_owned(),
-        );
-        lines.push(format!("\"url\": \"{url}\""));
-        Remedy::of(lines).instead_of(&["Or give"])
-    }
-
-    /// The arguments without those that make of it a server of HTTP.
-    fn without_http_mode(&self) -> Vec<String> {
-        let words = self.started.words();
-        let mut kept = Vec::with_capacity(words.len());
-        let mut rest = words.iter().peekable();
-        while let Some(word) = rest.next() {
-            let mode = |word: &str| {
-                let folded = word.to_ascii_lowercase().replace(['-', '_'], "");
-                matches!(&*folded, "streamablehttp" | "http" | "sse" | "streamable")
-            };
-            let (flag, value) = word.split_once('=').unwrap_or((word, ""));
-            match flag {
-                "--transport" | "-t" | "--mode" if mode(value) => {}
-                "--transport" | "-t" | "--mode" if rest.peek().is_some_and(|next| mode(next)) => {
-                    rest.next();
-                }
-                _ if mode(flag.trim_start_matches('-')) => {}
-                _ => kept.push(word.clone()),
-            }
-        }
-        if kept.len() == words.len() {
-            return Vec::new();
-        }
-        vec![
-            format!(
-                "Its arguments make of it a server of HTTP, and its client speaks stdio; leave \
-                 them out at {}:",
-                self.at_args()
-            ),
-            args(&kept),
-        ]
-    }
-
-    fn dependency(&self) -> Remedy {
-        let whole = format!("{}\n{}", self.told, self.stderr);
-        let spec = found(
-            &[r"\bpin ['\x22`](?P<it>[\w.-]+ ?[<>=!~]=? ?[\w.]+)['\x22`]"],
-            &whole,
-        )
-        .or_else(|| {
-            // Both are of the first version of PyPI's `mcp`.
-            found(
-                &[r"'(?:Server|FastMCP)' object has no attribute '(?P<it>\w+)'"],
-                &whole,
-            )
-            .map(|_| "mcp<2".to_owned())
-        })
-        .or_else(|| {
-            let patterns = [
-                r"No module named '(?P<it>\w+)\.",
-                r"cannot import name '\w+' from '(?P<it>\w+)",
-                r"module '(?P<it>\w+)[\w.]*' has no attribute",
-            ];
-            Some(format!("{}==<version>", found(&patterns, &whole)?))
-        })
-        .unwrap_or_else(|| "<dependency>==<version>".to_owned());
-        let name = name_of(&self.started.command.text);
-        let at = self.at_args();
-        if name == "uvx" {
-            return Remedy::of(vec![
-                format!(
-                    "Have the version installed that the server was written for; write at {at}:"
-                ),
-                args(&self.after(&["--with", &spec])),
-            ])
-            .instead_of(&["Pin the", "Compare the installed", "$ "]);
-        }
-        if let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") {
-            let older = format!("{}@<version that worked>", fetched.spec);
-            return Remedy::of(vec![
-                format!("Take a version of it that fits its dependencies; write at {at}:"),
-                self.with(fetched.index, &older),
-                format!("$ npm view {} versions", word(fetched.spec)),
-            ])
-            .instead_of(&["$ npm ls"]);
-        }
-        let python = match Path::new(&self.started.command.text) {
-            path if name.starts_with("python") => Some(path.to_owned()),
-            path => path
-                .parent()
-                .map(|folder| folder.join("python"))
-                .filter(|python| python.is_absolute() && (self.bedside.is_there)(python)),
-        };
-        match python {
-            Some(python) if self.rule.starts_with("python/") => {
-                let python = self.started.shown(&python.display().to_string());
-                Remedy::of(vec![
-                    "Install the version that the server was written for:".to_owned(),
-                    format!("$ {} -m pip install {}", word(&python), word(&spec)),
-                ])
-                .instead_of(&["Pin the", "Compare the installed", "$ "])
-            }
-            Some(_) | None => Remedy::none(),
-        }
-    }
-
-    fn noise(&self) -> Remedy {
-        let name = name_of(&self.started.command.text);
-        let words = self.started.words();
-        if matches!(name, "npm" | "pnpm" | "yarn") && !words.iter().any(|w| w == "--silent") {
-            return Remedy::of(vec![
-                format!(
-                    "Have `{name}` say nothing itself; write at {}:",
-                    self.at_args()
-                ),
-                args(&self.after(&["--silent"])),
-            ]);
-        }
-        let own = self.started.shown(&self.started.command.text);
-        let line: Vec<String> = std::iter::once(&own)
-            .chain(&words)
-            .map(|w| word(w))
-            .collect();
-        let line = format!("{} | grep --line-buffered '^{{'", line.join(" "));
-        Remedy::of(vec![
-            format!(
-                "Until its author mends it, let only messages through; write at {}:",
-                self.at(self.started.command.place)
-            ),
-            command_and_args("sh", &["-c".to_owned(), line]),
-            "To its author:".to_owned(),
-        ])
     }
 }

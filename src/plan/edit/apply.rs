@@ -290,7 +290,7 @@ impl<'t> Editor<'t> {
             match (segment, edits.set, edits.rename) {
                 (Segment::Index(index), ..) if *index < items.len() => {}
                 (Segment::Index(index), Some(value), None)
-                    if *index == items.len() && added.is_empty() =>
+                    if *index == items.len() + added.len() =>
                 {
                     added.push(emit::value(value, Style::Plain, context));
                     result.push(value.clone());

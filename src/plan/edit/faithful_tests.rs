@@ -179,7 +179,7 @@ fn what_an_anchor_shares_stays_and_everything_else_can_be_edited() {
         all_edits(&Witness::of(&before).value, &DocPath::default(), &mut edits);
         let made = each_holds(&before, &edits).unwrap_or_else(|why| panic!("{why}"));
         let refused = edits.len() - made;
-        assert!(made > 30 && refused > 20, "{made} made, {refused} refused");
+        assert!(made > 20 && refused > 20, "{made} made, {refused} refused");
     }
 }
 

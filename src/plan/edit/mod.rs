@@ -26,7 +26,7 @@ use serde_json::Value;
 pub enum PlanEdit {
     /// Replace the scalar at `path`, or insert it as a key of its (existing)
     /// parent map where it is absent; an index one past the last item of a
-    /// list appends to it.
+    /// list appends to it, and so do those that follow.
     Set { path: DocPath, value: Value },
     /// Rename the last key of `path`.
     RenameKey { path: DocPath, to: String },

@@ -137,6 +137,7 @@ fn parse(
     let broken = !troubles.is_empty();
     let mut reader = Reader::new(&source.text, troubles);
     reader.variant.clone_from(&source.variant);
+    reader.strict = strict;
     let mut parts = Parts::default();
     match root {
         Some(root) if !matches!(root.data, Data::Null) => {
@@ -344,7 +345,7 @@ impl<'t> Reader<'t> {
         self.one_of(node, path, "wire", &words)
     }
 
-    fn argv(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Vec<String>> {
+    pub(super) fn argv(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Vec<String>> {
         let items = self.list(node, path, "a command and its arguments")?;
         if items.is_empty() {
             self.problem(node.span, path, "a hook needs a command");

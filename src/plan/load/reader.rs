@@ -81,6 +81,8 @@ pub(super) struct Reader<'t> {
     pub(super) names: Names,
     /// The combination of the matrix that is read.
     pub(super) variant: Option<Arc<Variant>>,
+    /// What would only show when the plan runs is a problem too.
+    pub(super) strict: bool,
     /// Patterns and schemas that compiled already: plans repeat them.
     pub(super) good_operands: HashSet<String>,
 }
@@ -93,6 +95,7 @@ impl<'t> Reader<'t> {
             problems: Vec::new(),
             names: Names::default(),
             variant: None,
+            strict: false,
             good_operands: HashSet::new(),
         };
         for trouble in troubles {

@@ -22,6 +22,8 @@ const SHAPE: Shape = Shape {
         "args",
         "env",
         "cwd",
+        "package",
+        "package_args",
         "url",
         "headers",
         "auth",
@@ -61,6 +63,14 @@ const SHAPE: Shape = Shape {
             "the first word goes into `command`, the others into `args`",
         ),
         ("arguments", "did you mean `args`?"),
+        (
+            "package_arguments",
+            "the definitions stand below `package`, the values in `package_args`",
+        ),
+        (
+            "packageArguments",
+            "the definitions stand below `package`, the values in `package_args`",
+        ),
         ("environment", "did you mean `env`?"),
         ("workdir", "did you mean `cwd`?"),
         ("working_directory", "did you mean `cwd`?"),
@@ -197,9 +207,15 @@ impl<'t> Reader<'t> {
         path: Path<'_>,
     ) -> Option<Transport> {
         let entries = self.map(node, path, &SHAPE)?;
-        match (entry(entries, "command"), entry(entries, "url")) {
+        let started = entry(entries, "command").or_else(|| entry(entries, "package"));
+        match (started, entry(entries, "url")) {
             (None, None) => {
-                self.problem(key_span, path, "a server needs a `command` or a `url`");
+                self.problem(
+                    key_span,
+                    path,
+                    "a server needs a `command`, a `package` or a `url`",
+                );
+                self.package(entries, path);
                 None
             }
             (Some(_), None) => {
@@ -212,7 +228,7 @@ impl<'t> Reader<'t> {
                 self.command(entries, path).map(Transport::Stdio)
             }
             (None, Some(url)) => {
-                let keys = ["args", "env", "cwd"];
+                let keys = ["args", "env", "cwd", "package_args"];
                 self.refuse(entries, &keys, "a server without a `command`", path);
                 self.http(entries, &url.value, None, path)
             }
@@ -231,9 +247,10 @@ impl<'t> Reader<'t> {
     }
 
     fn command(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Option<Command> {
-        let command = get(entries, "command")?;
+        let before = self.problems_so_far();
+        let package = self.package(entries, path);
         let path_to = path.key("command");
-        let command = match &command.data {
+        let command = get(entries, "command").map(|command| match &command.data {
             crate::plan::syntax::Data::List(_) => {
                 self.problem(command.span, path_to, "expected a string, found a list")
                     .hint("the first word goes into `command`, the others into `args`");
@@ -247,7 +264,7 @@ impl<'t> Reader<'t> {
                 Some(_) => self.server_template(command, path_to),
                 None => None,
             },
-        };
+        });
         let path_to = path.key("args");
         let args = match get(entries, "args") {
             Some(node) => {
@@ -264,12 +281,24 @@ impl<'t> Reader<'t> {
             !name.is_empty() && !name.contains(['=', '\0'])
         });
         let cwd = get(entries, "cwd").and_then(|node| self.server_template(node, path.key("cwd")));
-        Some(Command {
-            command: command?,
+        let command = match command {
+            Some(command) => Some(command?),
+            None => {
+                package.as_ref()?;
+                None
+            }
+        };
+        let command = Command {
+            command,
             args,
             env,
             cwd,
-        })
+            package: package.map(Box::new),
+        };
+        if self.strict && self.problems_so_far() == before {
+            self.launchable(entries, &command, path);
+        }
+        Some(command)
     }
 
     fn http(

@@ -6,6 +6,7 @@
 
 mod document;
 mod operators;
+mod package;
 mod parts;
 mod server;
 mod step;

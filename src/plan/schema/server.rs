@@ -1,6 +1,7 @@
 //! `servers`.
 
 use super::document::Wire;
+use super::package::Package;
 use super::parts::{Anything, FixedName, Map, Revision, Secret, TimeLimit, Word};
 use super::step::Answer;
 use crate::plan::ALGORITHMS;
@@ -8,12 +9,16 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde_json::json;
 
-/// A server: one that is started (`command`), one that is reached over HTTP
-/// (`url`), or both.
+/// A server: one that is started (`command` or `package`), one that is
+/// reached over HTTP (`url`), or both.
 #[derive(JsonSchema)]
 #[schemars(
     deny_unknown_fields,
-    extend("anyOf" = [{"required": ["command"]}, {"required": ["url"]}])
+    extend("anyOf" = [
+        {"required": ["command"]},
+        {"required": ["package"]},
+        {"required": ["url"]},
+    ])
 )]
 #[expect(dead_code, reason = "described, and never built")]
 pub(super) struct Server {
@@ -27,6 +32,11 @@ pub(super) struct Server {
     env: Option<IndexMap<String, Word>>,
     /// The folder that it is started in; the project folder if left out.
     cwd: Option<Word>,
+    /// The package that is started; beside a `command`, what that takes.
+    package: Option<Package>,
+    /// Values for the package's arguments, by the name of the flag or the hint
+    /// of the positional argument.
+    package_args: Option<IndexMap<String, Anything>>,
     /// Where it is reached over Streamable HTTP.
     #[schemars(regex(pattern = r"^[hH][tT][tT][pP][sS]?://|\$"))]
     url: Option<String>,

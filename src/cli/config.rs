@@ -1,0 +1,339 @@
+//! `jelly config`: what is set, and where each value came from.
+
+use super::layers::{Layers, SETTINGS, Setting};
+use super::run::{complain, fault};
+use crate::model::{ExitCode, SCHEMA_VERSION};
+use crate::plan::SettingKind;
+use crate::text::sanitize;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, ValueEnum};
+use comfy_table::{ContentArrangement, Table, presets};
+use schemars::{JsonSchema, Schema, json_schema};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::env;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What holds is, in rising order: the default, the plan (budgets and hooks), jelly.yaml, its profile,
+the environment, a flag. None of the values is a secret; those are named in plans, and stand in
+the environment.")]
+pub struct ConfigArgs {
+    /// How the settings are printed; `md` is the table of all there are
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ConfigFormat,
+
+    /// A call of jelly whose settings are shown, as in `jelly config -- run --retries 5`
+    #[arg(value_name = "COMMAND", last = true)]
+    pub call: Vec<OsString>,
+}
+
+/// How the settings are printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ConfigFormat {
+    /// A table for people
+    #[default]
+    Human,
+    /// For programs
+    Json,
+    /// Markdown: all settings there are, with their flags, variables and defaults
+    Md,
+}
+
+/// What `--format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ConfigReport {
+    /// Raised when a field changes its meaning.
+    schema_version: u32,
+    /// The project's file; null where there is none.
+    file: Option<String>,
+    /// The profile that is used; null where none is.
+    profile: Option<String>,
+    /// All settings, in the order of the documentation.
+    settings: Vec<ConfigSetting>,
+}
+
+/// One setting.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ConfigSetting {
+    /// As in `budgets.retries`.
+    name: String,
+    /// As a flag would be given; null where nothing is set and the default is
+    /// no value.
+    value: Option<String>,
+    /// Which layer it is from.
+    source: SourceKind,
+    /// `file:line:column`, the variable or the flag; absent for a default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+}
+
+/// A layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SourceKind {
+    /// Nobody set it.
+    Default,
+    /// `jelly.yaml`.
+    File,
+    /// A profile of `jelly.yaml`.
+    Profile,
+    /// A variable of the environment.
+    Environment,
+    /// The command line.
+    Flag,
+}
+
+/// Shows the settings.
+pub fn config(args: &ConfigArgs, layers: &Layers) -> ExitCode {
+    let text = match args.format {
+        ConfigFormat::Md => Ok(markdown(&layers.command(&typed(&["config"])))),
+        ConfigFormat::Human | ConfigFormat::Json => match look(args, layers) {
+            Ok(report) if args.format == ConfigFormat::Json => {
+                serde_json::to_string_pretty(&report).map(|text| text + "\n")
+            }
+            Ok(report) => Ok(table(&report)),
+            Err(refusal) => {
+                complain(&refusal);
+                return ExitCode::InvalidInput;
+            }
+        },
+    };
+    match text {
+        Ok(text) => {
+            // A closed pipe is the reader's wish.
+            let _ = io::stdout().write_all(text.as_bytes());
+            ExitCode::Passed
+        }
+        Err(error) => fault(&format!("the settings are no JSON: {error}")),
+    }
+}
+
+fn typed(words: &[&str]) -> Vec<OsString> {
+    let words = words.iter().map(OsString::from);
+    std::iter::once("jelly".into()).chain(words).collect()
+}
+
+fn look(args: &ConfigArgs, layers: &Layers) -> Result<ConfigReport, String> {
+    let mut calls: Vec<(String, ArgMatches)> = Vec::new();
+    let mut settings = Vec::new();
+    let called = args.call.first().and_then(|word| word.to_str());
+    for setting in SETTINGS {
+        let of_call = |path: &&&str| Some(**path) == called || path.is_empty();
+        let path = setting.commands.iter().find(of_call);
+        let path = path.or(setting.commands.first()).copied();
+        let path = match path {
+            None | Some("") => called.unwrap_or("run"),
+            Some(path) => path,
+        };
+        if !calls.iter().any(|(known, _)| known == path) {
+            let words = if Some(path) == called {
+                let call = args.call.iter().cloned();
+                std::iter::once("jelly".into()).chain(call).collect()
+            } else {
+                typed(&path.split_whitespace().collect::<Vec<_>>())
+            };
+            let parsed = layers.command(&words).try_get_matches_from(&words);
+            let parsed = parsed.map_err(|error| {
+                let whose = layers.whose(&error, &words).unwrap_or_default();
+                format!("{error}{whose}").trim_end().to_owned()
+            })?;
+            calls.push((path.to_owned(), parsed));
+        }
+        let found = calls.iter().find(|(known, _)| known == path);
+        let matches = found.and_then(|(_, matches)| matches.subcommand());
+        if let Some((_, matches)) = matches {
+            settings.push(one(setting, matches, layers));
+        }
+    }
+    Ok(ConfigReport {
+        schema_version: SCHEMA_VERSION,
+        file: layers.file.as_ref().map(|path| path.display().to_string()),
+        profile: layers.profile.clone(),
+        settings,
+    })
+}
+
+fn one(setting: &Setting, matches: &ArgMatches, layers: &Layers) -> ConfigSetting {
+    let raw = matches.get_raw(setting.arg).and_then(|mut raw| raw.next());
+    let raw = raw.map(|value| value.to_string_lossy().into_owned());
+    let given = layers
+        .given(setting)
+        .filter(|given| raw.as_deref() == Some(given.value));
+    let (source, at) = match (matches.value_source(setting.arg), given) {
+        (Some(ValueSource::CommandLine), _) => (SourceKind::Flag, Some(setting.flag())),
+        (Some(ValueSource::EnvVariable), _) => {
+            (SourceKind::Environment, Some(setting.env.to_owned()))
+        }
+        (_, Some(given)) if given.profile.is_some() => {
+            (SourceKind::Profile, Some(layers.place(given.at)))
+        }
+        (_, Some(given)) => (SourceKind::File, Some(layers.place(given.at))),
+        (_, None) => (SourceKind::Default, None),
+    };
+    let on = matches!(setting.key.kind, SettingKind::Flag)
+        && matches.try_get_one::<bool>(setting.arg).ok().flatten() == Some(&true);
+    let value = match (source, setting.key.kind) {
+        (SourceKind::Default, _) => None,
+        (_, SettingKind::Flag) => Some(on.to_string()),
+        (_, _) => raw,
+    };
+    // What is no value, but words about one, is for people.
+    let fixed = || !setting.default.contains(' ') && setting.default != "none";
+    ConfigSetting {
+        name: setting.name(),
+        value: value.or_else(|| fixed().then(|| setting.default.to_owned())),
+        source,
+        at,
+    }
+}
+
+fn table(report: &ConfigReport) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(["setting", "value", "from"]);
+    for (setting, row) in SETTINGS.iter().zip(&report.settings) {
+        let from = match (row.source, &row.at) {
+            (SourceKind::Default, _) | (_, None) => "default".to_owned(),
+            (SourceKind::Profile, Some(at)) => {
+                let profile = report.profile.as_deref().unwrap_or_default();
+                format!("{at} (profile {profile})")
+            }
+            (SourceKind::File | SourceKind::Environment | SourceKind::Flag, Some(at)) => at.clone(),
+        };
+        let value = row.value.as_deref().unwrap_or(setting.default);
+        table.add_row([
+            row.name.clone(),
+            sanitize(value).into_owned(),
+            sanitize(&from).into_owned(),
+        ]);
+    }
+    let mut text = match (&report.file, &report.profile) {
+        (Some(file), Some(profile)) => format!("{} with its profile {profile}\n\n", sanitize(file)),
+        (Some(file), None) => format!("{}\n\n", sanitize(file)),
+        (None, _) => "no jelly.yaml\n\n".to_owned(),
+    };
+    for line in table.lines() {
+        text.push_str(line.trim());
+        text.push('\n');
+    }
+    if env::var_os("JELLY_LOGINS_DIR").is_some() {
+        text.push_str("\nJELLY_LOGINS_DIR says where logins are kept\n");
+    }
+    text
+}
+
+fn about(command: &Command, setting: &Setting) -> String {
+    let path = setting.commands.first().copied().unwrap_or_default();
+    let mut command = command;
+    for word in path.split_whitespace() {
+        match command.find_subcommand(word) {
+            Some(sub) => command = sub,
+            None => return String::new(),
+        }
+    }
+    let mut args = command.get_arguments();
+    let help = args.find(|arg| arg.get_id() == setting.arg);
+    let help = help.and_then(|arg| arg.get_help());
+    let help = help.map(ToString::to_string).unwrap_or_default();
+    // The default has a column of its own.
+    let help = help.split(" [default").next().unwrap_or_default();
+    help.to_owned()
+}
+
+/// The table of docs/settings.md.
+fn markdown(command: &Command) -> String {
+    let mut text =
+        "| setting | flag | variable | default | meaning |\n| --- | --- | --- | --- | --- |\n"
+            .to_owned();
+    for setting in SETTINGS {
+        let of = match setting.commands {
+            ["doctor"] => " of `jelly doctor`",
+            ["triage"] => " of `jelly triage`",
+            _ => "",
+        };
+        let _ = writeln!(
+            text,
+            "| `{}` | `{}`{of} | `{}` | {} | {} |",
+            setting.name(),
+            setting.flag(),
+            setting.env,
+            setting.default,
+            about(command, setting).replace('|', "\\|"),
+        );
+    }
+    text
+}
+
+/// The JSON Schema of `jelly.yaml`, but for its rules.
+pub fn settings_schema(rules: &Value) -> Schema {
+    let command = Layers::default().command(&typed(&["config"]));
+    let mut all: Map<String, Value> = Map::new();
+    for setting in SETTINGS {
+        let mut value = match setting.key.kind {
+            SettingKind::Count(least) => json!({"type": "integer", "minimum": least}),
+            SettingKind::Flag => json!({"type": "boolean"}),
+            SettingKind::Time => json!({"type": "string", "pattern": "[0-9]", "examples": ["30s"]}),
+            SettingKind::Path => json!({"type": "string", "minLength": 1}),
+            SettingKind::Word(words) => json!({"enum": words}),
+            SettingKind::Argv => json!({
+                "type": "array",
+                "minItems": 1,
+                "items": {"type": ["string", "number", "boolean"]},
+            }),
+        };
+        value["description"] = json!(format!(
+            "{}. Default: {}. Variable: {}.",
+            about(&command, setting),
+            setting.default,
+            setting.env
+        ));
+        let place = match setting.key.section {
+            "" => &mut all,
+            section => {
+                let fresh = || {
+                    json!({
+                        "description": format!("Settings of {section}."),
+                        "type": "object",
+                        "properties": {},
+                        "additionalProperties": false,
+                    })
+                };
+                let held = all.entry(section).or_insert_with(fresh);
+                match held["properties"].as_object_mut() {
+                    Some(properties) => properties,
+                    None => continue,
+                }
+            }
+        };
+        place.insert(setting.key.key.to_owned(), value);
+    }
+    let profile = json!({
+        "description": "Settings that hold where this profile is used.",
+        "type": "object",
+        "properties": all,
+        "additionalProperties": false,
+    });
+    all.insert("rules".to_owned(), rules.clone());
+    all.insert(
+        "profiles".to_owned(),
+        json!({
+            "description": "Settings by the name of a profile. Without --profile and JELLY_PROFILE, `ci` is used where the variable CI is set, and else `local`.",
+            "type": "object",
+            "additionalProperties": {"$ref": "#/$defs/Profile"},
+        }),
+    );
+    json_schema!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "description": "Settings of a project, found in the working directory or in a folder above it within the same repository.",
+        "type": "object",
+        "properties": all,
+        "additionalProperties": false,
+        "$defs": {"Profile": profile},
+    })
+}

@@ -1,0 +1,366 @@
+//! Settings by their layers: what `jelly.yaml` and its profiles say, and the
+//! environment, put below the flags of the command line.
+//!
+//! Main type: [`Layers`]. A setting has the place of its flag's default, so
+//! that whoever reads flags gets settings too, and clap tells where a value
+//! came from.
+
+mod table;
+
+use super::args::Cli;
+use super::rules::{project_file, text_of};
+use crate::plan::{Location, PlanSource, Project, ProjectSetting, read_project};
+use crate::text::close_names;
+use clap::builder::BoolishValueParser;
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, Command, CommandFactory};
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+pub use table::{SETTINGS, Setting};
+
+/// The variable that names a profile.
+pub const PROFILE: &str = "JELLY_PROFILE";
+
+/// What stands below the command line.
+#[derive(Debug, Default)]
+pub struct Layers {
+    /// The project's file, where there is one.
+    pub file: Option<PathBuf>,
+    /// The profile that is used.
+    pub profile: Option<String>,
+    given: Vec<Given>,
+}
+
+/// A value of the project's file.
+#[derive(Debug, Clone)]
+pub struct Given {
+    pub setting: &'static Setting,
+    pub value: &'static str,
+    pub at: Location,
+    /// It stands in this profile.
+    pub profile: Option<String>,
+}
+
+impl Layers {
+    /// Looks for the project's file, where the command that was typed has
+    /// settings. Help is given whatever the file says.
+    ///
+    /// # Errors
+    /// The file can't be used, as it is to be printed.
+    pub fn find(typed: &[OsString]) -> Result<Self, String> {
+        let words: Vec<&str> = typed
+            .iter()
+            .skip(1)
+            .filter_map(|arg| arg.to_str())
+            .collect();
+        let helps = ["--help", "-h", "help", "--version", "-V"];
+        let called = called(&words);
+        if called.is_none_or(|name| !has_settings(name)) || words.iter().any(|w| helps.contains(w))
+        {
+            return Ok(Self::default());
+        }
+        let cwd = env::current_dir()
+            .map_err(|error| format!("error: the working directory can't be read: {error}"))?;
+        let asked = asked_profile(&words);
+        let Some(file) = project_file(&cwd) else {
+            return match asked {
+                Some((name, by)) => Err(format!(
+                    "error: {by} asks for the profile `{name}`, and there is no jelly.yaml\n\
+                     help: profiles stand there, under `profiles`"
+                )),
+                None => Ok(Self::default()),
+            };
+        };
+        let project = read(&file)?;
+        let profile = profile(&project, asked, &file)?;
+        Self::of(file, project, profile)
+    }
+
+    fn of(file: PathBuf, mut project: Project, profile: Option<String>) -> Result<Self, String> {
+        let of_profile = profile
+            .as_ref()
+            .and_then(|name| project.profiles.shift_remove(name))
+            .unwrap_or_default();
+        let mut layers = Self {
+            file: Some(file),
+            profile: profile.clone(),
+            given: Vec::new(),
+        };
+        for (settings, profile) in [(project.settings, None), (of_profile, profile)] {
+            layers.refuse_both(&settings)?;
+            for setting in settings {
+                layers.set(setting, profile.as_ref());
+            }
+        }
+        Ok(layers)
+    }
+
+    fn refuse_both(&self, settings: &[ProjectSetting]) -> Result<(), String> {
+        let on = |name: &str| {
+            settings
+                .iter()
+                .find(|s| s.key.section == "run" && s.key.key == name && s.value == "true")
+        };
+        match (on("strict"), on("accept_repairs")) {
+            (Some(_), Some(second)) => Err(format!(
+                "error: {}: `strict` and `accept_repairs` can't both be true\n\
+                 help: leave one of them out",
+                self.place(second.at)
+            )),
+            (_, _) => Ok(()),
+        }
+    }
+
+    fn set(&mut self, given: ProjectSetting, profile: Option<&String>) {
+        let Some(setting) = SETTINGS.iter().find(|setting| setting.key == given.key) else {
+            return;
+        };
+        let folder = self.file.as_deref().and_then(Path::parent);
+        let value = match setting.key.kind {
+            crate::plan::SettingKind::Path => folder
+                .unwrap_or(Path::new(""))
+                .join(&given.value)
+                .to_string_lossy()
+                .into_owned(),
+            _ => given.value,
+        };
+        self.given.retain(|known| {
+            known.setting.key != setting.key
+                && !(value == "true" && Some(known.setting.arg) == opposite(setting.arg))
+        });
+        self.given.push(Given {
+            setting,
+            // clap keeps what it is given for as long as the program runs.
+            value: value.leak(),
+            at: given.at,
+            profile: profile.cloned(),
+        });
+    }
+
+    /// `file:line:column`.
+    pub fn place(&self, at: Location) -> String {
+        let file = self.file.as_deref().unwrap_or(Path::new(""));
+        format!("{}:{}:{}", file.display(), at.line, at.column)
+    }
+
+    /// What the file says of a setting.
+    pub fn given(&self, setting: &Setting) -> Option<&Given> {
+        self.given
+            .iter()
+            .find(|given| given.setting.key == setting.key)
+    }
+
+    /// The command line with these layers below it, for what was typed.
+    pub fn command(&self, typed: &[OsString]) -> Command {
+        let words: Vec<&str> = typed
+            .iter()
+            .skip(1)
+            .filter_map(|arg| arg.to_str())
+            .collect();
+        let called = called(&words).unwrap_or_default();
+        let mut command = Cli::command();
+        for setting in SETTINGS {
+            // The stronger layer decides between two that can't both hold.
+            let other = opposite(setting.arg);
+            let other = other.and_then(|arg| SETTINGS.iter().find(|s| s.arg == arg));
+            let typed_other = other.is_some_and(|other| words.contains(&other.flag().as_str()));
+            let told_other = other.is_some_and(|other| env::var_os(other.env).is_some());
+            let given = self
+                .given(setting)
+                .filter(|_| !typed_other && !told_other)
+                .map(|given| given.value);
+            let env = (!typed_other).then_some(setting.env);
+            for path in setting.commands {
+                let path: Vec<&str> = path.split_whitespace().collect();
+                let concerned = called == "config" || path.first().is_none_or(|c| *c == called);
+                if concerned {
+                    command = on(command, &path, setting, env, given);
+                }
+            }
+        }
+        command
+    }
+
+    /// Whose value it is that clap refuses, where nobody typed it.
+    pub fn whose(&self, error: &clap::Error, typed: &[OsString]) -> Option<String> {
+        let text = |kind| match error.get(kind) {
+            Some(ContextValue::String(text)) => Some(text.as_str()),
+            Some(_) | None => None,
+        };
+        let flag = text(ContextKind::InvalidArg)?;
+        let flag = flag.split_whitespace().next().unwrap_or_default();
+        let value = text(ContextKind::InvalidValue)?;
+        if typed
+            .iter()
+            .filter_map(|arg| arg.to_str())
+            .any(|arg| arg == flag || arg.starts_with(&format!("{flag}=")) || arg.contains(value))
+        {
+            return None;
+        }
+        let mut concerned = SETTINGS.iter().filter(|setting| setting.flag() == flag);
+        concerned.find_map(|setting| {
+            if env::var(setting.env).is_ok_and(|told| told == value) {
+                return Some(format!(
+                    "note: the value is that of the environment variable {}",
+                    setting.env
+                ));
+            }
+            let given = self.given(setting).filter(|given| given.value == value)?;
+            let place = self.place(given.at);
+            Some(format!("note: the value stands at {place}"))
+        })
+    }
+}
+
+/// Changes the flag of a setting in the command at the end of `path`.
+fn on(
+    command: Command,
+    path: &[&str],
+    setting: &Setting,
+    env: Option<&'static str>,
+    given: Option<&'static str>,
+) -> Command {
+    match path {
+        [] => command.mut_arg(setting.arg, |arg| below(arg, setting, env, given)),
+        [first, rest @ ..] => {
+            command.mut_subcommand(first, |sub| on(sub, rest, setting, env, given))
+        }
+    }
+}
+
+fn below(
+    arg: Arg,
+    setting: &Setting,
+    env: Option<&'static str>,
+    given: Option<&'static str>,
+) -> Arg {
+    let arg = match (env, setting.key.kind) {
+        (Some(env), crate::plan::SettingKind::Flag) => {
+            arg.env(env).value_parser(BoolishValueParser::new())
+        }
+        (Some(env), _) => arg.env(env),
+        (None, _) => arg,
+    };
+    match given {
+        Some(value) => arg.default_value(value),
+        None => arg,
+    }
+}
+
+/// The flag that means nothing beside this one.
+fn opposite(arg: &str) -> Option<&'static str> {
+    match arg {
+        "strict" => Some("accept_repairs"),
+        "accept_repairs" => Some("strict"),
+        _ => None,
+    }
+}
+
+/// The command among the words that were typed.
+fn called<'w>(words: &[&'w str]) -> Option<&'w str> {
+    let command = Cli::command();
+    words
+        .iter()
+        .copied()
+        .find(|word| command.find_subcommand(word).is_some())
+}
+
+fn has_settings(command: &str) -> bool {
+    let of = |setting: &Setting| {
+        setting
+            .commands
+            .iter()
+            .any(|path| path.split_whitespace().next() == Some(command))
+    };
+    ["config", "rules"].contains(&command) || SETTINGS.iter().any(of)
+}
+
+/// The profile that is asked for, and who asks.
+fn asked_profile(words: &[&str]) -> Option<(String, &'static str)> {
+    let words = words.iter().take_while(|word| **word != "--");
+    let mut typed = words.clone().zip(words.clone().skip(1));
+    let apart = typed.find(|(flag, _)| **flag == "--profile");
+    let joined = words
+        .clone()
+        .find_map(|word| word.strip_prefix("--profile="));
+    let flag = apart.map(|(_, name)| *name).or(joined);
+    if let Some(name) = flag {
+        return Some((name.to_owned(), "--profile"));
+    }
+    let told = env::var(PROFILE).ok().filter(|name| !name.is_empty())?;
+    Some((told, PROFILE))
+}
+
+/// As asked, else by whether this is a pipeline, where the file has such a
+/// profile.
+fn profile(
+    project: &Project,
+    asked: Option<(String, &'static str)>,
+    file: &Path,
+) -> Result<Option<String>, String> {
+    let Some((name, by)) = asked else {
+        let in_ci = env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
+        let usual = if in_ci { "ci" } else { "local" };
+        return Ok(project
+            .profiles
+            .contains_key(usual)
+            .then(|| usual.to_owned()));
+    };
+    if project.profiles.contains_key(&name) {
+        return Ok(Some(name));
+    }
+    let known: Vec<&str> = project.profiles.keys().map(String::as_str).collect();
+    let help = match close_names(&name, known.iter().copied()).first() {
+        Some(close) => format!("did you mean `{close}`?"),
+        None if known.is_empty() => "profiles stand under `profiles`".to_owned(),
+        None => format!("there are `{}`", known.join("`, `")),
+    };
+    Err(format!(
+        "error: {by} asks for the profile `{name}`, which {} does not have\nhelp: {help}",
+        file.display()
+    ))
+}
+
+fn read(file: &Path) -> Result<Project, String> {
+    let text = text_of(file, "a file of settings")
+        .map_err(|why| format!("error: {}: {why}", file.display()))?;
+    let source = PlanSource {
+        path: file.to_owned(),
+        text: text.into(),
+        variant: None,
+    };
+    let keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key).collect();
+    let read = read_project(source, &keys);
+    read.map_err(|error| error.render(false).trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Layers, SETTINGS, asked_profile};
+    use std::ffi::OsString;
+
+    #[test]
+    fn every_setting_is_a_flag_of_its_commands() {
+        let typed: Vec<OsString> = vec!["jelly".into(), "config".into()];
+        Layers::default().command(&typed).debug_assert();
+        for (at, setting) in SETTINGS.iter().enumerate() {
+            assert!(setting.env.starts_with("JELLY_"), "{}", setting.env);
+            let same =
+                |other: &&super::Setting| other.env == setting.env || other.key == setting.key;
+            assert!(
+                SETTINGS[..at].iter().find(same).is_none(),
+                "{}",
+                setting.env
+            );
+        }
+    }
+
+    #[test]
+    fn a_profile_is_asked_for_before_the_arguments_of_others() {
+        let asked = |words: &[&str]| asked_profile(words).map(|(name, _)| name);
+        assert_eq!(asked(&["run", "--profile", "x"]).as_deref(), Some("x"));
+        assert_eq!(asked(&["run", "--profile=x"]).as_deref(), Some("x"));
+        assert_eq!(asked(&["config", "--", "run", "--profile", "x"]), None);
+    }
+}

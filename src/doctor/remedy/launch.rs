@@ -1,0 +1,247 @@
+//! What mends a server that is started by the wrong program or with the wrong
+//! versions, or that speaks at the wrong place.
+
+use super::entries::{args, command, command_and_args};
+use super::prescribe::{Doctor, Remedy, found};
+use crate::doctor::launcher::name_of;
+use crate::text::shell_word as word;
+use std::path::Path;
+
+impl Doctor<'_> {
+    pub(super) fn runtime(&self) -> Remedy {
+        let at = self.at(self.started.command.place);
+        let name = name_of(&self.started.command.text);
+        let is_python = name.starts_with("python") || self.rule.starts_with("python/");
+        if name == "uvx" {
+            return Remedy::of(vec![
+                format!(
+                    "Have it run by another Python; write at {}:",
+                    self.at_args()
+                ),
+                args(&self.after(&["--python", "<version>"])),
+            ])
+            .instead_of(&["$ "]);
+        }
+        if is_python {
+            return Remedy::of(vec![
+                format!("Install a newer Python, and write its path at {at}:"),
+                command("<path of the newer python3>"),
+            ]);
+        }
+        if name == "node" || name == "nodejs" {
+            return Remedy::of(vec![
+                format!("Have npm fetch a newer Node for it; write at {at}:"),
+                command_and_args("npx", &self.after(&["-y", "node@<version, such as 24>"])),
+                "Or install one, and write its path there:".to_owned(),
+                command("<path of the newer node>"),
+            ]);
+        }
+        if let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") {
+            let rest = self.started.words().split_off(fetched.index + 1);
+            let own = fetched.spec.rsplit('/').next().unwrap_or(fetched.spec);
+            let program = if fetched.spec.starts_with('@') {
+                "<name of its program>"
+            } else {
+                own.split('@').next().unwrap_or(own)
+            };
+            let package = format!("--package={}", fetched.spec);
+            let newer = "--package=node@<version, such as 24>".to_owned();
+            let mut words = vec!["-y".to_owned(), newer, package];
+            words.extend(["--".to_owned(), program.to_owned()]);
+            words.extend(rest);
+            return Remedy::of(vec![
+                format!(
+                    "Have npm fetch a newer Node for it; write at {}:",
+                    self.at_args()
+                ),
+                args(&words),
+                format!("$ npm view {} engines", word(fetched.spec)),
+            ]);
+        }
+        Remedy::none()
+    }
+
+    pub(super) fn port(&self) -> Remedy {
+        let port = found(
+            &[r"(?i)port (?P<it>\d{2,5})\b", r":(?P<it>\d{2,5})\b"],
+            &self.told,
+        );
+        let mut lines = Vec::new();
+        let new = "<free port>";
+        let names_it = |text: &str| {
+            port.as_deref()
+                .is_some_and(|port| text == port || text.ends_with(&format!("={port}")))
+        };
+        let arg = self.started.args.iter().position(|arg| names_it(&arg.text));
+        let variable = self
+            .started
+            .env
+            .iter()
+            .find(|(_, spot)| names_it(&spot.text));
+        let said = found(
+            &[r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\b"],
+            &self.told,
+        );
+        match (arg, variable, said) {
+            (Some(index), ..) => {
+                let at = self.at(self.started.args[index].place);
+                lines.push(format!("Give it another port; write at {at}:"));
+                lines.push(self.with(index, new));
+            }
+            (None, Some((name, spot)), _) => {
+                let at = self.at(spot.place);
+                lines.push(format!("Give it another port; write at {at}:"));
+                lines.push(self.started.env_with(&[(name.clone(), new.to_owned())]));
+            }
+            (None, None, said) => {
+                let at = self.at(self.bedside.entry.place);
+                let name = said.unwrap_or_else(|| "<its variable for the port>".to_owned());
+                lines.push(format!("Give it another port; write in the entry at {at}:"));
+                lines.push(self.started.env_with(&[(name, new.to_owned())]));
+            }
+        }
+        lines.extend(self.without_http_mode());
+        Remedy::of(lines)
+    }
+
+    pub(super) fn transport(&self) -> Remedy {
+        let mut lines = self.without_http_mode();
+        let port = found(
+            &[r"(?i)(?:port:? |localhost:|\d\.\d\.\d\.\d:|:)(?P<it>\d{2,5})\b"],
+            &format!("{}\n{}", self.told, self.stderr),
+        );
+        let url = format!(
+            "http://127.0.0.1:{}/mcp",
+            port.as_deref().unwrap_or("<port>")
+        );
+        lines.push(
+            "Or start it yourself, and write in place of `command`, `args` and `env`:".to_owned(),
+        );
+        lines.push(format!("\"url\": \"{url}\""));
+        Remedy::of(lines).instead_of(&["Or give"])
+    }
+
+    /// The arguments without those that make of it a server of HTTP.
+    fn without_http_mode(&self) -> Vec<String> {
+        let words = self.started.words();
+        let mut kept = Vec::with_capacity(words.len());
+        let mut rest = words.iter().peekable();
+        while let Some(word) = rest.next() {
+            let mode = |word: &str| {
+                let folded = word.to_ascii_lowercase().replace(['-', '_'], "");
+                matches!(&*folded, "streamablehttp" | "http" | "sse" | "streamable")
+            };
+            let (flag, value) = word.split_once('=').unwrap_or((word, ""));
+            match flag {
+                "--transport" | "-t" | "--mode" if mode(value) => {}
+                "--transport" | "-t" | "--mode" if rest.peek().is_some_and(|next| mode(next)) => {
+                    rest.next();
+                }
+                _ if mode(flag.trim_start_matches('-')) => {}
+                _ => kept.push(word.clone()),
+            }
+        }
+        if kept.len() == words.len() {
+            return Vec::new();
+        }
+        vec![
+            format!(
+                "Its arguments make of it a server of HTTP, and its client speaks stdio; leave \
+                 them out at {}:",
+                self.at_args()
+            ),
+            args(&kept),
+        ]
+    }
+
+    pub(super) fn dependency(&self) -> Remedy {
+        let whole = format!("{}\n{}", self.told, self.stderr);
+        let spec = found(
+            &[r"\bpin ['\x22`](?P<it>[\w.-]+ ?[<>=!~]=? ?[\w.]+)['\x22`]"],
+            &whole,
+        )
+        .or_else(|| {
+            // Both are of the first version of PyPI's `mcp`.
+            found(
+                &[r"'(?:Server|FastMCP)' object has no attribute '(?P<it>\w+)'"],
+                &whole,
+            )
+            .map(|_| "mcp<2".to_owned())
+        })
+        .or_else(|| {
+            let patterns = [
+                r"No module named '(?P<it>\w+)\.",
+                r"cannot import name '\w+' from '(?P<it>\w+)",
+                r"module '(?P<it>\w+)[\w.]*' has no attribute",
+            ];
+            Some(format!("{}==<version>", found(&patterns, &whole)?))
+        })
+        .unwrap_or_else(|| "<dependency>==<version>".to_owned());
+        let name = name_of(&self.started.command.text);
+        let at = self.at_args();
+        if name == "uvx" {
+            return Remedy::of(vec![
+                format!(
+                    "Have the version installed that the server was written for; write at {at}:"
+                ),
+                args(&self.after(&["--with", &spec])),
+            ])
+            .instead_of(&["Pin the", "Compare the installed", "$ "]);
+        }
+        if let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") {
+            let older = format!("{}@<version that worked>", fetched.spec);
+            return Remedy::of(vec![
+                format!("Take a version of it that fits its dependencies; write at {at}:"),
+                self.with(fetched.index, &older),
+                format!("$ npm view {} versions", word(fetched.spec)),
+            ])
+            .instead_of(&["$ npm ls"]);
+        }
+        let python = match Path::new(&self.started.command.text) {
+            path if name.starts_with("python") => Some(path.to_owned()),
+            path => path
+                .parent()
+                .map(|folder| folder.join("python"))
+                .filter(|python| python.is_absolute() && (self.bedside.is_there)(python)),
+        };
+        match python {
+            Some(python) if self.rule.starts_with("python/") => {
+                let python = self.started.shown(&python.display().to_string());
+                Remedy::of(vec![
+                    "Install the version that the server was written for:".to_owned(),
+                    format!("$ {} -m pip install {}", word(&python), word(&spec)),
+                ])
+                .instead_of(&["Pin the", "Compare the installed", "$ "])
+            }
+            Some(_) | None => Remedy::none(),
+        }
+    }
+
+    pub(super) fn noise(&self) -> Remedy {
+        let name = name_of(&self.started.command.text);
+        let words = self.started.words();
+        if matches!(name, "npm" | "pnpm" | "yarn") && !words.iter().any(|w| w == "--silent") {
+            return Remedy::of(vec![
+                format!(
+                    "Have `{name}` say nothing itself; write at {}:",
+                    self.at_args()
+                ),
+                args(&self.after(&["--silent"])),
+            ]);
+        }
+        let own = self.started.shown(&self.started.command.text);
+        let line: Vec<String> = std::iter::once(&own)
+            .chain(&words)
+            .map(|w| word(w))
+            .collect();
+        let line = format!("{} | grep --line-buffered '^{{'", line.join(" "));
+        Remedy::of(vec![
+            format!(
+                "Until its author mends it, let only messages through; write at {}:",
+                self.at(self.started.command.place)
+            ),
+            command_and_args("sh", &["-c".to_owned(), line]),
+            "To its author:".to_owned(),
+        ])
+    }
+}

@@ -1,0 +1,511 @@
+//! Settings by their layers: defaults, plan, `jelly.yaml`, profile,
+//! environment, flags.
+
+use crate::support::{Call, Ended, Project};
+use serde_json::Value;
+use std::fs;
+use std::time::Duration;
+
+fn config(call: Call) -> Value {
+    let ended = call.output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+#[track_caller]
+fn setting<'r>(report: &'r Value, name: &str) -> (&'r str, &'r str, &'r str) {
+    let settings = report["settings"].as_array().unwrap();
+    let found = settings.iter().find(|setting| setting["name"] == name);
+    let found = found.unwrap_or_else(|| panic!("no {name} in {report:#}"));
+    let text = |key: &str| found[key].as_str().unwrap_or("");
+    (text("value"), text("source"), text("at"))
+}
+
+const JSON: [&str; 3] = ["config", "--format", "json"];
+
+/// By setting: section and key, its variable, a value for each layer, the
+/// command and the flag (with a value, unless it is a switch).
+const ALL: &[(&str, &str, [&str; 4], &str)] = &[
+    (
+        "color",
+        "JELLY_COLOR",
+        ["never", "always", "never", "auto"],
+        "run",
+    ),
+    ("jobs", "JELLY_JOBS", ["3", "4", "5", "6"], "triage"),
+    (
+        "generic_threshold",
+        "JELLY_GENERIC_THRESHOLD",
+        ["3", "4", "5", "6"],
+        "run",
+    ),
+    ("history", "JELLY_HISTORY", ["a", "b", "c", "d"], "history"),
+    (
+        "project_dir",
+        "JELLY_PROJECT_DIR",
+        ["a", "b", "c", "d"],
+        "run",
+    ),
+    (
+        "reports_dir",
+        "JELLY_REPORTS_DIR",
+        ["a", "b", "c", "d"],
+        "run",
+    ),
+    (
+        "schema_store",
+        "JELLY_SCHEMA_STORE",
+        ["a", "b", "c", "d"],
+        "run",
+    ),
+    (
+        "budgets.max_iterations",
+        "JELLY_MAX_ITERATIONS",
+        ["3", "4", "7", "6"],
+        "run",
+    ),
+    (
+        "budgets.retries",
+        "JELLY_RETRIES",
+        ["3", "4", "5", "6"],
+        "run",
+    ),
+    (
+        "budgets.confirms",
+        "JELLY_CONFIRMS",
+        ["3", "4", "5", "6"],
+        "run",
+    ),
+    (
+        "budgets.mcp_repairs",
+        "JELLY_MCP_REPAIRS",
+        ["4", "5", "6", "7"],
+        "run",
+    ),
+    (
+        "budgets.test_fixes",
+        "JELLY_TEST_FIXES",
+        ["3", "4", "5", "6"],
+        "run",
+    ),
+    (
+        "budgets.code_refines",
+        "JELLY_CODE_REFINES",
+        ["3", "4", "5", "6"],
+        "run",
+    ),
+    (
+        "budgets.deadline",
+        "JELLY_DEADLINE",
+        ["1m", "2m", "3m", "4m"],
+        "run",
+    ),
+    (
+        "run.format",
+        "JELLY_FORMAT",
+        ["json", "human", "json", "human"],
+        "run",
+    ),
+    (
+        "run.hook_timeout",
+        "JELLY_HOOK_TIMEOUT",
+        ["1m", "2m", "3m", "4m"],
+        "run",
+    ),
+    ("run.seed", "JELLY_SEED", ["3", "4", "5", "6"], "run"),
+    (
+        "run.accept_repairs",
+        "JELLY_ACCEPT_REPAIRS",
+        ["true", "false", "true", ""],
+        "run",
+    ),
+    (
+        "run.strict",
+        "JELLY_STRICT",
+        ["true", "false", "true", ""],
+        "run",
+    ),
+    (
+        "run.trust_plan",
+        "JELLY_TRUST_PLAN",
+        ["true", "false", "true", ""],
+        "run",
+    ),
+    (
+        "run.fail_fast",
+        "JELLY_FAIL_FAST",
+        ["true", "false", "true", ""],
+        "run",
+    ),
+    (
+        "run.no_adapt",
+        "JELLY_NO_ADAPT",
+        ["true", "false", "true", ""],
+        "run",
+    ),
+    (
+        "run.wire_check",
+        "JELLY_WIRE_CHECK",
+        ["true", "false", "true", ""],
+        "run",
+    ),
+    (
+        "run.record",
+        "JELLY_RECORD",
+        ["true", "false", "true", ""],
+        "run",
+    ),
+    (
+        "run.quiet",
+        "JELLY_QUIET",
+        ["true", "false", "true", ""],
+        "run",
+    ),
+    (
+        "run.fix_tests",
+        "JELLY_FIX_TESTS",
+        ["[\"a\"]", "[\"b\"]", "[\"c\"]", "[\"d\"]"],
+        "run",
+    ),
+    (
+        "run.refine_code",
+        "JELLY_REFINE_CODE",
+        ["[\"a\"]", "[\"b\"]", "[\"c\"]", "[\"d\"]"],
+        "run",
+    ),
+    (
+        "triage.format",
+        "JELLY_TRIAGE_FORMAT",
+        ["json", "md", "table", "junit"],
+        "triage",
+    ),
+    (
+        "triage.fail_on",
+        "JELLY_FAIL_ON",
+        ["code", "new", "never", "any"],
+        "triage",
+    ),
+    (
+        "triage.strict",
+        "JELLY_TRIAGE_STRICT",
+        ["true", "false", "true", ""],
+        "triage",
+    ),
+    (
+        "doctor.format",
+        "JELLY_DOCTOR_FORMAT",
+        ["json", "md", "human", "json"],
+        "doctor",
+    ),
+    (
+        "doctor.strict",
+        "JELLY_DOCTOR_STRICT",
+        ["true", "false", "true", ""],
+        "doctor",
+    ),
+    (
+        "doctor.timeout",
+        "JELLY_DOCTOR_TIMEOUT",
+        ["1m", "2m", "3m", "4m"],
+        "doctor",
+    ),
+    (
+        "doctor.jobs",
+        "JELLY_DOCTOR_JOBS",
+        ["3", "4", "5", "6"],
+        "doctor",
+    ),
+];
+
+/// A setting as the file writes it.
+fn written(name: &str, value: &str, indent: &str) -> String {
+    match name.split_once('.') {
+        Some((section, key)) => format!("{indent}{section}:\n{indent}  {key}: {value}\n"),
+        None => format!("{indent}{name}: {value}\n"),
+    }
+}
+
+#[test]
+fn the_stronger_layer_holds_for_each_setting() {
+    let project = Project::empty();
+    let shown = config(project.jelly(&JSON));
+    let names: Vec<&str> = shown["settings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|setting| setting["name"].as_str().unwrap())
+        .collect();
+    for name in &names {
+        assert!(
+            ALL.iter().any(|(known, ..)| known == name),
+            "{name} is not tried"
+        );
+    }
+    assert_eq!(names.len(), ALL.len());
+    for (name, variable, [file, profile, told, typed], command) in ALL {
+        let key = name.rsplit('.').next().unwrap();
+        let flag = format!("--{}", key.replace('_', "-"));
+        let text = written(name, file, "");
+        project.write("jelly.yaml", &text);
+        let report = config(project.jelly(&JSON));
+        let (value, source, at) = setting(&report, name);
+        assert_eq!((value, source), (*file, "file"), "{name}");
+        assert!(at.starts_with("jelly.yaml:"), "{name}: {at}");
+
+        let text = format!("{text}profiles:\n  p:\n{}", written(name, profile, "    "));
+        project.write("jelly.yaml", &text);
+        let profiled = ["--profile", "p", "config", "--format", "json"];
+        let report = config(project.jelly(&profiled));
+        let (value, source, _) = setting(&report, name);
+        assert_eq!((value, source), (*profile, "profile"), "{name}");
+
+        let report = config(project.jelly(&profiled).env(variable, told));
+        let (value, source, at) = setting(&report, name);
+        assert_eq!(
+            (value, source, at),
+            (*told, "environment", *variable),
+            "{name}"
+        );
+
+        let mut args = profiled.to_vec();
+        args.extend(["--", command, &flag]);
+        if !typed.is_empty() {
+            args.push(typed);
+        }
+        let report = config(project.jelly(&args).env(variable, told));
+        let (value, source, at) = setting(&report, name);
+        let typed = if typed.is_empty() { "true" } else { *typed };
+        assert_eq!(
+            (value, source, at),
+            (typed, "flag", flag.as_str()),
+            "{name}"
+        );
+        fs::remove_file(project.path("jelly.yaml")).unwrap();
+    }
+}
+
+const PLAN: &str = "version: 1\nbudgets: { deadline: 40s, retries: 4 }\nservers:\n  s: { command: jelly, args: [mock] }\nsteps:\n  - { id: one, tool: echo, args: { message: hi } }\n";
+
+/// The budget before the first iteration.
+fn retries(ended: &Ended) -> u64 {
+    let report: Value = serde_json::from_str(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", ended.stdout, ended.stderr));
+    report["iterations"][0]["budgets"]["before"]["retries"]
+        .as_u64()
+        .unwrap()
+}
+
+#[test]
+fn a_budget_comes_from_the_strongest_layer_of_a_run() {
+    let project = Project::with(PLAN);
+    let run = |args: &[&str], told: Option<&str>| {
+        let args = [&["run", "plan.yaml", "--format", "json"], args].concat();
+        let call = project.jelly(&args);
+        let call = match told {
+            Some(told) => call.env("JELLY_RETRIES", told),
+            None => call,
+        };
+        retries(&call.output())
+    };
+    assert_eq!(run(&[], None), 4, "of the plan");
+    project.write(
+        "jelly.yaml",
+        "budgets: { retries: 5 }\nprofiles: { ci: { budgets: { retries: 6 } }, local: { budgets: { retries: 7 } }, x: {} }\n",
+    );
+    assert_eq!(run(&[], None), 7, "of the profile for people");
+    assert_eq!(run(&["--profile", "ci"], None), 6);
+    assert_eq!(run(&["--profile", "x"], None), 5, "of the file");
+    assert_eq!(run(&[], Some("8")), 8, "of the environment");
+    assert_eq!(run(&["--retries", "9"], Some("8")), 9, "of the flag");
+    let in_ci = project
+        .jelly(&["run", "plan.yaml", "--format", "json"])
+        .env("CI", "true");
+    assert_eq!(retries(&in_ci.output()), 6, "of the profile for pipelines");
+}
+
+/// The limit that holds is the one that ends a server that never answers.
+#[test]
+fn the_deadline_that_ends_a_run_is_that_of_the_strongest_layer() {
+    let slow = "version: 1\nbudgets: { deadline: 50s }\nservers:\n  s: { command: jelly, args: [mock, --fault, \"hang@tool:echo\"], request_timeout: 50s }\nsteps:\n  - { id: one, tool: echo, args: { message: hi } }\n";
+    for (file, told, flag) in [
+        (Some("1s"), None, None),
+        (Some("50s"), Some("1s"), None),
+        (Some("50s"), Some("50s"), Some("1s")),
+    ] {
+        let project = Project::with(slow);
+        if let Some(limit) = file {
+            project.write("jelly.yaml", format!("budgets: {{ deadline: {limit} }}\n"));
+        }
+        let mut args = vec!["run", "plan.yaml"];
+        if let Some(limit) = flag {
+            args.extend(["--deadline", limit]);
+        }
+        let call = project.jelly(&args).limit(Duration::from_secs(40));
+        let call = match told {
+            Some(limit) => call.env("JELLY_DEADLINE", limit),
+            None => call,
+        };
+        let ended = call.output();
+        assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_the_file_is_said_with_its_place() {
+    for (text, said) in [
+        (
+            "budgets: { retrys: 3 }\n",
+            &["jelly.yaml:1:12", "did you mean `retries`?"][..],
+        ),
+        (
+            "run:\n  strict: yes please\n",
+            &["jelly.yaml:2:11", "`true` or `false`"],
+        ),
+        (
+            "run: { strict: true, accept_repairs: true }\n",
+            &["jelly.yaml:1:22", "both"],
+        ),
+        ("jobs: 70000\n", &["70000", "jelly.yaml:1:1"]),
+        ("budgets: {\n", &["jelly.yaml:"]),
+    ] {
+        let project = Project::with(PLAN);
+        project.write("jelly.yaml", text);
+        let ended = project.call(&[]).output();
+        assert_eq!(ended.code, Some(2), "{text}: {}", ended.stderr);
+        for said in said {
+            assert!(ended.stderr.contains(said), "{text}: {}", ended.stderr);
+        }
+        assert!(!project.exists("reports"));
+    }
+}
+
+#[test]
+fn a_file_that_is_none_is_refused() {
+    let refused = |make: &dyn Fn(&Project), said: &str| {
+        let project = Project::with(PLAN);
+        make(&project);
+        let ended = project.call(&[]).output();
+        assert_eq!(ended.code, Some(2), "{said}: {}", ended.stderr);
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    };
+    refused(
+        &|p| fs::create_dir(p.path("jelly.yaml")).unwrap(),
+        "this is a folder",
+    );
+    refused(
+        &|p| drop(p.write("jelly.yaml", b"\xff\xfe\x00")),
+        "not UTF-8",
+    );
+    refused(
+        &|p| drop(p.write("jelly.yaml", vec![b'#'; 100 << 20])),
+        "too long",
+    );
+    let bomb = || {
+        let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..12 {
+            let below = format!("*a{}, ", level - 1).repeat(10);
+            text += &format!("a{level}: &a{level} [{below}]\n");
+        }
+        text
+    };
+    refused(&|p| drop(p.write("jelly.yaml", bomb())), "jelly.yaml:");
+}
+
+#[test]
+fn a_bad_variable_is_named_and_a_wrong_profile_is_told_the_right_one() {
+    let project = Project::with(PLAN);
+    let ended = project.call(&[]).env("JELLY_RETRIES", "many").output();
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("JELLY_RETRIES"), "{}", ended.stderr);
+    let ended = project.call(&["--profile", "ci"]).output();
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("there is no jelly.yaml"),
+        "{}",
+        ended.stderr
+    );
+    project.write("jelly.yaml", "profiles: { nightly: {}, ci: {} }\n");
+    let ended = project.call(&["--profile", "nigthly"]).output();
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("did you mean `nightly`?"),
+        "{}",
+        ended.stderr
+    );
+    let ended = project.call(&[]).env("JELLY_PROFILE", "zzz").output();
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("`nightly`, `ci`"), "{}", ended.stderr);
+}
+
+#[test]
+fn between_strict_and_accepted_repairs_the_stronger_layer_decides() {
+    let project = Project::with(PLAN);
+    project.write("jelly.yaml", "run: { strict: true }\n");
+    let args = [
+        "config",
+        "--format",
+        "json",
+        "--",
+        "run",
+        "--accept-repairs",
+    ];
+    let report = config(project.jelly(&args));
+    assert_eq!(setting(&report, "run.strict").0, "false");
+    assert_eq!(setting(&report, "run.accept_repairs").0, "true");
+    let ended = project
+        .call(&["--accept-repairs"])
+        .env("JELLY_STRICT", "1")
+        .output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+#[test]
+fn a_path_in_the_file_is_taken_from_its_folder() {
+    let project = Project::with(PLAN);
+    fs::create_dir(project.path(".git")).unwrap();
+    project.write("jelly.yaml", "reports_dir: out\n");
+    fs::create_dir(project.path("below")).unwrap();
+    let plan = project.at("plan.yaml");
+    let ended = project.wrapped("sh", &["-c", "cd below && exec \"$0\" \"$@\""]);
+    let ended = ended.args(&["run", &plan]).output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(project.exists("out/latest/results.json"));
+}
+
+#[test]
+fn what_holds_is_shown_as_a_table_with_its_places() {
+    let project = Project::empty();
+    project.write(
+        "jelly.yaml",
+        "# for all\njobs: 3\nprofiles:\n  local:\n    color: never\n",
+    );
+    let ended = project
+        .jelly(&["config"])
+        .env("JELLY_RETRIES", "1")
+        .output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let row = |name: &str| {
+        let line = ended.stdout.lines().find(|line| line.starts_with(name));
+        let words: Vec<&str> = line.unwrap().split_whitespace().collect();
+        words.join(" ")
+    };
+    assert!(
+        ended
+            .stdout
+            .starts_with("jelly.yaml with its profile local\n")
+    );
+    assert_eq!(row("jobs"), "jobs 3 jelly.yaml:2:1");
+    assert_eq!(row("color"), "color never jelly.yaml:5:5 (profile local)");
+    assert_eq!(row("budgets.retries"), "budgets.retries 1 JELLY_RETRIES");
+    assert_eq!(row("budgets.deadline"), "budgets.deadline 15m default");
+}
+
+#[test]
+fn other_commands_do_not_mind_a_broken_file() {
+    let project = Project::with(PLAN);
+    project.write("jelly.yaml", "jobs: [\n");
+    for args in [&["check", "plan.yaml"][..], &["schema"], &["run", "--help"]] {
+        let ended = project.jelly(args).output();
+        assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
+    }
+}
