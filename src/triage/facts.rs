@@ -1,7 +1,6 @@
 //! The typed facts of a failure.
 
 use super::clues::{self, Origin, origin};
-use super::issue::issue_kind;
 use super::live;
 use super::statement::{Statement, statement};
 use super::told::is_starting;

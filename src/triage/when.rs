@@ -1,7 +1,8 @@
 //! The conditions that rules put on the typed facts of a failure.
 
 use super::clues::Origin;
-use super::facts::{Ending, Facts, Promise, Source, blank, is_dialect, issue_kind};
+use super::facts::{Ending, Facts, Promise, Source, blank, is_dialect};
+use super::issue::issue_kind;
 use super::told::breach_of;
 use crate::model::{Outcome, Phase};
 use schemars::JsonSchema;
