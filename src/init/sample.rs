@@ -341,6 +341,7 @@ fn usual(name: &str) -> Option<&'static str> {
         "date" => "2025-01-01",
         "time" => "12:00",
         "language" | "lang" | "locale" => "en",
+        "commit" | "ref" | "revision" => "HEAD",
         // What a server gave out itself: nobody guesses it.
         "id" | "ids" | "uuid" | "token" | "key" | "cursor" | "hash" | "sha" | "secret"
         | "password" | "cron" | "regex" | "sql" | "command" | "code" | "script" => return None,

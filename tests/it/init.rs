@@ -519,6 +519,8 @@ fn a_server_json_is_launched_as_the_registry_says() {
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     let plan = project.read("plans/weather.yaml");
     assert!(!plan.contains("sw0rdfish"), "{plan}");
+    assert!(plan.contains("    package:\n"), "{plan}");
+    assert!(plan.contains(r#"package_args: { "--units": C }"#), "{plan}");
     assert!(
         project
             .read("npx.log")

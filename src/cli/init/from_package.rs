@@ -5,10 +5,12 @@ use super::super::ask::{Question, ask, may_ask};
 use super::super::run::complain;
 use super::origin::{Origin, refuse_strangers, spot};
 use super::{Refusal, Shared};
-use crate::doctor::Reached;
+use crate::doctor::{Reached, variable_of};
 use crate::init::server_name;
 use crate::package::{Given, InputKind, Package, Trouble, Values, read, resolve};
+use crate::plan::Template;
 use crate::text::sanitize;
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
@@ -45,7 +47,7 @@ pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Orig
              and NuGet are known; a remote is given by its URL, as in `jelly init URL`"
         )));
     };
-    let values = values(shared, package).await?;
+    let (values, mut written) = values(shared, package).await?;
     let launch = match resolve(package, &values) {
         Ok(resolved) => {
             for warning in &resolved.warnings {
@@ -73,16 +75,47 @@ pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Orig
         env_file: None,
     };
     let name = server_name(&server.name).or_else(|| server_name(&package.identifier));
+    written.shift_insert(0, "package".to_owned(), package.to_plan());
+    let mut secrets = launch.secrets;
+    secrets.extend(told_secrets(package, &values));
     Ok(vec![Origin::launched(
-        shared,
-        name,
-        reached,
-        launch.secrets,
+        shared, name, reached, secrets, written,
     )])
 }
 
-/// What was told, and what is asked for besides.
-async fn values(shared: &Shared<'_>, package: &Package) -> Result<Values, Refusal> {
+/// The variable that stands for a secret in a plan.
+fn secret_name(key: &str) -> String {
+    variable_of(key.trim_start_matches('-'))
+}
+
+/// Secrets that were told or asked for, by the variables that the plan names.
+fn told_secrets(package: &Package, values: &Values) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for asked in package
+        .inputs()
+        .iter()
+        .filter(|asked| asked.input.is_secret)
+    {
+        let given = match asked.kind {
+            InputKind::Environment => values.environment.get(&asked.key),
+            InputKind::Argument | InputKind::RuntimeArgument | InputKind::Variable { .. } => {
+                values.arguments.get(&asked.key)
+            }
+        };
+        if let Some(Given::Text(value)) = given {
+            found.push((secret_name(&asked.key), value.clone()));
+        }
+    }
+    found
+}
+
+/// What was told, and what is asked for besides: for the launch, and as
+/// `package_args` and `env` of a plan, secrets by the names of variables.
+async fn values(
+    shared: &Shared<'_>,
+    package: &Package,
+) -> Result<(Values, Map<String, Value>), Refusal> {
+    let (mut package_args, mut env) = (Map::new(), Map::new());
     let mut values = Values {
         inherited: shared.world.env.clone(),
         ..Values::default()
@@ -115,13 +148,33 @@ async fn values(shared: &Shared<'_>, package: &Package) -> Result<Values, Refusa
             several => Some(Given::List(several.to_vec())),
         };
         let Some(given) = given else { continue };
+        let written = if asked.input.is_secret {
+            Value::from(format!("${{secret:{}}}", secret_name(&asked.key)))
+        } else {
+            let text = |value: &Given| match value {
+                Given::Text(text) => Value::from(Template::literal(text).raw),
+                _ => Value::Null,
+            };
+            match &given {
+                Given::List(several) => several.iter().map(text).collect(),
+                one => text(one),
+            }
+        };
         if of_environment {
+            env.insert(asked.key.clone(), written);
             values.environment.insert(asked.key, given);
         } else {
+            package_args.insert(asked.key.clone(), written);
             values.arguments.insert(asked.key, given);
         }
     }
-    Ok(values)
+    let mut map = Map::new();
+    for (key, part) in [("package_args", package_args), ("env", env)] {
+        if !part.is_empty() {
+            map.insert(key.to_owned(), Value::Object(part));
+        }
+    }
+    Ok((values, map))
 }
 
 /// All that is in the way, with the flags that help.

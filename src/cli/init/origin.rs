@@ -13,6 +13,7 @@ use crate::doctor::{
 use crate::init::server_name;
 use crate::plan::{Part, Template};
 use crate::text::{close_names, is_placeholder, one_line, sanitize};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -36,6 +37,9 @@ pub struct Origin {
     pub env: BTreeMap<String, String>,
     /// What is secret besides what looks so: names and values.
     pub secrets: Vec<(String, String)>,
+    /// The package that is launched, as plans write it: `package`,
+    /// `package_args` and `env`.
+    pub package: Option<Map<String, Value>>,
     pub words: Words,
 }
 
@@ -122,6 +126,7 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
         known: shared.world.env.clone(),
         env,
         secrets: Vec::new(),
+        package: None,
         words: Words::Plan,
     }])
 }
@@ -166,6 +171,7 @@ impl Origin {
         name: Option<String>,
         reached: Reached,
         secrets: Vec<(String, String)>,
+        package: Map<String, Value>,
     ) -> Self {
         let cwd = canonical(&shared.world.cwd);
         Self {
@@ -178,6 +184,7 @@ impl Origin {
             known: shared.world.env.clone(),
             env: shared.world.env.clone(),
             secrets,
+            package: Some(package),
             words: Words::Literal,
         }
     }
@@ -426,6 +433,7 @@ async fn filled(
             known: world.env.clone(),
             env: env.clone(),
             secrets: Vec::new(),
+            package: None,
             words: Words::Client,
         })
         .collect())

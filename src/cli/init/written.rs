@@ -82,6 +82,16 @@ impl Writer<'_> {
             self.secret(&name, value);
         }
         let mut map = Map::new();
+        if let Some(package) = &self.origin.package {
+            map.clone_from(package);
+            if self.origin.folder != self.place.project {
+                let folder = self.origin.folder.clone();
+                let written = self.place.written(&folder, &self.origin.base);
+                map.insert("cwd".to_owned(), Value::from(written));
+            }
+            map.insert("startup_timeout".to_owned(), json!(written_time(startup)));
+            return map;
+        }
         match &entry.reached {
             Some(Reached::Command {
                 command,
