@@ -4,6 +4,7 @@ mod from_package;
 mod keep;
 mod origin;
 mod trial;
+mod written;
 
 use super::args::{ColorChoice, parse_duration};
 use super::interrupt;

@@ -273,17 +273,9 @@ fn add_command(command: &Command, print: &mut Print) {
         cwd,
         package,
     } = command;
-    print.maybe(command.as_ref(), |print, command| {
-        print.text(&command.raw);
-    });
-    print.maybe(package.as_ref(), |print, used| {
-        // What it says comes to a text that is the same for the same package.
-        print.text(&used.package.to_plan().to_string());
-        print.number(used.args.len() as u64);
-        for (name, value) in &used.args {
-            print.text(name).text(&value.to_string());
-        }
-    });
+    // No command is empty; and a plan without packages is what it was before
+    // there were any.
+    print.text(command.as_ref().map_or("", |command| &command.raw));
     print.number(args.len() as u64);
     for arg in args {
         print.text(&arg.raw);
@@ -295,6 +287,14 @@ fn add_command(command: &Command, print: &mut Print) {
     print.maybe(cwd.as_ref(), |print, cwd| {
         print.text(&cwd.raw);
     });
+    if let Some(used) = package {
+        // What it says comes to a text that is the same for the same package.
+        print.text(&used.package.to_plan().to_string());
+        print.number(used.args.len() as u64);
+        for (name, value) in &used.args {
+            print.text(name).text(&value.to_string());
+        }
+    }
 }
 
 #[cfg(test)]

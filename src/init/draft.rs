@@ -3,22 +3,21 @@
 //!
 //! Main type: [`Draft`].
 
+use super::arguments::arguments;
 use super::choice::choose;
 use super::names::Ids;
-use super::sample::{Paths, is_refused, sample};
-use super::shape::{outline, reduced};
-use super::text::Text;
+use super::sample::BLANK;
+use super::shape::reduced;
 use super::tool::{Tool, about};
+use super::values::{all_written, item, one_path, written};
 use crate::model::Inventory;
-use crate::plan::{Template, has_reference};
-use crate::text::{one_line, plural};
+use crate::plan::has_reference;
+use crate::text::one_line;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
 /// The largest schema that a step holds an output against, in bytes of JSON.
 const STEP_SCHEMA: usize = 1500;
-/// The same for a tool that is not called, in the list of tools.
-const LISTED_SCHEMA: usize = 500;
 /// So many items of a list are held by their names; tools, all of them.
 const MAX_LISTED: usize = 50;
 /// The longest name that is held; longer ones are nobody's.
@@ -76,28 +75,28 @@ pub enum Outcome {
 /// See the module.
 #[derive(Debug)]
 pub struct Draft {
-    settings: Settings,
+    pub(super) settings: Settings,
     /// What the server calls itself, with its version.
-    title: String,
-    steps: Vec<Step>,
+    pub(super) title: String,
+    pub(super) steps: Vec<Step>,
     /// What can't be a step, as sentences.
-    without: Vec<String>,
+    pub(super) without: Vec<String>,
 }
 
 #[derive(Debug)]
-struct Step {
-    id: String,
-    about: String,
-    what: What,
+pub(super) struct Step {
+    pub id: String,
+    pub about: String,
+    pub what: What,
     /// Arguments to try, one after the other, as the plan writes them.
-    tries: Vec<Map<String, Value>>,
-    expect: Map<String, Value>,
+    pub tries: Vec<Map<String, Value>>,
+    pub expect: Map<String, Value>,
     /// Why it is left to a person.
-    left: Option<String>,
+    pub left: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum What {
+pub(super) enum What {
     Tool(Box<Tool>),
     List(&'static str),
     Read(String),
@@ -107,7 +106,7 @@ enum What {
 
 impl What {
     /// The key of a step, and its value.
-    fn entry(&self) -> (&'static str, Value) {
+    pub fn entry(&self) -> (&'static str, Value) {
         match self {
             Self::Tool(tool) => ("tool", Value::from(tool.name.as_str())),
             Self::List(list) => ("list", Value::from(*list)),
@@ -118,49 +117,9 @@ impl What {
     }
 }
 
-/// A text as a plan writes it: what looks like a reference is none.
-fn written(text: &str) -> Value {
-    Value::from(Template::literal(text).raw)
-}
-
-/// The same for all texts in a value, keys aside.
-fn all_written(value: &Value, paths: &[(&str, &str)]) -> Value {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-        Value::String(text) => match paths.iter().find(|(path, _)| path == text) {
-            Some((_, written)) => Value::from(*written),
-            None => written(text),
-        },
-        Value::Array(items) => items.iter().map(|item| all_written(item, paths)).collect(),
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, item)| (name.clone(), all_written(item, paths)))
-            .collect(),
-    }
-}
-
 /// Whether a name can stand in a step: it is no template, and there is one.
 fn can_be_named(name: &str) -> bool {
     !name.is_empty() && name.len() <= MAX_NAME && !has_reference(name)
-}
-
-/// The path to what is called so in a list.
-fn item(list: &str, member: &str, name: &str) -> String {
-    let mut path = format!("{list}[?@.{member} == '");
-    for c in name.chars() {
-        match c {
-            '\'' | '\\' => path.extend(['\\', c]),
-            // What is not in the first plane is no control character.
-            c if c.is_control() => path.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => path.push(c),
-        }
-    }
-    path.push_str("']");
-    path
-}
-
-fn one_path(path: &str, operator: &str, operand: Value) -> Value {
-    json!({ "path": path, operator: operand })
 }
 
 impl Draft {
@@ -334,7 +293,7 @@ impl Draft {
             let step = self.add(ids.of(name), &about(item), What::Prompt(name.to_owned()));
             if !required.is_empty() {
                 step.left = Some("only a person knows what to ask it for".to_owned());
-                let blank = |name: &&str| ((*name).to_owned(), Value::from(super::sample::BLANK));
+                let blank = |name: &&str| ((*name).to_owned(), Value::from(BLANK));
                 step.tries = vec![required.iter().map(blank).collect()];
             }
         }
@@ -400,159 +359,6 @@ impl Draft {
             .filter_map(|step| Some((step.id.as_str(), step.left.as_deref()?)))
             .collect()
     }
-
-    /// The plan as it is tried, with a limit for each call, as plans write it.
-    #[must_use]
-    pub fn text_within(&self, limit: &str) -> String {
-        self.write(Some(limit))
-    }
-
-    /// The plan.
-    #[must_use]
-    pub fn text(&self) -> String {
-        self.write(None)
-    }
-
-    fn write(&self, limit: Option<&str>) -> String {
-        let mut text = Text::default();
-        self.head(&mut text);
-        text.line(0, "version: 1");
-        text.map(
-            0,
-            &one("name", Value::from(self.settings.name.as_str())),
-            "",
-        );
-        text.line(0, "servers:");
-        for note in &self.settings.notes {
-            text.comment(2, note);
-        }
-        let name = &self.settings.name;
-        let mut server = self.settings.server.clone();
-        if let Some(limit) = limit {
-            server.insert("request_timeout".to_owned(), Value::from(limit));
-        }
-        text.map(2, &one(name, Value::Object(server)), "");
-        text.line(0, "steps:");
-        let called: Vec<&Step> = self.steps.iter().filter(|s| s.left.is_none()).collect();
-        for (index, step) in called.iter().enumerate() {
-            if index > 0 {
-                text.blank();
-            }
-            text.comment(2, &step.about);
-            self.step(&mut text, step);
-        }
-        let left: Vec<&Step> = self.steps.iter().filter(|s| s.left.is_some()).collect();
-        if !left.is_empty() || !self.without.is_empty() {
-            text.blank();
-            text.comment(
-                2,
-                "TODO: what follows was not called, or did not pass. Decide what it may do, give \
-                 it its arguments, and take the `#` away.",
-            );
-        }
-        for step in left {
-            text.blank();
-            text.comment(2, &step.about);
-            text.comment(
-                2,
-                &format!("Left out: {}.", step.left.as_deref().unwrap_or_default()),
-            );
-            text.commented = Some(2);
-            self.step(&mut text, step);
-            text.commented = None;
-        }
-        for sentence in &self.without {
-            text.blank();
-            text.comment(2, sentence);
-        }
-        text.into_string()
-    }
-
-    fn head(&self, text: &mut Text) {
-        if let Some(schema) = &self.settings.schema {
-            text.line(0, &format!("# yaml-language-server: $schema={schema}"));
-        }
-        let whose = match self.title.as_str() {
-            "" => "an MCP server".to_owned(),
-            title => format!("the MCP server {title}"),
-        };
-        text.comment(
-            0,
-            &format!(
-                "A plan for {whose}, made by `jelly init` of the server's own lists and schemas. \
-                 It is yours now: change what you like."
-            ),
-        );
-        text.comment(0, &format!("Run it: {}", self.settings.run));
-        let (called, all) = self.tools_called();
-        if called > 0 {
-            text.comment(
-                0,
-                "TODO: the steps hold the form of answers. What the answers have to say only you \
-                 know: add it to `expect`, as in `text: { contains: … }`.",
-            );
-        }
-        let left = all - called;
-        if left > 0 {
-            let are = if left == 1 { "is" } else { "are" };
-            let tools = plural(all, "tool");
-            text.comment(
-                0,
-                &format!("TODO: of {tools}, {left} {are} not called; see the end for the reasons."),
-            );
-        }
-    }
-
-    fn step(&self, text: &mut Text, step: &Step) {
-        let mut map = Map::new();
-        map.insert("id".to_owned(), Value::from(step.id.as_str()));
-        let (key, value) = step.what.entry();
-        map.insert(key.to_owned(), value);
-        if let Some(args) = step.tries.first().filter(|args| !args.is_empty()) {
-            map.insert("args".to_owned(), Value::Object(args.clone()));
-        }
-        let mut expect = step.expect.clone();
-        if step.left.is_some() {
-            // The list of tools holds what it declares.
-            expect.retain(|key, _| key == "is_error");
-        }
-        if step.what == What::List("tools") {
-            let listed = self.listed();
-            if !listed.is_empty() {
-                expect.insert("json".to_owned(), Value::Array(listed));
-            }
-        }
-        if !expect.is_empty() {
-            map.insert("expect".to_owned(), Value::Object(expect));
-        }
-        text.map(4, &map, "- ");
-    }
-
-    /// What the list of tools has to hold: all names, and that output schemas
-    /// are declared; of those that no call shows, what they say.
-    fn listed(&self) -> Vec<Value> {
-        let tools = self.steps.iter().filter_map(|step| match &step.what {
-            What::Tool(tool) => Some((tool, step.left.is_none())),
-            What::List(_) | What::Read(_) | What::Prompt(_) | What::Request(_) => None,
-        });
-        tools
-            .map(|(tool, called)| {
-                let item = item("$.tools", "name", &tool.name);
-                let Some(schema) = &tool.output else {
-                    return one_path(&item, "exists", Value::Bool(true));
-                };
-                let limit = if called { 0 } else { LISTED_SCHEMA };
-                let outline = match (outline(schema, limit), schema.get("type")) {
-                    (Value::Object(none), Some(kind)) if none.is_empty() => {
-                        json!({ "type": kind })
-                    }
-                    (outline, _) => outline,
-                };
-                let path = format!("{item}.outputSchema");
-                one_path(&path, "contains", all_written(&outline, &[]))
-            })
-            .collect()
-    }
 }
 
 impl Step {
@@ -574,10 +380,6 @@ impl Step {
     }
 }
 
-fn one(key: &str, value: Value) -> Map<String, Value> {
-    Map::from_iter([(key.to_owned(), value)])
-}
-
 /// Name and version, as the server says them.
 fn title(info: &Value) -> String {
     let of = |key: &str| info.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -589,69 +391,6 @@ fn title(info: &Value) -> String {
         (name, _) if name.is_empty() => String::new(),
         (name, version) if version.is_empty() => format!("`{name}`"),
         (name, version) => format!("`{name}` {version}"),
-    }
-}
-
-/// Arguments to try, and the names of those that are missing in all of them.
-fn arguments(tool: &Tool, folder: Option<&Folder>) -> (Vec<Map<String, Value>>, Vec<String>) {
-    let file = folder.and_then(|folder| {
-        let name = folder.file.as_ref()?;
-        let join = |path: &str, name: &str| format!("{}/{name}", path.trim_end_matches('/'));
-        let written = Template::literal(name).raw;
-        Some((join(&folder.path, name), join(&folder.written, &written)))
-    });
-    let folder = folder.map(|folder| (folder.path.as_str(), folder.written.as_str()));
-    let file = file
-        .as_ref()
-        .map(|(path, written)| (path.as_str(), written.as_str()));
-    let known: Vec<(&str, &str)> = file.iter().chain(&folder).copied().collect();
-    let paths = |either: Option<(&str, &str)>| {
-        let path = |known: Option<(&'_ str, &str)>| known.map(|(path, _)| path.to_owned());
-        (path(file), path(folder), path(either))
-    };
-    let words = super::choice::words(&tool.name);
-    let of_files = words.iter().any(|word| {
-        matches!(
-            word.as_str(),
-            "file" | "files" | "read" | "content" | "contents"
-        )
-    });
-    let order = if of_files {
-        [file, folder]
-    } else {
-        [folder, file]
-    };
-    let mut tries: Vec<Map<String, Value>> = Vec::new();
-    let mut missing: Option<(Map<String, Value>, Vec<String>)> = None;
-    for either in order {
-        let (file, folder, either) = paths(either);
-        let paths = Paths {
-            file: file.as_deref(),
-            folder: folder.as_deref(),
-            either: either.as_deref(),
-        };
-        let found = sample(&tool.input, paths);
-        let args = match all_written(&Value::Object(found.args.clone()), &known) {
-            Value::Object(args) => args,
-            _ => Map::new(),
-        };
-        let mut blanks = found.blanks;
-        if blanks.is_empty() && is_refused(&tool.input, &found.args) {
-            blanks = tool
-                .required()
-                .iter()
-                .map(|name| (*name).to_owned())
-                .collect();
-        }
-        if !blanks.is_empty() {
-            missing.get_or_insert((args, blanks));
-        } else if !tries.contains(&args) {
-            tries.push(args);
-        }
-    }
-    match (tries.is_empty(), missing) {
-        (true, Some((args, blanks))) => (vec![args], blanks),
-        (_, _) => (tries, Vec::new()),
     }
 }
 

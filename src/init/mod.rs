@@ -6,6 +6,7 @@
 //!
 //! [`Inventory`]: crate::model::Inventory
 
+mod arguments;
 mod choice;
 mod draft;
 mod names;
@@ -15,6 +16,8 @@ mod shape;
 mod tests;
 mod text;
 mod tool;
+mod values;
+mod write;
 
 pub use draft::{Called, Draft, Folder, Outcome, Settings};
 pub use names::server_name;

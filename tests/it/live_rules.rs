@@ -65,6 +65,18 @@ const PLANS: &[(&str, &str)] = &[
         "servers: { s: { command: jelly, args: [mock], env: { A: '${env:NO_SUCH_VARIABLE}' } } }\nsteps: [{ id: a, tool: add }]",
     ),
     (
+        "process/missing-package-argument",
+        "servers: { s: { package: { registry: npm, identifier: x, version: '1', package_arguments: [{ type: positional, value_hint: dir, is_required: true }] } } }\nsteps: [{ id: a, tool: add }]",
+    ),
+    (
+        "process/invalid-package",
+        "servers: { s: { package: { registry: npm, identifier: x, version: '1', package_arguments: [{ type: named, name: --port, format: number }] }, package_args: { port: x } } }\nsteps: [{ id: a, tool: add }]",
+    ),
+    (
+        "config/snapshot-not-stored",
+        "servers: { s: { command: jelly, args: [mock] } }\nsteps: [{ id: a, tool: echo, args: { message: hi }, expect: { text: { snapshot: nowhere } } }]",
+    ),
+    (
         "process/exit-between-calls",
         "servers: { s: { command: jelly, args: [mock, --fault, exit_after@call=1] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }, { id: b, tool: add, args: { a: 1, b: 2 } }]",
     ),

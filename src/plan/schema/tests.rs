@@ -215,6 +215,7 @@ fn is_free(at: &str) -> bool {
         "/capabilities",
         "/env",
         "/headers",
+        "/package_args",
     ];
     let by_name = ["/capture"];
     let held = |part: &str| at.contains(&format!("{part}/")) || at.ends_with(part);

@@ -1,0 +1,321 @@
+//! A server's entry as plans write it: without secrets, and with the paths of
+//! the project named from the plan.
+
+use super::Shared;
+use super::keep::Place;
+use super::origin::{Origin, Words, canonical, name_in, typed, written_time};
+use crate::doctor::{
+    Piece, Reached, Spot, Surroundings, names_secret, pieces, secrets_of, variable_of,
+};
+use crate::plan::{Part, Template};
+use crate::text::redact::Redactor;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// The shortest secret that is looked for within other texts, in bytes.
+const MIN_WITHIN: usize = 4;
+
+/// A server as plans write it.
+pub struct Server {
+    pub entry: Map<String, Value>,
+    /// The environment that the plan is run in.
+    pub env: BTreeMap<String, String>,
+    /// What a reader should know, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl Origin {
+    /// As plans write it.
+    pub fn server(&self, shared: &Shared<'_>, place: &Place) -> Server {
+        let mut writer = Writer {
+            origin: self,
+            place,
+            redactor: &shared.redactor,
+            secrets: BTreeMap::new(),
+            env: self.env.clone(),
+        };
+        let entry = writer.entry(shared.args.timeout);
+        let env = writer.env;
+        // Told, and not in the environment as it is.
+        let told: Vec<String> = env
+            .iter()
+            .filter(|(name, value)| shared.world.env.get(*name) != Some(value))
+            .map(|(name, _)| name.clone())
+            .collect();
+        let used = Value::Object(entry.clone()).to_string();
+        let told: Vec<String> = told
+            .into_iter()
+            .filter(|name| {
+                ["env", "secret"]
+                    .iter()
+                    .any(|kind| used.contains(&format!("${{{kind}:{name}}}")))
+            })
+            .collect();
+        let mut notes = Vec::new();
+        if !told.is_empty() {
+            notes.push(format!(
+                "TODO: set {} in the environment before the plan is run; it holds no value itself.",
+                told.join(", ")
+            ));
+        }
+        Server { entry, env, notes }
+    }
+}
+
+struct Writer<'a> {
+    origin: &'a Origin,
+    place: &'a Place,
+    redactor: &'a Redactor,
+    /// By value, the variable that holds it.
+    secrets: BTreeMap<String, String>,
+    /// The environment, with the secrets.
+    env: BTreeMap<String, String>,
+}
+
+impl Writer<'_> {
+    fn entry(&mut self, startup: Duration) -> Map<String, Value> {
+        let entry = self.origin.entry();
+        let own = self.origin.secrets.iter().cloned();
+        for (name, value) in own.chain(secrets_of(entry)) {
+            self.secret(&name, value);
+        }
+        let mut map = Map::new();
+        match &entry.reached {
+            Some(Reached::Command {
+                command,
+                args,
+                env,
+                cwd,
+                env_file,
+            }) => {
+                map.insert("command".to_owned(), self.text(command, false));
+                let mut written = Vec::new();
+                let mut before = String::new();
+                for arg in args {
+                    let own = arg.text.split(['=', ':']).next().unwrap_or_default();
+                    let secret = names_secret(&before) || names_secret(own);
+                    written.push(self.text(arg, secret));
+                    before = if own.starts_with('-') {
+                        own.to_owned()
+                    } else {
+                        String::new()
+                    };
+                }
+                if !written.is_empty() {
+                    map.insert("args".to_owned(), Value::Array(written));
+                }
+                let folder = match cwd {
+                    Some(cwd) => self.origin.folder.join(self.plain(cwd)),
+                    None => self.origin.folder.clone(),
+                };
+                let folder = canonical(&folder);
+                let mut pairs = Map::new();
+                if let Some(file) = env_file {
+                    let file = self.origin.folder.join(self.plain(file));
+                    for (name, value) in env_pairs(&file) {
+                        let secret = names_secret(&name);
+                        if secret {
+                            self.secret(&name, value.clone());
+                        }
+                        let value = self.parts(vec![Part::Text(value)]);
+                        pairs.insert(name, value);
+                    }
+                }
+                for (name, spot) in env {
+                    let value = self.text(spot, names_secret(name));
+                    pairs.insert(name.clone(), value);
+                }
+                if !pairs.is_empty() {
+                    map.insert("env".to_owned(), Value::Object(pairs));
+                }
+                if folder != self.place.project {
+                    let written = self.place.written(&folder, &self.origin.base);
+                    map.insert("cwd".to_owned(), Value::from(written));
+                }
+            }
+            Some(Reached::Url { url, headers }) => {
+                map.insert("url".to_owned(), self.text(url, false));
+                let headers: Map<String, Value> = headers
+                    .iter()
+                    .map(|(name, spot)| (name.clone(), self.text(spot, true)))
+                    .collect();
+                if !headers.is_empty() {
+                    map.insert("headers".to_owned(), Value::Object(headers));
+                }
+            }
+            None => {}
+        }
+        map.insert("startup_timeout".to_owned(), json!(written_time(startup)));
+        map
+    }
+
+    /// Gives a secret a variable to stand in.
+    fn secret(&mut self, name: &str, value: String) {
+        if self.secrets.contains_key(&value) {
+            return;
+        }
+        self.redactor.learn([(name, value.as_str())]);
+        let base = match name {
+            "an argument" | "the URL's password" => {
+                let server = variable_of(&self.origin.entry().name);
+                format!("{server}_SECRET")
+            }
+            name => variable_of(name),
+        };
+        let taken: Vec<String> = self.secrets.values().cloned().collect();
+        let mut variable = base.clone();
+        let mut count = 1;
+        while taken.contains(&variable) {
+            count += 1;
+            variable = format!("{base}_{count}");
+        }
+        self.env.insert(variable.clone(), value.clone());
+        self.secrets.insert(value, variable);
+    }
+
+    /// A text with its blanks filled.
+    fn plain(&self, spot: &Spot) -> String {
+        if self.origin.words != Words::Client {
+            return spot.text.clone();
+        }
+        crate::doctor::fill(&spot.text, &self.around()).text
+    }
+
+    fn around(&self) -> Surroundings<'_> {
+        Surroundings {
+            env: &self.origin.known,
+            inputs: &self.origin.answers,
+            project: &self.origin.folder,
+            home: self.origin.home.as_deref(),
+        }
+    }
+
+    fn text(&mut self, spot: &Spot, secret: bool) -> Value {
+        let parts = match self.origin.words {
+            Words::Client => pieces(&spot.text, &self.around())
+                .into_iter()
+                .map(|piece| self.part(piece, secret))
+                .collect(),
+            Words::Plan => typed(&spot.text),
+            Words::Literal => vec![Part::Text(spot.text.clone())],
+        };
+        for part in &parts {
+            if let Part::Secret(name) = part
+                && let Some(value) = self.env.get(name)
+            {
+                self.redactor.learn([(name.as_str(), value.as_str())]);
+            }
+        }
+        // What an answer brought.
+        let parts = parts
+            .into_iter()
+            .map(|part| match part {
+                Part::Env(name) if secret || names_secret(&name) => Part::Secret(name),
+                other => other,
+            })
+            .collect();
+        self.parts(parts)
+    }
+
+    fn part(&self, piece: Piece, secret: bool) -> Part {
+        let is_secret = |name: &str| secret || names_secret(name);
+        match piece {
+            Piece::Text(text) => Part::Text(text),
+            Piece::Variable { name, .. } if is_secret(&name) => Part::Secret(name),
+            Piece::Variable { name, .. } => Part::Env(name),
+            Piece::Answer { id, value } => {
+                let inputs = &self.origin.config.inputs;
+                let hidden = inputs.iter().any(|input| input.id == id && input.password);
+                let variable = variable_of(&id);
+                // What is no secret was asked for once, and is kept.
+                if hidden || is_secret(&variable) {
+                    Part::Secret(variable)
+                } else {
+                    Part::Text(value)
+                }
+            }
+            // A value was asked for it, or it would have been refused.
+            Piece::Left(blank) => match name_in(&blank) {
+                Some((_, name)) if is_secret(&name) => Part::Secret(name),
+                Some((_, name)) => match self.env.get(&name) {
+                    Some(value) => Part::Text(value.clone()),
+                    None => Part::Env(name),
+                },
+                None => Part::Text(blank),
+            },
+        }
+    }
+
+    /// Parts as a plan writes them: without secrets, and with paths of the
+    /// project named from it.
+    fn parts(&self, parts: Vec<Part>) -> Value {
+        if let [Part::Text(text)] = parts.as_slice()
+            && let Some(path) = self.path(text)
+        {
+            return Value::from(path);
+        }
+        let mut written = String::new();
+        let mut resolved: Vec<Part> = Vec::new();
+        for part in parts {
+            match part {
+                Part::Text(text) => resolved.extend(self.without_secrets(&text)),
+                other => resolved.push(other),
+            }
+        }
+        for part in &resolved {
+            written.push_str(&part.reference());
+        }
+        Value::from(written)
+    }
+
+    fn path(&self, text: &str) -> Option<String> {
+        let (before, path) = match text.split_once('=') {
+            Some((flag, path)) if flag.starts_with('-') => (format!("{flag}="), path),
+            Some(_) | None => (String::new(), text),
+        };
+        let path = Path::new(path);
+        if !path.is_absolute() || !path.starts_with(&self.origin.base) || !path.exists() {
+            return None;
+        }
+        let before = Template::literal(&before).raw;
+        Some(format!(
+            "{before}{}",
+            self.place.written(path, &self.origin.base)
+        ))
+    }
+
+    fn without_secrets(&self, text: &str) -> Vec<Part> {
+        if let Some(name) = self.secrets.get(text) {
+            return vec![Part::Secret(name.clone())];
+        }
+        let mut parts = Vec::new();
+        let mut rest = text;
+        loop {
+            let first = self
+                .secrets
+                .iter()
+                // A short one stands in words that are nobody's secret.
+                .filter(|(value, _)| value.len() >= MIN_WITHIN)
+                .filter_map(|(value, name)| Some((rest.find(value.as_str())?, value, name)))
+                .min_by_key(|(at, value, _)| (*at, usize::MAX - value.len()));
+            let Some((at, value, name)) = first else {
+                break;
+            };
+            if at > 0 {
+                parts.push(Part::Text(rest[..at].to_owned()));
+            }
+            parts.push(Part::Secret(name.clone()));
+            rest = &rest[at + value.len()..];
+        }
+        if !rest.is_empty() || parts.is_empty() {
+            parts.push(Part::Text(rest.to_owned()));
+        }
+        parts
+    }
+}
+
+fn env_pairs(file: &Path) -> Vec<(String, String)> {
+    super::super::doctor::examine::read_env_file(file).unwrap_or_default()
+}
