@@ -158,10 +158,12 @@ fn help_of(command: &str) -> BTreeSet<String> {
 fn every_flag_in_the_readme_exists() {
     // Of cargo, and of the refining script that an example calls.
     let others = ["--locked", "--path", "--quick"];
-    let known: BTreeSet<String> = ["run", "check", "mock", "triage", "login", "apply", "doctor"]
-        .into_iter()
-        .flat_map(help_of)
-        .collect();
+    let known: BTreeSet<String> = [
+        "run", "init", "check", "mock", "triage", "login", "apply", "doctor",
+    ]
+    .into_iter()
+    .flat_map(help_of)
+    .collect();
     for flag in flags(&readme()) {
         assert!(
             known.contains(&flag) || others.contains(&flag.as_str()),

@@ -328,7 +328,4 @@ mod tests {
             ]
         );
     }
-
-    #[test]
-    fn commands_can_be_pasted() {}
 }
