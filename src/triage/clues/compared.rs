@@ -342,7 +342,20 @@ fn sentence(text: &str, from: usize) -> Found {
     let sure = |says: &str| SURE.iter().any(|sure| says.ends_with(sure));
     let near = *said.first()?;
     let far = *said.last()?;
-    let told = *said.iter().find(|(_, says)| sure(says)).unwrap_or(&near);
+    // A value may say too that something `does not provide` something.
+    const COMPARES: [&str; 8] = [
+        "contain", "match", "start", "end", "equal", "include", "have", "be ",
+    ];
+    let compares = |(at, says): &(usize, &str)| {
+        let behind = &text[at + 1 + says.len()..];
+        COMPARES.iter().any(|verb| behind.starts_with(verb))
+    };
+    let mut certain = said.iter().filter(|(_, says)| sure(says));
+    let told = *certain
+        .clone()
+        .find(|told| compares(told))
+        .or_else(|| certain.next())
+        .unwrap_or(&near);
     let end = second(near).0.max(second(far).0).max(second(told).0);
     if !misleads(&text[first..near.0]) && !misleads(&text[near.0..end]) {
         return None;

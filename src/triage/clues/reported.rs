@@ -48,9 +48,7 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
                 let is_error = |class: Option<&str>| class.is_some_and(is_programming_error);
                 // What a programming error quotes is what the program stumbled
                 // over, as a parser does over a page that says `502`.
-                // What stands in quotes at the head is compared, and was not thrown.
-                let is_value = said.trim_start().starts_with(['\'', '"', '`']);
-                if !is_value && is_error(class) || is_error(of_type()) {
+                if is_error(class) || is_error(of_type()) {
                     // A single word is a name, as of a variable that is not set.
                     let text = |value: &str| value.contains([' ', '<']);
                     statement(list, name, &quoted(&said, text), rank);
