@@ -266,7 +266,9 @@ fn out_of_time(deadline: Duration) -> HelpProblem {
         what: format!("The deadline of {deadline} ended the run before everything was tried"),
         evidence: "it counts hooks and waiting too".to_owned(),
         tried: Vec::new(),
-        next: vec!["raise `budgets.deadline` in the plan, or --deadline".to_owned()],
+        next: vec![
+            "raise it by --deadline, or where it is set: `jelly config` shows where".to_owned(),
+        ],
     }
 }
 

@@ -6,6 +6,9 @@ use serde_json::Value;
 /// How much of a description a comment shows, in bytes.
 const SHOWN: usize = 200;
 
+/// How much of one is read for what the tool does, in bytes.
+const READ: usize = 2000;
+
 /// One tool. Everything but the name may be wrong or missing in what a server
 /// sends; what is not of the right type counts as missing.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +16,8 @@ pub(super) struct Tool {
     pub name: String,
     /// On one line, bounded.
     pub about: String,
+    /// All that it says of itself, on one line, cut where it is very long.
+    pub description: String,
     /// `annotations.readOnlyHint`, where it is said.
     pub read_only: Option<bool>,
     /// `annotations.destructiveHint`, where it is said.
@@ -32,6 +37,12 @@ impl Tool {
         Some(Self {
             name: item.get("name")?.as_str()?.to_owned(),
             about: about(item),
+            description: one_line(
+                item.get("description")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default(),
+                READ,
+            ),
             read_only: hint("readOnlyHint"),
             destructive: hint("destructiveHint"),
             open_world: hint("openWorldHint"),

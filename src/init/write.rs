@@ -139,21 +139,21 @@ impl Draft {
         text.map(4, &map, "- ");
     }
 
-    /// What the list of tools has to hold: all names, and that output schemas
-    /// are declared; of those that no call shows, what they say.
+    /// What the list of tools has to hold: all names, and what their output
+    /// schemas say. An answer shows little of a schema that allows it to be
+    /// empty.
     fn listed(&self) -> Vec<Value> {
         let tools = self.steps.iter().filter_map(|step| match &step.what {
-            What::Tool(tool) => Some((tool, step.left.is_none())),
+            What::Tool(tool) => Some(tool),
             What::List(_) | What::Read(_) | What::Prompt(_) | What::Request(_) => None,
         });
         tools
-            .map(|(tool, called)| {
+            .map(|tool| {
                 let item = item("$.tools", "name", &tool.name);
                 let Some(schema) = &tool.output else {
                     return one_path(&item, "exists", Value::Bool(true));
                 };
-                let limit = if called { 0 } else { LISTED_SCHEMA };
-                let outline = match (outline(schema, limit), schema.get("type")) {
+                let outline = match (outline(schema, LISTED_SCHEMA), schema.get("type")) {
                     (Value::Object(none), Some(kind)) if none.is_empty() => {
                         json!({ "type": kind })
                     }

@@ -143,6 +143,20 @@ async fn values(
                 };
                 ask(&question).await.map(Given::Text)
             }
+            // It is there already; the plan says that it needs it, and what is
+            // secret is known as such.
+            [] if is_there => {
+                let kind = if asked.input.is_secret {
+                    "secret"
+                } else {
+                    "env"
+                };
+                env.insert(
+                    asked.key.clone(),
+                    Value::from(format!("${{{kind}:{}}}", asked.key)),
+                );
+                None
+            }
             [] => None,
             [one] => Some(one.clone()),
             several => Some(Given::List(several.to_vec())),

@@ -38,25 +38,21 @@ impl Origin {
         };
         let entry = writer.entry(shared.args.timeout);
         let env = writer.env;
-        // Told, and not in the environment as it is.
-        let told: Vec<String> = env
-            .iter()
-            .filter(|(name, value)| shared.world.env.get(*name) != Some(value))
-            .map(|(name, _)| name.clone())
-            .collect();
         let used = Value::Object(entry.clone()).to_string();
-        let told: Vec<String> = told
-            .into_iter()
+        // Also what is set here and now: the plan will be run elsewhere.
+        let told: Vec<String> = env
+            .keys()
             .filter(|name| {
                 ["env", "secret"]
                     .iter()
                     .any(|kind| used.contains(&format!("${{{kind}:{name}}}")))
             })
+            .cloned()
             .collect();
         let mut notes = Vec::new();
         if !told.is_empty() {
             notes.push(format!(
-                "TODO: set {} in the environment before the plan is run; it holds no value itself.",
+                "TODO: set {} in the environment wherever the plan is run; it holds no value itself.",
                 told.join(", ")
             ));
         }
