@@ -264,7 +264,7 @@ impl Engine {
         }
         if facts.source == Source::Live {
             whereabouts(failure, &rule.root_cause, &mut values);
-            launchers(&rule.root_cause, &mut values);
+            launchers(failure, &rule.root_cause, &mut values);
         }
         let (side, ambiguous) = match rule.side {
             RuleSide::Test => (Side::Test, false),

@@ -3,6 +3,7 @@
 //! Source: each project's own page on installation, as of November 2026.
 
 use super::advice::Values;
+use crate::model::{Failure, Phase};
 
 /// Commands, and what brings them.
 const KNOWN: &[(&[&str], &str)] = &[
@@ -50,11 +51,14 @@ const KNOWN: &[(&[&str], &str)] = &[
 
 /// Adds `install`, a sentence on how the command that is missing is installed,
 /// where that is well known.
-pub(super) fn launchers(root_cause: &str, values: &mut Values) {
+pub(super) fn launchers(failure: &Failure, root_cause: &str, values: &mut Values) {
     if root_cause != "command_not_found" {
         return;
     }
-    let Some(command) = values.get("name").or_else(|| values.get("argv0")) else {
+    // What was started said that another program is missing, if it was started.
+    let is_own = failure.phase == Some(Phase::Config) || failure.spawn_error.is_some();
+    let own = values.get("argv0").filter(|_| is_own);
+    let Some(command) = values.get("name").or(own) else {
         return;
     };
     let known = KNOWN
@@ -68,14 +72,22 @@ pub(super) fn launchers(root_cause: &str, values: &mut Values) {
 #[cfg(test)]
 mod tests {
     use super::{Values, launchers};
+    use crate::model::{Failure, Phase};
 
     #[test]
     fn a_well_known_launcher_is_said_how_to_install() {
-        let mut values = Values::from([("argv0".to_owned(), "uvx".to_owned())]);
-        launchers("command_not_found", &mut values);
+        let failure = |phase| Failure {
+            phase: Some(phase),
+            ..Failure::default()
+        };
+        let of = |argv0: &str| Values::from([("argv0".to_owned(), argv0.to_owned())]);
+        let mut values = of("uvx");
+        launchers(&failure(Phase::Config), "command_not_found", &mut values);
         assert!(values["install"].starts_with("`uvx` comes with uv"));
-        let mut values = Values::from([("argv0".to_owned(), "own".to_owned())]);
-        launchers("command_not_found", &mut values);
-        assert!(!values.contains_key("install"));
+        for (argv0, phase) in [("own", Phase::Config), ("uvx", Phase::Handshake)] {
+            let mut values = of(argv0);
+            launchers(&failure(phase), "command_not_found", &mut values);
+            assert!(!values.contains_key("install"), "{argv0}");
+        }
     }
 }

@@ -42,7 +42,8 @@ static PLACES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     compiled(&[
         r#"in "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,9})"#,
         r"(?P<file>[^\s:'\x22(]{1,400}\.(?:ya?ml|json|toml|ini|cfg)):(?P<line>\d{1,9})\b",
-        r"(?i)\b(?P<file>[^\s:'\x22(]{1,400}\.(?:ya?ml|json|toml|ini|cfg))\b[^\n]{0,120}?\bline (?P<line>\d{1,9})",
+        r"(?i)(?P<file>[^\s:'\x22(]{1,400}\.(?:ya?ml|json|toml|ini|cfg))\b[^\n]{0,120}?\bline (?P<line>\d{1,9})",
+        r"(?i)\bline (?P<line>\d{1,9}) (?:of|in) ['\x22]?(?P<file>[^\s:'\x22(]{1,400}\.(?:ya?ml|json|toml|ini|cfg))\b",
         // Not the line of a frame: `File "x.py", line 12`.
         r"(?im)(?:^|[^\x22,\s]|[^\x22,]\s)line (?P<line>\d{1,9})\b",
         r"\((?P<line>\d{1,9}):\d{1,9}\)",
@@ -149,9 +150,16 @@ fn folder(path: &str, failure: &Failure) -> Option<String> {
 /// The place in a file; where its parser does not name the file, and the
 /// command names a single one, it is that.
 fn spot(text: &str, failure: &Failure) -> Option<String> {
-    let found = PLACES
-        .iter()
-        .find_map(|place| place.captures_iter(text).last())?;
+    // Of a quote that nothing closes, the end of the file is the second place.
+    let is_open = text.contains("while scanning a quoted scalar") && text.contains("end of stream");
+    let found = PLACES.iter().find_map(|place| {
+        let mut places = place.captures_iter(text);
+        if is_open {
+            places.next()
+        } else {
+            places.last()
+        }
+    })?;
     let line = found.name("line")?.as_str();
     let named = found.name("file").map(|file| file.as_str());
     // What was read as a text, and not as a file.
