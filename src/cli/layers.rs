@@ -54,10 +54,8 @@ impl Layers {
             .skip(1)
             .filter_map(|arg| arg.to_str())
             .collect();
-        let helps = ["--help", "-h", "help", "--version", "-V"];
         let called = called(&words);
-        if called.is_none_or(|name| !has_settings(name)) || words.iter().any(|w| helps.contains(w))
-        {
+        if called.is_none_or(|name| !has_settings(name)) || asks_for_help(&words) {
             return Ok(Self::default());
         }
         let cwd = env::current_dir()
@@ -266,6 +264,16 @@ fn called<'w>(words: &[&'w str]) -> Option<&'w str> {
         .find(|word| command.find_subcommand(word).is_some())
 }
 
+/// Whether clap will print help or its version, and run nothing. A step may be
+/// called `help`, and what stands behind `--` is another program's.
+fn asks_for_help(words: &[&str]) -> bool {
+    let command = called(words);
+    let mut ours = words.iter().take_while(|word| **word != "--");
+    let mut before = ours.clone().take_while(|word| Some(**word) != command);
+    before.any(|word| *word == "help")
+        || ours.any(|word| ["--help", "-h", "--version", "-V"].contains(word))
+}
+
 fn has_settings(command: &str) -> bool {
     let of = |setting: &Setting| {
         setting
@@ -337,7 +345,7 @@ fn read(file: &Path) -> Result<Project, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Layers, SETTINGS, asked_profile};
+    use super::{Layers, SETTINGS, asked_profile, asks_for_help};
     use std::ffi::OsString;
 
     #[test]
@@ -353,6 +361,19 @@ mod tests {
                 "{}",
                 setting.env
             );
+        }
+    }
+
+    #[test]
+    fn help_is_asked_for_by_words_of_ours_alone() {
+        for words in [&["help", "run"][..], &["run", "-h"], &["--version"]] {
+            assert!(asks_for_help(words), "{words:?}");
+        }
+        for words in [
+            &["run", "--only", "help"][..],
+            &["init", "--", "server", "--help"],
+        ] {
+            assert!(!asks_for_help(words), "{words:?}");
         }
     }
 

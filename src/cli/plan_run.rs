@@ -284,7 +284,18 @@ impl<'a> PlanRun<'a> {
             propose_snapshot: {
                 let report_dir = self.report_dir.clone();
                 let path = plan.source.path.clone();
+                // Of this iteration: one file can hold one of two texts only.
+                let proposed = RefCell::new(BTreeMap::<String, String>::new());
                 Rc::new(move |name, text| {
+                    let mut proposed = proposed.borrow_mut();
+                    let first = proposed.entry(name.to_owned());
+                    if first.or_insert_with(|| text.to_owned()) != text {
+                        return Err(format!(
+                            "keep it beside another text of the same name: two expectations \
+                             share the snapshot `{name}`, and got different texts; give each a \
+                             name of its own"
+                        ));
+                    }
                     let stored = snapshot_digest(&snapshot_path(&path, name))
                         .map_err(|error| format!("read what is stored: {error}"))?;
                     report_dir

@@ -6,7 +6,7 @@ use crate::model::{
     Outcome, Phase, Rung, ServerState, Side, Standing, StepReport, StepState, Totals, Verdict,
     WireCheck, WireLevel,
 };
-use crate::text::plural;
+use crate::text::{plural, shell_word};
 
 /// By which rung of the schema ladder a step's output was read, where it was
 /// not the server's own.
@@ -276,15 +276,6 @@ pub(super) fn http(facts: &HttpFacts) -> Option<String> {
 pub(super) fn shell_line(argv: &[String]) -> String {
     let words: Vec<String> = argv.iter().map(|word| shell_word(word)).collect();
     words.join(" ")
-}
-
-fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// Failures of a step in an iteration.

@@ -528,3 +528,14 @@ fn a_server_json_is_launched_as_the_registry_says() {
         "{plan}"
     );
 }
+
+#[test]
+fn the_projects_folder_of_the_settings_is_that_of_the_plan() {
+    let project = with_servers();
+    project.write("data/a.txt", "hello");
+    project.write("jelly.yaml", "project_dir: .\n");
+    let args = ["--", "node", &server("filesystem"), "data"];
+    let plan = made(&project, &args, "plans/filesystem.yaml");
+    assert!(!plan.contains("${workspace}/.."), "{plan}");
+    assert!(!project.exists("plans/data"), "nothing was repaired");
+}

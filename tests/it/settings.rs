@@ -509,3 +509,16 @@ fn other_commands_do_not_mind_a_broken_file() {
         assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
     }
 }
+
+#[test]
+fn settings_hold_when_a_step_is_called_help() {
+    let project = Project::with(
+        "version: 1\nservers: { s: { command: jelly, args: [mock] } }\nsteps:\n  - { id: help, tool: echo, args: { message: hi } }\n",
+    );
+    project.write("jelly.yaml", "reports_dir: elsewhere\n");
+    let ended = project
+        .jelly(&["run", "plan.yaml", "--only", "help"])
+        .output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(project.exists("elsewhere/latest"), "{}", ended.stdout);
+}

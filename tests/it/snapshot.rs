@@ -251,3 +251,25 @@ steps:
     project.write("plan.yaml", plan(""));
     assert_ne!(project.run(&[]).code, Some(0), "without it, all counts");
 }
+
+#[test]
+fn two_texts_under_one_name_are_told_and_neither_is_lost_in_silence() {
+    let project = Project::with(
+        "
+version: 1
+servers: { s: { command: jelly, args: [mock] } }
+steps:
+  - { id: a, server: s, tool: echo, args: { message: one }, expect: { text: { snapshot: said } } }
+  - { id: b, server: s, tool: echo, args: { message: two }, expect: { text: { snapshot: said } } }
+",
+    );
+    let run = project.run(&[]);
+    assert_eq!(run.code, Some(3), "{}", run.stdout);
+    let message = run.last().failure("b")["message"].to_string();
+    assert!(
+        message.contains("two expectations share the snapshot `said`"),
+        "{message}"
+    );
+    let message = run.last().failure("a")["message"].to_string();
+    assert!(message.contains("said.snap.new of the report"), "{message}");
+}

@@ -87,7 +87,7 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         ("", "project_dir"),
         Path,
-        &["run"],
+        &["run", "init"],
         "JELLY_PROJECT_DIR",
         "the plan's folder",
     ),
