@@ -89,6 +89,15 @@ fn of_servers(plan: &Plan) -> Vec<(Failure, &'static str)> {
         };
         failures.push((of(slow), "startup_timeout"));
         failures.push((of(says("EADDRINUSE")), "port_in_use"));
+        let unset = Failure {
+            phase: Some(Phase::Config),
+            issue: Some(PlanIssue::MissingPackageArgument {
+                name: "--region".to_owned(),
+            }),
+            ..Failure::default()
+        };
+        failures.push((of(unset), "missing_argument"));
+        failures.push((of(says("usage: s --region NAME")), "missing_argument"));
         for folder in ["/srv/data", &format!("{PROJECT}/data")] {
             let said = format!("Error accessing directory {folder}: ENOENT");
             failures.push((of(says(&said)), "missing_directory"));
@@ -154,7 +163,7 @@ fn repair(text: &str, path: &str, counts: &mut BTreeMap<&'static str, usize>) {
 const MENDABLE: &str = r#"
 # A plan with something to mend at every step.
 version: 1
-vars: { dir: /srv/data }   # outside
+vars: { dir: /srv/data, region: eu }   # outside
 servers:
   files:
     command: npx
@@ -165,6 +174,26 @@ servers:
       - /srv/data   # missing
     startup_timeout: 5s # short
   "inside": { command: npx, args: ["-y", "@modelcontextprotocol/server-filesystem", "${workspace}/data"], env: { PORT: "${port}" } }
+  packed:
+    package:   # as the registry has it
+      registry: npm
+      identifier: s
+      version: "1"
+      package_arguments:
+        - { type: named, name: --region, is_required: true }
+        - { type: named, name: --level, is_required: true }
+    env: { LEVEL: high }   # its namesake
+  given: { package: { registry: npm, identifier: s, version: '1', package_arguments: [{ type: named, name: --region, is_required: true }, { type: named, name: --quiet }] }, package_args: { "--quiet": on } }
+  beside:
+    command: npx
+    args: [-y, s]   # lacks two words
+    package: { registry: npm, identifier: s, version: "1", package_arguments: [{ type: named, name: --region, is_required: true, default: us }] }
+  below:
+    command: npx
+    args:
+      - -y
+      - s   # the last
+    package: { registry: npm, identifier: s, version: "1", package_arguments: [{ type: named, name: --region, is_required: true }] }
 steps:
   - id: write
     server: fils
@@ -205,6 +234,7 @@ fn every_repair_of_every_plan_in_the_repository_changes_what_it_says_and_no_othe
         RepairId::QuarantineStep,
         RepairId::RaiseTimeout,
         RepairId::FreePort,
+        RepairId::RequiredArgument,
     ] {
         let count = counts.get(kind.name()).copied().unwrap_or_default();
         assert!(count > 0, "no plan needed {}: {counts:?}", kind.name());
