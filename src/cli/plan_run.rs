@@ -16,7 +16,7 @@ use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings, step_fact
 use crate::model::{Event, EventSink, ExitCode, RunReport, StepAnswers, Verdict};
 use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
-use crate::text::redact::{Redactor, looks_secret};
+use crate::text::redact::{Redactor, holds_secret};
 use crate::wire::Recorder;
 use crate::wire::auth::TokenBook;
 use std::cell::RefCell;
@@ -429,10 +429,10 @@ pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
     let used = plan
         .env_names()
         .into_iter()
-        .filter(|name| looks_secret(name));
+        .filter(|name| env.get(name).is_some_and(|value| holds_secret(name, value)));
     let inherited = env
         .iter()
-        .filter(|(name, value)| looks_secret(name) && value.len() >= MIN_UNNAMED)
+        .filter(|(name, value)| holds_secret(name, value) && value.len() >= MIN_UNNAMED)
         .map(|(name, _)| name.clone());
     let names: std::collections::BTreeSet<String> = plan
         .secret_names()

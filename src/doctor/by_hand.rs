@@ -1,7 +1,6 @@
 //! What a person types to see what a server says.
 
-use super::secrets::names_secret;
-use crate::text::redact::{Redactor, show_argv};
+use crate::text::redact::{Redactor, holds_secret, show_argv};
 use crate::text::shell_word as word;
 use std::path::Path;
 
@@ -20,7 +19,7 @@ pub fn by_hand(
 ) -> String {
     let assignments = env.iter().map(|(name, value)| {
         let shown = redactor.redact(value);
-        if names_secret(name) || shown != value.as_str() {
+        if holds_secret(name, value) || shown != value.as_str() {
             format!("{name}=\"${name}\"")
         } else {
             format!("{name}={}", word(value))
