@@ -8,6 +8,7 @@ mod written;
 
 use super::args::{ColorChoice, parse_duration};
 use super::interrupt;
+use super::out;
 use super::rules::{RuleFiles, Rules, find_rules};
 use super::run::{complain, fault};
 use super::settings::World;
@@ -18,7 +19,6 @@ use crate::text::{one_line, plural};
 use clap::Args;
 use keep::Place;
 use origin::Origin;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -285,8 +285,8 @@ fn say(shared: &Shared<'_>, place: &Place, draft: &Draft, took: Duration) {
     }
     if place.is_stdout() {
         complain(text.trim_end());
-    } else {
-        // A closed pipe is the reader's wish.
-        let _ = io::stdout().write_all(text.as_bytes());
+    } else if let Err(error) = out::print(text) {
+        // The plan is there, and that is what was asked for.
+        complain(&format!("warning: failed to write to stdout: {error}"));
     }
 }

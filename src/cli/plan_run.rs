@@ -21,7 +21,6 @@ use crate::wire::Recorder;
 use crate::wire::auth::TokenBook;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
@@ -228,14 +227,7 @@ impl<'a> PlanRun<'a> {
         } else {
             self.reporter.borrow_mut().finish(&report)
         };
-        if let Err(error) = told {
-            // A closed pipe is the reader's wish; the reports are on disk.
-            if error.kind() != io::ErrorKind::BrokenPipe {
-                report
-                    .warnings
-                    .push(format!("the terminal refused the report: {error}"));
-            }
-        }
+        self.call.note(told);
         PlanEnd {
             report,
             code,
