@@ -11,7 +11,6 @@ use super::shape::reduced;
 use super::tool::{Tool, about};
 use super::values::{all_written, item, one_path, written};
 use crate::model::Inventory;
-use crate::plan::has_reference;
 use crate::text::one_line;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -108,18 +107,18 @@ impl What {
     /// The key of a step, and its value.
     pub fn entry(&self) -> (&'static str, Value) {
         match self {
-            Self::Tool(tool) => ("tool", Value::from(tool.name.as_str())),
+            Self::Tool(tool) => ("tool", written(&tool.name)),
             Self::List(list) => ("list", Value::from(*list)),
             Self::Read(uri) => ("read", written(uri)),
-            Self::Prompt(name) => ("prompt", Value::from(name.as_str())),
+            Self::Prompt(name) => ("prompt", written(name)),
             Self::Request(method) => ("request", Value::from(*method)),
         }
     }
 }
 
-/// Whether a name can stand in a step: it is no template, and there is one.
+/// Whether a name can stand in a step: there is one.
 fn can_be_named(name: &str) -> bool {
-    !name.is_empty() && name.len() <= MAX_NAME && !has_reference(name)
+    !name.is_empty() && name.len() <= MAX_NAME
 }
 
 impl Draft {
@@ -197,17 +196,16 @@ impl Draft {
     fn tool(&mut self, id: String, tool: Tool) {
         let (call_all, folder) = (self.settings.call_all, self.settings.folder.clone());
         let chosen = choose(&tool, call_all);
-        let (tries, blanks) = arguments(&tool, folder.as_ref());
+        let (tries, open) = arguments(&tool, folder.as_ref());
         let left = match chosen {
             Err(why) => Some(why.to_owned()),
-            Ok(()) if !blanks.is_empty() => {
-                let names: Vec<String> = blanks.iter().map(|name| format!("`{name}`")).collect();
-                Some(format!(
-                    "nothing says what to call it with: {}",
-                    names.join(", ")
-                ))
-            }
-            Ok(()) => None,
+            Ok(()) => open.map(|names| {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                match names.as_slice() {
+                    [] => "no arguments were found that its schema allows".to_owned(),
+                    names => format!("nothing says what to call it with: {}", names.join(", ")),
+                }
+            }),
         };
         let mut expect = Map::new();
         expect.insert("is_error".to_owned(), Value::Bool(false));
