@@ -9,7 +9,7 @@ use crate::plan::Template;
 use serde_json::{Map, Value};
 
 /// So often a tool is called with other arguments.
-const MAX_TRIES: usize = 4;
+const MAX_TRIES: usize = 3;
 
 /// Arguments to try; where there are none to be sent, those that a person would
 /// complete, with the names of what is missing.

@@ -65,7 +65,9 @@ pub struct Called {
 pub enum Outcome {
     /// With the answer where it was kept.
     Passed(Option<Value>),
-    /// Why not.
+    /// The server's answer was an error: other arguments may do.
+    Refused(String),
+    /// Why not, whatever it is called with.
     Failed(String),
     /// It was not its turn.
     NotRun,
@@ -89,6 +91,10 @@ pub(super) struct Step {
     pub what: What,
     /// Arguments to try, one after the other, as the plan writes them.
     pub tries: Vec<Map<String, Value>>,
+    /// Which of them it has now.
+    pub tried: usize,
+    /// Why the ones before were refused.
+    refused: Option<String>,
     pub expect: Map<String, Value>,
     /// Why it is left to a person.
     pub left: Option<String>,
@@ -163,6 +169,8 @@ impl Draft {
             about: about.to_owned(),
             what,
             tries: vec![Map::new()],
+            tried: 0,
+            refused: None,
             expect: Map::new(),
             left: None,
         });
@@ -311,13 +319,16 @@ impl Draft {
             match outcome {
                 Outcome::Passed(answer) => step.hold(answer.as_ref()),
                 Outcome::NotRun => {}
-                Outcome::Failed(why) => match step.what {
+                Outcome::Refused(why) if step.has_more() && step.refused.as_ref() != Some(&why) => {
+                    step.tried += 1;
+                    step.refused = Some(why);
+                }
+                Outcome::Refused(why) | Outcome::Failed(why) => match step.what {
                     What::List("tools") | What::Request(_) => return Err((id, why)),
-                    What::Tool(_) if step.tries.len() > 1 => {
-                        step.tries.remove(0);
-                    }
                     What::Tool(_) | What::List(_) | What::Read(_) | What::Prompt(_) => {
+                        let why = step.refused.take().unwrap_or(why);
                         let why = one_line(&why, QUOTED);
+                        step.tried = 0;
                         step.left = Some(format!(
                             "it was called, and failed: {}",
                             why.trim_end_matches('.')
@@ -360,6 +371,12 @@ impl Draft {
 }
 
 impl Step {
+    /// Whether there are other arguments to try. With the same answer to other
+    /// ones there is no use in it.
+    fn has_more(&self) -> bool {
+        self.tried + 1 < self.tries.len()
+    }
+
     /// Holds what an answer shows that stays the same.
     fn hold(&mut self, answer: Option<&Value>) {
         let Some(answer) = answer else { return };
