@@ -2,6 +2,7 @@
 
 use super::super::doctor::examine::Ward;
 use super::super::plan_run::secrets;
+use super::super::stage::unless_interrupted;
 use super::keep::Place;
 use super::origin::{Origin, written_time};
 use super::{Refusal, Shared};
@@ -98,19 +99,13 @@ impl<'a> Trial<'a> {
             BTreeMap::new(),
             &IndexMap::new(),
         );
-        let mut interrupt = self.shared.interrupt.clone();
         let Some(server) = plan.servers.values().next() else {
             return Err(Refusal::Invalid("error: there is no server".to_owned()));
         };
-        let found = tokio::select! {
-            found = take_stock(server, &scope, &exec) => found,
-            signal = interrupt.wait_for(Option::is_some) => {
-                let signal = signal.ok().and_then(|signal| *signal);
-                return Err(signal.map_or_else(
-                    || Refusal::Help("error: nobody can stop this".to_owned()),
-                    Refusal::Interrupted,
-                ));
-            }
+        let work = take_stock(server, &scope, &exec);
+        let found = match unless_interrupted(&self.shared.interrupt, work).await {
+            Ok(found) => found,
+            Err(code) => return Err(Refusal::Stopped(code)),
         };
         let (reach, examined, inventory) = match found {
             Ok(found) => found,
@@ -257,7 +252,7 @@ impl<'a> Trial<'a> {
         let Executed { record, .. } = execute(plan, &settings, &iteration).await;
         crate::process::sweep_orphans(&[]);
         match record.interrupted {
-            Some(signal) => Err(Refusal::Interrupted(signal)),
+            Some(signal) => Err(Refusal::Stopped(ExitCode::Interrupted(signal))),
             None => Ok(record),
         }
     }
