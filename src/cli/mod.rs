@@ -30,6 +30,7 @@ mod schema;
 mod schema_store;
 mod settings;
 mod snapshot;
+mod stage;
 mod triage;
 mod write_back;
 
