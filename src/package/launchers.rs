@@ -68,14 +68,7 @@ pub(super) fn line(
     env: &[String],
     warnings: &mut Vec<Warning>,
 ) -> Option<Line> {
-    let family = match package.registry {
-        Registry::Npm => Family::Npm,
-        Registry::Pypi => Family::Pypi,
-        Registry::Oci => Family::Oci,
-        Registry::Nuget => Family::Nuget,
-        Registry::Other(_) => return None,
-    };
-    let (command, grammar) = chosen(family, package.runtime_hint.as_deref(), warnings);
+    let (command, grammar) = launcher(package, warnings)?;
     warnings.extend(spec::unpinned(package).map(Warning));
     warnings.extend(spec::disagreement(package).map(Warning));
     let mut assembly = Assembly {
@@ -99,6 +92,22 @@ pub(super) fn line(
         command: command.to_owned(),
         args,
     })
+}
+
+/// The command that fetches and starts a package.
+pub(super) fn command(package: &Package) -> Option<&'static str> {
+    launcher(package, &mut Vec::new()).map(|(command, _)| command)
+}
+
+fn launcher(package: &Package, warnings: &mut Vec<Warning>) -> Option<(&'static str, Grammar)> {
+    let family = match package.registry {
+        Registry::Npm => Family::Npm,
+        Registry::Pypi => Family::Pypi,
+        Registry::Oci => Family::Oci,
+        Registry::Nuget => Family::Nuget,
+        Registry::Other(_) => return None,
+    };
+    Some(chosen(family, package.runtime_hint.as_deref(), warnings))
 }
 
 /// The launcher of the hint, if it is one for this kind of package, else the

@@ -7,7 +7,7 @@ use super::launch::{Launch, Origin, Piece};
 use super::launchers;
 use super::spec;
 use super::trouble::{GivenAt, Trouble, Warning};
-use super::types::{ArgumentKind, Input, Package, Registry};
+use super::types::{ArgumentKind, Input, Package};
 use super::values::{Taker, Word, has_variables, substitute, text_of};
 use crate::text::close_names;
 use indexmap::IndexMap;
@@ -370,10 +370,10 @@ impl<'v> Resolver<'v> {
     }
 }
 
-impl Registry {
-    /// Whether jelly can start packages of it.
+impl Package {
+    /// The command that fetches and starts it, where jelly knows one.
     #[must_use]
-    pub fn has_launcher(&self) -> bool {
-        !matches!(self, Self::Other(_))
+    pub fn launcher(&self) -> Option<&'static str> {
+        launchers::command(self)
     }
 }

@@ -3,16 +3,17 @@
 
 use super::super::ask::{Question, ask, may_ask};
 use super::super::doctor::{ask as inputs, find};
+use super::super::run::complain;
 use super::super::settings::World;
 use super::from_package;
-use super::{Refusal, Shared};
+use super::{InitArgs, Refusal, Shared};
 use crate::doctor::{
     Client, Config, Entry, Piece, Reached, Spot, Surroundings, names_secret, package_name, pieces,
     variable_of,
 };
 use crate::init::server_name;
 use crate::plan::{Part, Template};
-use crate::text::{close_names, is_placeholder, one_line, sanitize};
+use crate::text::{close_names, is_placeholder, one_line, sanitize, shell_command, shell_word};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -67,10 +68,14 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
     if let Some(name) = &args.name {
         check_name(name)?;
     }
+    refuse_misplaced(args)?;
     if let Some(config) = &args.config {
         return of_config(shared, config).await;
     }
     let reached = match (args.command.as_slice(), &args.url, args.names.as_slice()) {
+        ([file], _, _) if shared.world.cwd.join(file).is_file() && is_json(file) => {
+            return Err(Refusal::Invalid(no_command(file)));
+        }
         ([command, rest @ ..], _, _) => Reached::Command {
             command: spot(command),
             args: rest.iter().map(|arg| spot(arg)).collect(),
@@ -80,25 +85,19 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
         },
         ([], Some(url), _) => of_url(shared, url)?,
         ([], None, [url]) if url.contains("://") => of_url(shared, url)?,
-        ([], None, [one]) if one.ends_with(".json") => {
-            return from_package::of_server_json(shared, Path::new(one)).await;
+        ([], None, [one]) if is_json(one) => {
+            let path = Path::new(one);
+            if is_config(shared, path) {
+                return Err(Refusal::Invalid(no_command(one)));
+            }
+            return from_package::of_server_json(shared, path).await;
         }
-        ([], None, [one]) => {
-            return Err(Refusal::Invalid(format!(
-                "error: `{one}` is no URL, and no server.json\nhelp: a command stands behind `--`, as in `jelly init \
-                 -- npx -y PACKAGE`; a client's configuration is given with --config"
-            )));
-        }
+        ([], None, [one, ..]) => return Err(Refusal::Invalid(no_url(args, one))),
         ([], None, []) => {
             return Err(Refusal::Invalid(
                 "error: no server was named\nhelp: jelly init -- COMMAND [ARGS]..., jelly init \
                  URL, or jelly init --config CONFIG [NAME]..."
                     .to_owned(),
-            ));
-        }
-        ([], None, [_, _, ..]) => {
-            return Err(Refusal::Invalid(
-                "error: one URL at a time\nhelp: names of servers go with --config".to_owned(),
             ));
         }
     };
@@ -115,22 +114,77 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
         }
         Reached::Url { .. } => None,
     };
-    let cwd = canonical(&shared.world.cwd);
     let mut env = shared.world.env.clone();
     ask_left(shared, typed_blanks(&reached), &mut env).await?;
-    Ok(vec![Origin {
-        config: alone(name.as_deref().unwrap_or("server"), reached),
-        name,
-        folder: cwd.clone(),
-        base: cwd,
-        home: None,
-        answers: BTreeMap::new(),
-        known: shared.world.env.clone(),
-        env,
-        secrets: Vec::new(),
-        package: None,
-        words: Words::Plan,
-    }])
+    Ok(vec![Origin::typed(shared, name, reached, env)])
+}
+
+fn is_json(path: &str) -> bool {
+    path.ends_with(".json")
+}
+
+/// Whether it can be read as a client's configuration.
+fn is_config(shared: &Shared<'_>, path: &Path) -> bool {
+    find::find(&[path.to_path_buf()], shared.world)
+        .is_ok_and(|found| found.configs.iter().any(|config| config.has_servers_key))
+}
+
+/// A file stands where a command, or a `server.json`, is wanted.
+fn no_command(file: &str) -> String {
+    let shown = sanitize(&shell_word(file)).into_owned();
+    format!(
+        "error: {shown} is a file of servers, and no command\nhelp: of a client's configuration: \
+         jelly init --config {shown}; of the registry's server.json: jelly init {shown}"
+    )
+}
+
+/// Words stand where a URL is wanted.
+fn no_url(args: &InitArgs, first: &str) -> String {
+    let command = sanitize(&shell_command(&args.names)).into_owned();
+    let first = one_line(first, 80);
+    format!(
+        "error: `{first}` is no URL, and no server.json\nhelp: a command stands behind `--`: jelly \
+         init -- {command}; names of servers go with --config CONFIG"
+    )
+}
+
+/// Flags that nothing would look at: most likely slips.
+fn refuse_misplaced(args: &InitArgs) -> Result<(), Refusal> {
+    let is_command = !args.command.is_empty();
+    let is_package = args.config.is_none() && args.names.iter().any(|name| is_json(name));
+    let is_url = !is_command && !is_package && args.config.is_none();
+    let misplaced = [
+        (
+            "--header",
+            !args.header.is_empty() && !is_url && !is_package,
+            "a header is for a server that is reached by a URL; a command gets a variable with --env",
+        ),
+        (
+            "--env",
+            !args.env.is_empty() && !is_command,
+            if is_url {
+                "a variable is for a server that is started by a command; a URL gets --header"
+            } else {
+                "what a file leaves open is given with --arg NAME=VALUE, or in the environment"
+            },
+        ),
+        (
+            "--login",
+            args.login && !is_url && !is_package,
+            "a login is for a server that is reached by a URL",
+        ),
+        (
+            "--registry",
+            args.registry.is_some() && !is_package,
+            "it chooses from the packages of a server.json",
+        ),
+    ];
+    match misplaced.into_iter().find(|(_, is_there, _)| *is_there) {
+        Some((flag, _, why)) => Err(Refusal::Invalid(format!(
+            "error: {flag} does not fit the server that is named\nhelp: {why}"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The package that a path of npm's belongs to.
@@ -174,13 +228,12 @@ pub(super) fn canonical(path: &Path) -> PathBuf {
 }
 
 impl Origin {
-    /// Of a package that is launched so; secrets are apart.
-    pub fn launched(
+    /// In the words of plans, with the environment that has what they name.
+    pub fn typed(
         shared: &Shared<'_>,
         name: Option<String>,
         reached: Reached,
-        secrets: Vec<(String, String)>,
-        package: Map<String, Value>,
+        env: BTreeMap<String, String>,
     ) -> Self {
         let cwd = canonical(&shared.world.cwd);
         Self {
@@ -191,10 +244,26 @@ impl Origin {
             home: None,
             answers: BTreeMap::new(),
             known: shared.world.env.clone(),
-            env: shared.world.env.clone(),
+            env,
+            secrets: Vec::new(),
+            package: None,
+            words: Words::Plan,
+        }
+    }
+
+    /// Of a package that is launched so; secrets are apart.
+    pub fn launched(
+        shared: &Shared<'_>,
+        name: Option<String>,
+        reached: Reached,
+        secrets: Vec<(String, String)>,
+        package: Map<String, Value>,
+    ) -> Self {
+        Self {
             secrets,
             package: Some(package),
             words: Words::Literal,
+            ..Self::typed(shared, name, reached, shared.world.env.clone())
         }
     }
 }
@@ -235,6 +304,14 @@ fn variables(given: &[String]) -> Result<Vec<(String, Spot)>, Refusal> {
 }
 
 fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, Refusal> {
+    Ok(Reached::Url {
+        url: spot(url),
+        headers: headers(shared)?,
+    })
+}
+
+/// Those that were given.
+pub(super) fn headers(shared: &Shared<'_>) -> Result<Vec<(String, Spot)>, Refusal> {
     let header = |header: &String| match header.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => {
             Ok((name.trim().to_owned(), spot(value.trim())))
@@ -245,15 +322,7 @@ fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, Refusal> {
                 .to_owned(),
         )),
     };
-    Ok(Reached::Url {
-        url: spot(url),
-        headers: shared
-            .args
-            .header
-            .iter()
-            .map(header)
-            .collect::<Result<_, _>>()?,
-    })
+    shared.args.header.iter().map(header).collect()
 }
 
 /// Values were given that nothing asks for: most likely slips.
@@ -343,11 +412,30 @@ fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
             ..entry
         })
         .collect();
+    let shown = config.path.display();
+    let off = |entry: &&Entry| names.is_empty() && entry.disabled;
+    let off: Vec<&str> = config
+        .entries
+        .iter()
+        .filter(off)
+        .map(|e| e.name.as_str())
+        .collect();
     if entries.is_empty() {
-        return Err(Refusal::Invalid(format!(
-            "error: {} has no server that is not disabled",
-            config.path.display()
-        )));
+        return Err(Refusal::Invalid(match off.first() {
+            None => format!("error: {shown} has no servers"),
+            Some(first) => format!(
+                "error: {shown} has no server that is not disabled\nhelp: named, a disabled one is \
+                 taken too: jelly init --config {} {}",
+                shell_word(&shown.to_string()),
+                sanitize(&shell_word(first))
+            ),
+        }));
+    }
+    if !off.is_empty() {
+        complain(&format!(
+            "note: disabled in {shown}, and left out unless they are named: {}",
+            sanitize(&off.join(", "))
+        ));
     }
     for entry in &entries {
         if entry.reached.is_none() {
