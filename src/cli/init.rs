@@ -1,5 +1,6 @@
 //! `jelly init`: a live server → a plan for it → an exit code.
 
+mod clean;
 mod from_package;
 mod keep;
 mod origin;

@@ -74,7 +74,7 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
     }
     let reached = match (args.command.as_slice(), &args.url, args.names.as_slice()) {
         ([file], _, _) if shared.world.cwd.join(file).is_file() && is_json(file) => {
-            return Err(Refusal::Invalid(no_command(file)));
+            return Err(Refusal::Invalid(no_command(shared, file)));
         }
         ([command, rest @ ..], _, _) => Reached::Command {
             command: spot(command),
@@ -88,7 +88,7 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
         ([], None, [one]) if is_json(one) => {
             let path = Path::new(one);
             if is_config(shared, path) {
-                return Err(Refusal::Invalid(no_command(one)));
+                return Err(Refusal::Invalid(no_command(shared, one)));
             }
             return from_package::of_server_json(shared, path).await;
         }
@@ -130,12 +130,17 @@ fn is_config(shared: &Shared<'_>, path: &Path) -> bool {
 }
 
 /// A file stands where a command, or a `server.json`, is wanted.
-fn no_command(file: &str) -> String {
+fn no_command(shared: &Shared<'_>, file: &str) -> String {
     let shown = sanitize(&shell_word(file)).into_owned();
-    format!(
-        "error: {shown} is a file of servers, and no command\nhelp: of a client's configuration: \
-         jelly init --config {shown}; of the registry's server.json: jelly init {shown}"
-    )
+    match is_config(shared, Path::new(file)) {
+        true => {
+            format!("error: {shown} is a client's configuration\nhelp: jelly init --config {shown}")
+        }
+        false => format!(
+            "error: {shown} is a file, and no command\nhelp: of the registry's server.json: jelly \
+             init {shown}; of a client's configuration: jelly init --config {shown}"
+        ),
+    }
 }
 
 /// Words stand where a URL is wanted.
@@ -360,6 +365,19 @@ async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refu
             problem.at,
             problem.what,
             help.unwrap_or_default()
+        )));
+    }
+    if let Some(config) = found
+        .configs
+        .first()
+        .filter(|config| !config.has_servers_key)
+    {
+        return Err(Refusal::Invalid(format!(
+            "error: {} is no client's configuration: it has no `mcpServers`, `servers` or \
+             `context_servers`\nhelp: the registry's server.json is given without --config: jelly \
+             init {}",
+            config.path.display(),
+            shell_word(&config.path.display().to_string())
         )));
     }
     let mut origins = Vec::new();

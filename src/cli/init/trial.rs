@@ -2,6 +2,7 @@
 
 use super::super::plan_run::secrets;
 use super::super::stage::unless_interrupted;
+use super::clean::without_secrets;
 use super::keep::Place;
 use super::origin::{Origin, written_time};
 use super::unwell::unwell;
@@ -119,7 +120,7 @@ impl<'a> Trial<'a> {
             return Err(unwell(self.shared, &self.env, origin, examined, &exec));
         }
         Ok(Stock {
-            inventory,
+            inventory: without_secrets(inventory, &exec.redactor),
             folder: given_folder(&reach).or_else(|| self.project_folder(origin)),
         })
     }
@@ -142,6 +143,7 @@ impl<'a> Trial<'a> {
     /// is kept.
     pub async fn settle(&mut self, draft: &mut Draft) -> Result<String, Refusal> {
         let limit = written_time(self.shared.args.call_timeout);
+        let mut passed_before = false;
         for _ in 0..MAX_ROUNDS {
             let plan = Rc::new(self.load(&draft.text_within(&limit))?);
             let record = self.run(&plan).await?;
@@ -153,11 +155,15 @@ impl<'a> Trial<'a> {
                     sanitize(&why)
                 ))
             })?;
-            if passed && (!learnt || self.shared.args.no_verify) {
+            if passed && (self.shared.args.no_verify || passed_before && !learnt) {
                 let text = draft.text();
                 // What is kept is what a run will read.
                 self.load(&text)?;
                 return Ok(text);
+            }
+            passed_before = passed;
+            if passed {
+                continue;
             }
             if !learnt {
                 let why = record

@@ -47,8 +47,11 @@ pub fn unwell(
         let http = failure.http.as_ref();
         http.is_some_and(|http| http.status == Some(UNAUTHORIZED))
     });
-    let mut text = "error: the server could not be started, so there is no plan\n".to_owned();
+    let mut text = String::from("error: the server could not be started, so there is no plan");
     if let Some(mut checkup) = ward.told(&origin.config, &origin.folder, examined) {
+        if let Some(diagnosis) = &checkup.diagnosis {
+            text.push_str(&format!(" ({})", diagnosis.root_cause));
+        }
         if origin.is_typed() {
             in_words_of_commands(&mut checkup, &origin.config, origin.entry());
         }
@@ -62,7 +65,7 @@ pub fn unwell(
             color: world.color(shared.color, world.stderr_is_terminal),
             width: world.width().unwrap_or(100),
         };
-        text.push('\n');
+        text.push_str("\n\n");
         text.push_str(&server_text(&checkup, options));
     }
     Refusal::Help(text)
