@@ -1,10 +1,12 @@
 //! `jelly init`: a live server → a plan for it → an exit code.
 
 mod clean;
+mod configured;
 mod from_package;
 mod keep;
 mod origin;
 mod remote;
+mod slips;
 mod trial;
 mod unwell;
 mod way;

@@ -3,7 +3,8 @@
 
 use super::super::ask::{Question, ask, may_ask};
 use super::super::run::complain;
-use super::origin::{Origin, refuse_strangers, spot};
+use super::origin::{Origin, spot};
+use super::slips::refuse_strangers;
 use super::way::{self, Way};
 use super::{Refusal, Shared, remote};
 use crate::doctor::{Reached, variable_of};

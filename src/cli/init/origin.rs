@@ -2,18 +2,16 @@
 //! entry of a configuration; and that entry as plans write it.
 
 use super::super::ask::{Question, ask, may_ask};
-use super::super::doctor::{ask as inputs, find};
-use super::super::run::complain;
-use super::super::settings::World;
+use super::configured::of_config;
 use super::from_package;
-use super::{InitArgs, Refusal, Shared};
+use super::slips::{is_config, is_json, no_command, no_url, refuse_misplaced, refuse_strangers};
+use super::{Refusal, Shared};
 use crate::doctor::{
-    Client, Config, Entry, Piece, Reached, Spot, Surroundings, names_secret, package_name, pieces,
-    variable_of,
+    Client, Config, Entry, Reached, Spot, names_secret, package_name, variable_of,
 };
 use crate::init::server_name;
 use crate::plan::{Part, Template};
-use crate::text::{close_names, is_placeholder, one_line, sanitize, shell_command, shell_word};
+use crate::text::{one_line, sanitize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -119,79 +117,6 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
     Ok(vec![Origin::typed(shared, name, reached, env)])
 }
 
-fn is_json(path: &str) -> bool {
-    path.ends_with(".json")
-}
-
-/// Whether it can be read as a client's configuration.
-fn is_config(shared: &Shared<'_>, path: &Path) -> bool {
-    find::find(&[path.to_path_buf()], shared.world)
-        .is_ok_and(|found| found.configs.iter().any(|config| config.has_servers_key))
-}
-
-/// A file stands where a command, or a `server.json`, is wanted.
-fn no_command(shared: &Shared<'_>, file: &str) -> String {
-    let shown = sanitize(&shell_word(file)).into_owned();
-    match is_config(shared, Path::new(file)) {
-        true => {
-            format!("error: {shown} is a client's configuration\nhelp: jelly init --config {shown}")
-        }
-        false => format!(
-            "error: {shown} is a file, and no command\nhelp: of the registry's server.json: jelly \
-             init {shown}; of a client's configuration: jelly init --config {shown}"
-        ),
-    }
-}
-
-/// Words stand where a URL is wanted.
-fn no_url(args: &InitArgs, first: &str) -> String {
-    let command = sanitize(&shell_command(&args.names)).into_owned();
-    let first = one_line(first, 80);
-    format!(
-        "error: `{first}` is no URL, and no server.json\nhelp: a command stands behind `--`: jelly \
-         init -- {command}; names of servers go with --config CONFIG"
-    )
-}
-
-/// Flags that nothing would look at: most likely slips.
-fn refuse_misplaced(args: &InitArgs) -> Result<(), Refusal> {
-    let is_command = !args.command.is_empty();
-    let is_package = args.config.is_none() && args.names.iter().any(|name| is_json(name));
-    let is_url = !is_command && !is_package && args.config.is_none();
-    let misplaced = [
-        (
-            "--header",
-            !args.header.is_empty() && !is_url && !is_package,
-            "a header is for a server that is reached by a URL; a command gets a variable with --env",
-        ),
-        (
-            "--env",
-            !args.env.is_empty() && !is_command,
-            if is_url {
-                "a variable is for a server that is started by a command; a URL gets --header"
-            } else {
-                "what a file leaves open is given with --arg NAME=VALUE, or in the environment"
-            },
-        ),
-        (
-            "--login",
-            args.login && !is_url && !is_package,
-            "a login is for a server that is reached by a URL",
-        ),
-        (
-            "--registry",
-            args.registry.is_some() && !is_package,
-            "it chooses from the packages of a server.json",
-        ),
-    ];
-    match misplaced.into_iter().find(|(_, is_there, _)| *is_there) {
-        Some((flag, _, why)) => Err(Refusal::Invalid(format!(
-            "error: {flag} does not fit the server that is named\nhelp: {why}"
-        ))),
-        None => Ok(()),
-    }
-}
-
 /// The package that a path of npm's belongs to.
 fn installed_package(path: &str) -> Option<&str> {
     let (_, inside) = path.rsplit_once("node_modules/")?;
@@ -206,7 +131,7 @@ fn is_server(word: &str) -> bool {
     !word.starts_with('-') && !word.contains(['=', ' ']) && parts.any(|part| part == "mcp")
 }
 
-fn check_name(name: &str) -> Result<(), Refusal> {
+pub(super) fn check_name(name: &str) -> Result<(), Refusal> {
     let bad = name.is_empty()
         || name.starts_with('.')
         || name.trim() != name
@@ -330,241 +255,6 @@ pub(super) fn headers(shared: &Shared<'_>) -> Result<Vec<(String, Spot)>, Refusa
     shared.args.header.iter().map(header).collect()
 }
 
-/// Values were given that nothing asks for: most likely slips.
-pub fn refuse_strangers(shared: &Shared<'_>, known: &BTreeSet<String>) -> Result<(), Refusal> {
-    let Some((name, _)) = shared
-        .args
-        .args
-        .iter()
-        .find(|(name, _)| !known.contains(name))
-    else {
-        return Ok(());
-    };
-    let close = close_names(name, known.iter().map(String::as_str));
-    let help = match (close.first(), known.is_empty()) {
-        (Some(close), _) => format!("did you mean `{close}`?"),
-        (None, true) => "there is nothing to fill in".to_owned(),
-        (None, false) => {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            format!("there are: {}", known.join(", "))
-        }
-    };
-    Err(Refusal::Invalid(format!(
-        "error: --arg {name}: nothing has this name\nhelp: {help}"
-    )))
-}
-
-async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
-    let (args, world) = (shared.args, shared.world);
-    let found = find::find(&[path.to_path_buf()], world).map_err(Refusal::Invalid)?;
-    let unread = found.summaries.iter().find_map(|file| file.error.as_ref());
-    if let Some(problem) = unread {
-        let help = problem.help.as_ref().map(|help| format!("\nhelp: {help}"));
-        return Err(Refusal::Invalid(format!(
-            "error: {}: {}{}",
-            problem.at,
-            problem.what,
-            help.unwrap_or_default()
-        )));
-    }
-    if let Some(config) = found
-        .configs
-        .first()
-        .filter(|config| !config.has_servers_key)
-    {
-        return Err(Refusal::Invalid(format!(
-            "error: {} is no client's configuration: it has no `mcpServers`, `servers` or \
-             `context_servers`\nhelp: the registry's server.json is given without --config: jelly \
-             init {}",
-            config.path.display(),
-            shell_word(&config.path.display().to_string())
-        )));
-    }
-    let mut origins = Vec::new();
-    for (config, folder) in found.configs.iter().zip(&found.folders) {
-        let entries = selected(config, &args.names)?;
-        if entries.len() > 1 && (args.output.is_some() || args.name.is_some()) {
-            let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-            return Err(Refusal::Invalid(format!(
-                "error: {} has several servers, and -o and --name are for one\nhelp: name the one \
-                 that is meant: {}",
-                config.path.display(),
-                sanitize(&names.join(", "))
-            )));
-        }
-        let config = Config {
-            entries,
-            ..config.clone()
-        };
-        origins.extend(filled(shared, &config, folder, found.home.as_deref()).await?);
-    }
-    Ok(origins)
-}
-
-/// The entries that are meant.
-fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
-    for name in names {
-        if !config.entries.iter().any(|entry| &entry.name == name) {
-            let all: Vec<&str> = config.entries.iter().map(|e| e.name.as_str()).collect();
-            let help = match close_names(name, all.iter().copied()).first() {
-                Some(close) => format!("did you mean `{close}`?"),
-                None => format!("there are: {}", all.join(", ")),
-            };
-            return Err(Refusal::Invalid(format!(
-                "error: {} has no server `{name}`\nhelp: {}",
-                config.path.display(),
-                sanitize(&help)
-            )));
-        }
-    }
-    let entries: Vec<Entry> = config
-        .entries
-        .iter()
-        .filter(|entry| match names {
-            [] => !entry.disabled,
-            names => names.contains(&entry.name),
-        })
-        .cloned()
-        .map(|entry| Entry {
-            disabled: false,
-            ..entry
-        })
-        .collect();
-    let shown = config.path.display();
-    let off = |entry: &&Entry| names.is_empty() && entry.disabled;
-    let off: Vec<&str> = config
-        .entries
-        .iter()
-        .filter(off)
-        .map(|e| e.name.as_str())
-        .collect();
-    if entries.is_empty() {
-        return Err(Refusal::Invalid(match off.first() {
-            None => format!("error: {shown} has no servers"),
-            Some(first) => format!(
-                "error: {shown} has no server that is not disabled\nhelp: named, a disabled one is \
-                 taken too: jelly init --config {} {}",
-                shell_word(&shown.to_string()),
-                sanitize(&shell_word(first))
-            ),
-        }));
-    }
-    if !off.is_empty() {
-        complain(&format!(
-            "note: disabled in {shown}, and left out unless they are named: {}",
-            sanitize(&off.join(", "))
-        ));
-    }
-    for entry in &entries {
-        if entry.reached.is_none() {
-            let flaw = entry.flaws.first();
-            return Err(Refusal::Invalid(format!(
-                "error: {}: {}\nhelp: {}",
-                flaw.map_or_else(|| config.at(entry.place), |flaw| flaw.at.clone()),
-                flaw.map_or("this is no server that can be started", |flaw| &flaw.what),
-                flaw.map_or("`jelly doctor` says more", |flaw| &flaw.fix),
-            )));
-        }
-    }
-    Ok(entries)
-}
-
-/// The entries with values for all of their blanks.
-async fn filled(
-    shared: &Shared<'_>,
-    config: &Config,
-    folder: &Path,
-    home: Option<&Path>,
-) -> Result<Vec<Origin>, Refusal> {
-    let mut world = World::clone(shared.world);
-    let mut config = config.clone();
-    for entry in &mut config.entries {
-        blanks_for_placeholders(entry);
-    }
-    let mut known: BTreeSet<String> = config
-        .inputs
-        .iter()
-        .filter(|input| inputs::is_used(&config, input))
-        .map(|input| input.id.clone())
-        .collect();
-    let nothing = BTreeMap::new();
-    let bare = Surroundings {
-        env: &nothing,
-        inputs: &nothing,
-        project: folder,
-        home,
-    };
-    let names = |around: &Surroundings<'_>| -> BTreeMap<String, String> {
-        let spots = config.entries.iter().flat_map(Entry::spots);
-        spots
-            .flat_map(|spot| pieces(&spot.text, around))
-            .filter_map(|piece| match piece {
-                Piece::Left(blank) => name_in(&blank),
-                Piece::Text(_) | Piece::Variable { .. } | Piece::Answer { .. } => None,
-            })
-            .collect()
-    };
-    known.extend(names(&bare).into_keys());
-    refuse_strangers(shared, &known)?;
-    let is_input = |name: &String| config.inputs.iter().any(|input| &input.id == name);
-    for (name, value) in shared.args.args.iter().filter(|(name, _)| is_input(name)) {
-        world.env.insert(variable_of(name), value.clone());
-    }
-    let answers = inputs::answers(
-        std::slice::from_ref(&config),
-        false,
-        &world,
-        &shared.redactor,
-    )
-    .await;
-    let around = Surroundings {
-        env: &world.env,
-        inputs: &answers,
-        ..bare
-    };
-    let missing = names(&around);
-    let mut env = world.env.clone();
-    let told = shared.args.args.iter().filter(|(name, _)| !is_input(name));
-    env.extend(told.cloned());
-    env.extend(
-        answers
-            .iter()
-            .map(|(id, value)| (variable_of(id), value.clone())),
-    );
-    ask_left(shared, missing, &mut env).await?;
-    Ok(config
-        .entries
-        .iter()
-        .map(|entry| Origin {
-            name: Some(entry.name.clone()).filter(|name| check_name(name).is_ok()),
-            config: Config {
-                entries: vec![entry.clone()],
-                ..config.clone()
-            },
-            folder: canonical(folder),
-            base: canonical(folder),
-            home: home.map(Path::to_path_buf),
-            answers: answers.clone(),
-            known: world.env.clone(),
-            env: env.clone(),
-            secrets: Vec::new(),
-            package: None,
-            words: Words::Client,
-        })
-        .collect())
-}
-
-/// `<YOUR_KEY>` where a variable's value belongs is a blank of its name.
-fn blanks_for_placeholders(entry: &mut Entry) {
-    if let Some(Reached::Command { env, .. }) = &mut entry.reached {
-        for (name, spot) in env {
-            if is_placeholder(&spot.text) {
-                spot.text = format!("${{env:{name}}}");
-            }
-        }
-    }
-}
-
 /// The name that stands in a blank, and the variable that has its value.
 pub(super) fn name_in(blank: &str) -> Option<(String, String)> {
     let inside = blank.strip_prefix("${")?.strip_suffix('}')?;
@@ -593,7 +283,7 @@ fn typed_blanks(reached: &Reached) -> BTreeMap<String, String> {
 
 /// Asks for what the environment does not have, or says all of it. What is
 /// wanted has its name for people, and its variable.
-async fn ask_left(
+pub(super) async fn ask_left(
     shared: &Shared<'_>,
     wanted: BTreeMap<String, String>,
     env: &mut BTreeMap<String, String>,

@@ -2,7 +2,8 @@
 //! leave open.
 
 use super::super::ask::{Question, ask, may_ask};
-use super::origin::{Origin, refuse_strangers, spot};
+use super::origin::{Origin, spot};
+use super::slips::refuse_strangers;
 use super::{Refusal, Shared};
 use crate::doctor::{Reached, names_secret, variable_of};
 use crate::init::server_name;
