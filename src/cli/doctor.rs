@@ -4,6 +4,7 @@
 pub mod ask;
 pub mod examine;
 pub mod find;
+mod sight;
 
 use super::args::{ColorChoice, parse_duration};
 use super::rules::RuleFiles;

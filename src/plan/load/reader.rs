@@ -8,7 +8,7 @@ use crate::plan::template::{Part, Template, has_reference};
 use crate::plan::{DocPath, Location, Segment, Variant};
 use crate::text::{Lines, close_names};
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,6 +86,8 @@ pub(super) struct Reader<'t> {
     pub(super) strict: bool,
     /// Patterns and schemas that compiled already: plans repeat them.
     pub(super) good_operands: HashSet<String>,
+    /// Names of snapshots, as first written, by how they are in lower case.
+    pub(super) snapshots: HashMap<String, String>,
 }
 
 impl<'t> Reader<'t> {
@@ -98,6 +100,7 @@ impl<'t> Reader<'t> {
             variant: None,
             strict: false,
             good_operands: HashSet::new(),
+            snapshots: HashMap::new(),
         };
         for trouble in troubles {
             let problem = reader.problem(trouble.span, Path::ROOT, trouble.message);
