@@ -95,10 +95,6 @@ pub fn doctor(args: &DoctorArgs, color: ColorChoice, world: &World) -> ExitCode 
 }
 
 async fn look(args: &DoctorArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let mut interrupt = match interrupt::listen() {
-        Ok(interrupt) => interrupt,
-        Err(error) => return fault(&format!("signals can't be listened for: {error}")),
-    };
     let rules = match find_rules(&args.own_rules.files, &world.cwd) {
         Ok(rules) => rules,
         Err(refusal) => {
@@ -112,6 +108,12 @@ async fn look(args: &DoctorArgs, color: ColorChoice, world: &World) -> ExitCode 
             complain(&message);
             return ExitCode::InvalidInput;
         }
+    };
+    // Only now: a file may be a pipe that nobody writes to, and opening it
+    // ends by a signal alone.
+    let mut interrupt = match interrupt::listen() {
+        Ok(interrupt) => interrupt,
+        Err(error) => return fault(&format!("signals can't be listened for: {error}")),
     };
     for problem in found
         .summaries
