@@ -5,7 +5,6 @@ pub mod ask;
 pub mod examine;
 pub mod find;
 mod sight;
-mod sight;
 
 use super::args::{ColorChoice, parse_duration};
 use super::rules::RuleFiles;
