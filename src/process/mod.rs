@@ -10,7 +10,7 @@
 //! stands in `linux/` and `other.rs`, chosen here and nowhere else.
 //!
 //! Beside it: [`Scratch`], a temporary folder that is gone as surely, and
-//! [`lock()`], at which processes that are nobody's children wait
+//! [`lock_beside`], at which processes that are nobody's children wait
 //! for each other.
 
 mod drain;
@@ -37,7 +37,7 @@ mod tests;
 
 pub use drain::{DRAIN_MAX, DRAIN_QUIET, ExitBoundReader};
 pub use exit::ExitWatch;
-pub use lock::{LockError, lock};
+pub use lock::{Held, LockError, lock_beside};
 pub use lookup::check;
 pub use scratch::{Scratch, clear_scratch};
 pub use shutdown::{How, Shutdown, sweep_orphans};
