@@ -54,7 +54,7 @@ impl WriteBack {
     pub fn report(&self, report: &RunReport) -> Result<(), String> {
         let text = self.redactor.redact(&self.repaired.text);
         let extras = Extras {
-            repaired_plan: Some(text.as_ref()),
+            repaired_plan: self.changes().then_some(text.as_ref()),
         };
         let written = self.report_dir.write(report, extras);
         written.map_err(|error| format!("failed to {}", chain(&error)))

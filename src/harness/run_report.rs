@@ -67,7 +67,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             iterations: self.iterations.clone(),
             repair_diff: (!repair_diff.is_empty()).then_some(repair_diff),
             repairs_written: false,
-            warnings: self.warnings.clone(),
+            warnings: self.around.warnings.all(),
         }
     }
 
@@ -78,7 +78,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         let mut report = self.conclusion(&ending);
         self.publish(&report);
         let reconsidered = conclude(self.last, &self.course);
-        if reconsidered != ending || report.warnings != self.warnings {
+        if reconsidered != ending || report.warnings != self.around.warnings.all() {
             ending = reconsidered;
             report = self.conclusion(&ending);
         }
@@ -87,6 +87,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             original: self.original,
             final_plan: Rc::unwrap_or_clone(self.plan),
             ending,
+            steps: self.steps,
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::truncate;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -97,7 +97,19 @@ impl Redactor {
         truncate(&self.redact(&head), max).into_owned()
     }
 
-    /// Redacts every string of `value`, keys included.
+    /// What may be shown in the place of a number that is a secret as a whole:
+    /// servers answer one of digits so. Not in part, nor of fewer digits than
+    /// tell, so that no count becomes a text by chance.
+    #[must_use]
+    pub fn number(&self, number: &Number) -> Option<String> {
+        let digits = number.to_string();
+        let known = self.known().filter(|_| digits.len() >= MIN_ENCODED)?;
+        let found = known.finder.as_ref()?.find(&digits)?;
+        (found.range() == (0..digits.len())).then(|| self.redact(&digits).into_owned())
+    }
+
+    /// Redacts every string of `value`, keys included, and numbers that are
+    /// secrets.
     pub fn redact_json(&self, value: &mut Value) {
         if self.known().is_none() {
             return;
@@ -121,7 +133,12 @@ impl Redactor {
                 }
                 map.values_mut().for_each(|value| self.redact_json(value));
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Number(number) => {
+                if let Some(redacted) = self.number(number) {
+                    *value = Value::from(redacted);
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
         }
     }
 
@@ -497,6 +514,17 @@ mod tests {
         assert_eq!(redactor().redact("nothing here"), "nothing here");
         assert_eq!(Redactor::none().redact(SECRET), SECRET);
         assert_eq!(Redactor::new([("EMPTY", "")]).redact("text"), "text");
+    }
+
+    #[test]
+    fn a_number_is_masked_where_it_is_a_secret_as_a_whole() {
+        let r = Redactor::new([("PIN", "83712345"), ("ONE", "7")]);
+        let mut value = json!({"pin": 83712345, "more": 837123456, "n": [7, -83712345, 1.5]});
+        r.redact_json(&mut value);
+        assert_eq!(
+            value,
+            json!({"pin": "[secret PIN]", "more": 837123456, "n": [7, -83712345, 1.5]})
+        );
     }
 
     #[test]
