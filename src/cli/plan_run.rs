@@ -18,8 +18,8 @@ use crate::model::{EventSink, ExitCode, RunReport, StepAnswers, Verdict, Warning
 use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::{Redactor, looks_secret};
-use crate::wire::Recorder;
 use crate::wire::auth::TokenBook;
+use crate::wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -195,12 +195,19 @@ impl<'a> PlanRun<'a> {
             outcome = crate::harness::run(plan, &settings, surroundings) => outcome,
             never = self.queue.run() => match never {},
         };
+        let told = self.warnings.all().len();
         if let Some(logins) = &self.logins {
             logins.settled(LOGIN_GRACE).await;
         }
         if learns && let Err(error) = self.report_dir.redact_logs(&self.redactor) {
             // It may hold a secret, so that it has to be said.
             self.warn(format!("failed to {}", chain(&error)));
+        }
+        if learns
+            && self.recorder.is_some()
+            && let Err(error) = redact_record(&self.report_dir.wire_path(), &self.redactor)
+        {
+            self.warn(format!("the wire record may hold a secret: {error}"));
         }
         if let Some(warning) = self.recorder.as_ref().and_then(Recorder::warning) {
             self.warn(warning);
@@ -220,7 +227,9 @@ impl<'a> PlanRun<'a> {
             self.warn(warning);
         }
         let mut report = outcome.report;
-        report.warnings = self.warnings.all();
+        report
+            .warnings
+            .extend(self.warnings.all().into_iter().skip(told));
         let mut code = outcome.ending.exit_code;
         let write_back = WriteBack {
             original: outcome.original,
@@ -232,14 +241,18 @@ impl<'a> PlanRun<'a> {
             && let Err(error) = write_back.report(&report)
         {
             // What lies there lacks these warnings and nothing else.
-            self.warn(error);
-            report.warnings = self.warnings.all();
+            self.warn(error.clone());
+            report.warnings.push(error);
         }
         let mut write_back = self.call.args.write_repairs.then_some(write_back);
         if in_matrix.is_none()
             && let Some(own) = write_back.take()
         {
-            code = self.write_back(&own, &mut report, code);
+            let (settled, said) = own.settle(&mut report, code, None);
+            code = settled;
+            for warning in said {
+                self.warn(warning);
+            }
         }
         self.queue.show();
         let told = if self.call.several {
@@ -312,6 +325,7 @@ impl<'a> PlanRun<'a> {
             run_id: call.run_dir.run_id().to_owned(),
             started_at: call.started_at.clone(),
             report_dir: Some(self.report_dir.path().display().to_string()),
+            reports_dir: args.reports.unusual(),
             project_dir: self.project.clone(),
             budgets: budgets(plan, &args.budgets),
             hooks: hooks(plan, args),
@@ -360,30 +374,6 @@ impl<'a> PlanRun<'a> {
             self.warn(format!("failed to {}", chain(&error)));
         }
         Ok(())
-    }
-
-    /// Puts the repairs into the user's file, and says so in the reports. A
-    /// file that can't take them leaves what was asked for undone.
-    fn write_back(
-        &self,
-        write_back: &WriteBack,
-        report: &mut RunReport,
-        mut code: ExitCode,
-    ) -> ExitCode {
-        if report.verdict != Verdict::PassedAfterRepair || !write_back.changes() {
-            return code;
-        }
-        if let Err(why) = write_back.write(report) {
-            self.warn(WriteBack::refused(report, &why));
-            code = ExitCode::NeedsUserHelp;
-        }
-        match write_back.report(report) {
-            Ok(()) => code,
-            Err(error) => {
-                self.warn(error);
-                ExitCode::NeedsUserHelp
-            }
-        }
     }
 
     /// Names variables that count as not set though they are.
