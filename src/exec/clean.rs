@@ -155,12 +155,7 @@ impl Cleaner {
                 }
                 map.values_mut().for_each(|value| self.json(value));
             }
-            Value::Number(number) => {
-                if let Some(mark) = self.redactor.number(number) {
-                    *value = Value::String(mark);
-                }
-            }
-            Value::Null | Value::Bool(_) => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 

@@ -360,6 +360,8 @@ fn a_secret_in_plain_sight_is_in_nothing_that_doctor_prints() {
         // The image is no secret of the flag before it.
         assert!(ended.stdout.contains("img:1.0"), "{}", ended.stdout);
         assert!(!ended.stdout.contains("[secret GOOGLE"), "{}", ended.stdout);
+    }
+}
 
 #[test]
 fn a_secret_that_fix_tests_brings_and_one_of_digits_are_nowhere() {
