@@ -35,7 +35,7 @@ impl WriteBack {
         code: ExitCode,
         forbids: Option<&str>,
     ) -> (ExitCode, Vec<String>) {
-        let changes = self.repaired.text != self.original.text;
+        let changes = self.changes();
         let mut code = code;
         let mut said = Vec::new();
         if !report.verdict.is_green() {
@@ -67,6 +67,11 @@ impl WriteBack {
         (code, said)
     }
 
+    /// Whether the run ended with another text than it began with.
+    fn changes(&self) -> bool {
+        self.repaired.text != self.original.text
+    }
+
     fn write(&self, forbids: Option<&str>) -> Result<(), String> {
         match forbids {
             Some(why) => Err(why.to_owned()),
@@ -78,7 +83,7 @@ impl WriteBack {
     }
 
     /// Writes the reports again, as they stand now.
-    fn report(&self, report: &RunReport) -> Result<(), String> {
+    pub fn report(&self, report: &RunReport) -> Result<(), String> {
         let text = self.redactor.redact(&self.repaired.text);
         let extras = Extras {
             repaired_plan: self.changes().then_some(text.as_ref()),
