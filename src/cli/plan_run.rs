@@ -17,12 +17,11 @@ use crate::harness::{Beside, CommandHooks, LoopSettings, RealFs, Surroundings, s
 use crate::model::{EventSink, ExitCode, RunReport, StepAnswers, Verdict, Warnings};
 use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
-use crate::text::redact::{Redactor, looks_secret};
+use crate::text::redact::{Redactor, holds_secret};
 use crate::wire::auth::TokenBook;
 use crate::wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
@@ -260,14 +259,7 @@ impl<'a> PlanRun<'a> {
         } else {
             self.reporter.borrow_mut().finish(&report)
         };
-        if let Err(error) = told {
-            // A closed pipe is the reader's wish; the reports are on disk.
-            if error.kind() != io::ErrorKind::BrokenPipe {
-                report
-                    .warnings
-                    .push(format!("the terminal refused the report: {error}"));
-            }
-        }
+        self.call.note(told);
         PlanEnd {
             report,
             code,
@@ -421,8 +413,8 @@ const MIN_UNNAMED: usize = 8;
 pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
     let inherited = env
         .iter()
-        .filter(|(name, value)| looks_secret(name) && value.len() >= MIN_UNNAMED)
-        .map(|(name, _)| name.clone());
-    let names: BTreeSet<String> = plan.hidden_names().chain(inherited).collect();
-    Redactor::new(names.iter().filter_map(|name| Some((name, env.get(name)?))))
+        .filter(|(name, value)| holds_secret(name, value) && value.len() >= MIN_UNNAMED)
+        .map(|(name, value)| (name.clone(), value.as_str()));
+    let all: BTreeMap<String, &str> = plan.hidden(env).chain(inherited).collect();
+    Redactor::new(all)
 }

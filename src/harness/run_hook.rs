@@ -186,12 +186,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     /// is kept already.
     fn learn_secrets(&mut self, plan: &Plan) {
         let settings = self.settings;
-        settings
-            .redactor
-            .learn(plan.hidden_names().filter_map(|name| {
-                let value = settings.env.get(&name)?;
-                Some((name, value))
-            }));
+        settings.redactor.learn(plan.hidden(&settings.env));
         let hook = self
             .iterations
             .last_mut()

@@ -5,9 +5,9 @@ use super::{
     Answer, Expect, Operator, Plan, Predicate, Raw, Request, Server, Step, Transport, has_reference,
 };
 use crate::text::close_names;
-use crate::text::redact::looks_secret;
+use crate::text::redact::holds_secret;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A step whose server the plan does not define.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,12 +61,19 @@ impl Plan {
         })
     }
 
-    /// The names of the environment variables whose values must never be shown:
-    /// secrets, and those that are read by `${env:…}` and called like one.
-    pub fn hidden_names(&self) -> impl Iterator<Item = String> {
-        let read = self.env_names().into_iter();
-        let called = read.filter(|name| looks_secret(name));
-        self.secret_names().into_iter().chain(called)
+    /// The environment variables whose values must never be shown: secrets, and
+    /// those that are read by `${env:…}` and called like one.
+    pub fn hidden<'e>(
+        &self,
+        env: &'e BTreeMap<String, String>,
+    ) -> impl Iterator<Item = (String, &'e str)> {
+        let value = |name: &String| Some((name.clone(), env.get(name)?.as_str()));
+        let secrets: Vec<_> = self.secret_names().iter().filter_map(value).collect();
+        let read: Vec<_> = self.env_names().iter().filter_map(value).collect();
+        let called = read
+            .into_iter()
+            .filter(|(name, value)| holds_secret(name, value));
+        secrets.into_iter().chain(called)
     }
 
     /// The names of all stored texts that steps are held against, each once,
