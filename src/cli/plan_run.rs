@@ -413,8 +413,7 @@ const MIN_UNNAMED: usize = 8;
 pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
     let inherited = env
         .iter()
-        .filter(|(name, value)| holds_secret(name, value) && value.len() >= MIN_UNNAMED)
-        .map(|(name, value)| (name.clone(), value.as_str()));
-    let all: BTreeMap<String, &str> = plan.hidden(env).chain(inherited).collect();
-    Redactor::new(all)
+        .filter(|(name, value)| holds_secret(name, value) && value.len() >= MIN_UNNAMED);
+    let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
+    Redactor::new(pairs)
 }

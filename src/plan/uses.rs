@@ -61,19 +61,17 @@ impl Plan {
         })
     }
 
-    /// The environment variables whose values must never be shown: secrets, and
-    /// those that are read by `${env:…}` and called like one.
+    /// The environment variables that the plan reads and whose values must
+    /// never be shown: secrets, and what `${env:…}` reads and looks like one.
     pub fn hidden<'e>(
         &self,
         env: &'e BTreeMap<String, String>,
-    ) -> impl Iterator<Item = (String, &'e str)> {
-        let value = |name: &String| Some((name.clone(), env.get(name)?.as_str()));
-        let secrets: Vec<_> = self.secret_names().iter().filter_map(value).collect();
-        let read: Vec<_> = self.env_names().iter().filter_map(value).collect();
-        let called = read
-            .into_iter()
-            .filter(|(name, value)| holds_secret(name, value));
-        secrets.into_iter().chain(called)
+    ) -> impl Iterator<Item = (&'e String, &'e String)> {
+        let read = self.env_names();
+        let secrets = self.secret_names();
+        env.iter().filter(move |(name, value)| {
+            secrets.contains(name) || (read.contains(name) && holds_secret(name, value))
+        })
     }
 
     /// The names of all stored texts that steps are held against, each once,

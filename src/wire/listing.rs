@@ -121,11 +121,6 @@ pub(super) async fn list_all(
             }
             None => return broken(format!("answered `{method}` without `{}`", kind.key())),
         };
-        if let Some(index) = kind.nameless(&found) {
-            let index = items.len() + index;
-            let (_, what) = kind.identity();
-            return broken(format!("answered `{method}` with {what}, at index {index}"));
-        }
         if !cursors.is_empty() || page.get("nextCursor").is_some() {
             size += size_of(&found);
         }
@@ -134,6 +129,11 @@ pub(super) async fn list_all(
                 "sends more than {} MiB in the pages of `{method}`",
                 MAX_LINE_BYTES >> 20
             ));
+        }
+        if let Some(index) = kind.nameless(&found) {
+            let index = items.len() + index;
+            let (_, what) = kind.identity();
+            return broken(format!("answered `{method}` with {what}, at index {index}"));
         }
         items.extend(found);
         let cursor = match page
