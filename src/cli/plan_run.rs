@@ -9,7 +9,7 @@ use super::matrix::{InMatrix, Job};
 use super::out::Out;
 use super::record;
 use super::schema_store::SchemaStore;
-use super::settings::{budgets, hooks, project_dir};
+use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
 use crate::exec::{ExecSettings, Selection, snapshot_digest, snapshot_path};
 use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
@@ -404,10 +404,6 @@ fn recorder(report_dir: &ReportDir, events: &EventSink) -> Option<Recorder> {
     }
 }
 
-/// Shorter values of variables that the plan does not name are words like
-/// `true` more often than secrets.
-const MIN_UNNAMED: usize = 8;
-
 /// All secrets of a run: those that the plan calls so, and the values of
 /// environment variables whose names say it. The latter need not be named in
 /// the plan: servers inherit the environment and may print it, and a hook may
@@ -417,10 +413,7 @@ pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
         .env_names()
         .into_iter()
         .filter(|name| looks_secret(name));
-    let inherited = env
-        .iter()
-        .filter(|(name, value)| looks_secret(name) && value.len() >= MIN_UNNAMED)
-        .map(|(name, _)| name.clone());
+    let inherited = inherited_secrets(env).map(|(name, _)| name.clone());
     let names: std::collections::BTreeSet<String> = plan
         .secret_names()
         .into_iter()

@@ -315,13 +315,21 @@ fn a_mismatch_is_helped_by_commands_that_store_the_answer() {
 #[test]
 fn a_name_that_no_file_or_command_can_bear_is_refused() {
     let name = |name: &str| PLAN.replace("snapshot: greeting", &format!("snapshot: '{name}'"));
-    for bad in ["../x", "a/b", "", "-x", "Sum", &"x".repeat(101)] {
+    for bad in [
+        "../x",
+        "a/b",
+        "",
+        "-x",
+        "${workspace}",
+        "Sum",
+        &"x".repeat(81),
+    ] {
         let project = Project::with(&name(bad));
         let ended = project.jelly(&["check", "plan.yaml"]).output();
         assert_eq!(ended.code, Some(2), "{bad}");
         assert!(ended.stderr.contains("snapshot"), "{}", ended.stderr);
     }
-    let project = Project::with(&name(&"x".repeat(100)));
+    let project = Project::with(&name(&"x".repeat(80)));
     assert_eq!(
         project.jelly(&["check", "plan.yaml"]).output().code,
         Some(0)
@@ -355,4 +363,17 @@ fn a_review_at_a_terminal_does_what_is_typed() {
         last.stdout
     );
     assert!(!project.exists("snapshots/plan/greeting.snap"));
+}
+
+#[test]
+fn a_plan_that_is_gone_is_named_where_one_snapshot_is_asked_for() {
+    let project = missing();
+    std::fs::rename(project.path("plan.yaml"), project.path("moved.yaml")).unwrap();
+    let refused = snapshot(&project, &["accept", "greeting"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("plan.yaml: there is no such file"),
+        "{}",
+        refused.stderr
+    );
 }
