@@ -30,6 +30,7 @@ mod schema;
 mod schema_store;
 mod settings;
 mod snapshot;
+mod stage;
 mod triage;
 mod write_back;
 
@@ -119,10 +120,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "jelly", &mut script);
-            match io::stdout().write_all(&script) {
-                Ok(()) => ExitCode::Passed.into(),
-                Err(_) => ExitCode::Internal.into(),
-            }
+            out::say(script, ExitCode::Passed).into()
         }
     }
 }

@@ -16,12 +16,11 @@ use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings, step_fact
 use crate::model::{Event, EventSink, ExitCode, RunReport, StepAnswers, Verdict};
 use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
-use crate::text::redact::{Redactor, looks_secret};
+use crate::text::redact::{Redactor, holds_secret};
 use crate::wire::auth::TokenBook;
 use crate::wire::{Recorder, redact_record};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
@@ -238,14 +237,7 @@ impl<'a> PlanRun<'a> {
         } else {
             self.reporter.borrow_mut().finish(&report)
         };
-        if let Err(error) = told {
-            // A closed pipe is the reader's wish; the reports are on disk.
-            if error.kind() != io::ErrorKind::BrokenPipe {
-                report
-                    .warnings
-                    .push(format!("the terminal refused the report: {error}"));
-            }
-        }
+        self.call.note(told);
         PlanEnd {
             report,
             code,
@@ -412,7 +404,7 @@ pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
     let used = plan
         .env_names()
         .into_iter()
-        .filter(|name| looks_secret(name));
+        .filter(|name| env.get(name).is_some_and(|value| holds_secret(name, value)));
     let inherited = inherited_secrets(env).map(|(name, _)| name.clone());
     let names: std::collections::BTreeSet<String> = plan
         .secret_names()

@@ -3,7 +3,7 @@
 use super::args::{BudgetArgs, ColorChoice, Format, RunArgs};
 use crate::model::Budgets;
 use crate::plan::{Hooks, Plan};
-use crate::text::redact::looks_secret;
+use crate::text::redact::holds_secret;
 use crate::wire::auth::TokenBook;
 use etcetera::BaseStrategy as _;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ pub fn inherited_secrets(
     env: &BTreeMap<String, String>,
 ) -> impl Iterator<Item = (&String, &String)> {
     env.iter()
-        .filter(|(name, value)| looks_secret(name) && value.len() >= MIN_SECRET)
+        .filter(|(name, value)| holds_secret(name, value) && value.len() >= MIN_SECRET)
 }
 
 /// Whether a value of `CI` says that this is a pipeline.

@@ -96,7 +96,11 @@ impl Cleaner {
                 let head = &text[..text.floor_char_boundary(LOOKED_AT)];
                 Value::from(self.text(head)).to_string()
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+            Value::Number(number) => match self.redactor.number(number) {
+                Some(mark) => Value::from(mark).to_string(),
+                None => value.to_string(),
+            },
+            Value::Null | Value::Bool(_) => value.to_string(),
             Value::Array(_) | Value::Object(_) => {
                 let json = value.to_string();
                 let head = &json[..json.floor_char_boundary(LOOKED_AT)];
@@ -128,7 +132,12 @@ impl Cleaner {
                 }
                 map.values_mut().for_each(|value| self.json(value));
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Number(number) => {
+                if let Some(mark) = self.redactor.number(number) {
+                    *value = Value::String(mark);
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
         }
     }
 

@@ -108,9 +108,12 @@ pub(super) fn opened_to_write(failure: &Failure) -> bool {
 /// what it says of files.
 pub(super) fn spawned(failure: &Failure) -> bool {
     let stderr = failure.stderr.as_deref().map_or("", tail);
-    stderr
-        .lines()
-        .any(|line| line.contains("raise child_exception_type("))
+    stderr.lines().any(|line| {
+        line.contains("raise child_exception_type(")
+            || ["os.exec", "in execv", "in _execv", "os.spawn"]
+                .iter()
+                .any(|call| line.contains(call))
+    })
 }
 
 /// Whether a host is named, by the plan, that can't exist outside: RFC 2606

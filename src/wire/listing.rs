@@ -6,11 +6,13 @@
 use super::connection::Connection;
 use super::era::Version;
 use super::exchange::{Life, Outgoing};
+use super::frame::MAX_LINE_BYTES;
 use super::reply::ReplyOutcome;
 use crate::model::ToolInfo;
 use crate::text::json_type;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::io::{self, Write};
 use tokio::time::Instant;
 
 /// More pages than this are a circle with changing cursors.
@@ -62,6 +64,7 @@ pub(super) async fn list_all(
     let mut whole: Option<Value> = None;
     let mut items: Vec<Value> = Vec::new();
     let mut cursors: HashSet<String> = HashSet::new();
+    let mut size = 0;
     let mut params = params;
     loop {
         let request = Outgoing {
@@ -101,6 +104,15 @@ pub(super) async fn list_all(
             }
             None => return broken(format!("answered `{method}` without `{}`", kind.key())),
         };
+        if !cursors.is_empty() || page.get("nextCursor").is_some() {
+            size += size_of(&found);
+        }
+        if size > MAX_LINE_BYTES {
+            return broken(format!(
+                "sends more than {} MiB in the pages of `{method}`",
+                MAX_LINE_BYTES >> 20
+            ));
+        }
         items.extend(found);
         let cursor = match page
             .as_object_mut()
@@ -132,6 +144,25 @@ pub(super) async fn list_all(
             return broken(format!("sends the same cursor of `{method}` twice"));
         }
     }
+}
+
+/// How many bytes the items are as JSON.
+fn size_of(items: &[Value]) -> usize {
+    struct Count(usize);
+    impl Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting can't fail.
+    let _ = serde_json::to_writer(&mut count, items);
+    count.0
 }
 
 /// The tools of a `tools/list` result, and what is wrong with them but can

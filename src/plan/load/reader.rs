@@ -4,6 +4,7 @@
 use super::problem::Problem;
 use super::references::Names;
 use crate::plan::syntax::{Data, Entry, Node, Span, Trouble};
+use crate::plan::template::{Part, Template, has_reference};
 use crate::plan::{DocPath, Location, Segment, Variant};
 use crate::text::{Lines, close_names, plural};
 use std::borrow::Cow;
@@ -308,6 +309,23 @@ impl<'t> Reader<'t> {
             return None;
         }
         Some(text)
+    }
+
+    /// A name that a server chose: it may hold `${`, which is written `$${`.
+    pub(super) fn foreign_name(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        what: &str,
+    ) -> Option<String> {
+        let text = self.string(node, path)?;
+        if has_reference(text)
+            && let Ok(Template { parts, .. }) = Template::parse(text)
+            && let [Part::Text(name)] = parts.as_slice()
+        {
+            return Some(name.clone());
+        }
+        self.fixed_string(node, path, what).map(str::to_owned)
     }
 
     /// A string, or a number or boolean as it is written: what an argument or
