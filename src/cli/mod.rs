@@ -22,6 +22,7 @@ mod out;
 mod paint;
 mod past;
 mod plan_run;
+mod proposals;
 mod record;
 mod results;
 mod rules;

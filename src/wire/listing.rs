@@ -38,6 +38,23 @@ impl ListKind {
         }
     }
 
+    /// What names an item, and how one without it is called.
+    fn identity(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Tools => ("name", "a tool without a name"),
+            Self::Resources => ("uri", "a resource without a uri"),
+            Self::ResourceTemplates => ("uriTemplate", "a resource template without a uriTemplate"),
+            Self::Prompts => ("name", "a prompt without a name"),
+        }
+    }
+
+    /// The first item that lacks it.
+    fn nameless(self, items: &[Value]) -> Option<usize> {
+        let (member, _) = self.identity();
+        let named = |item: &Value| item.get(member).is_some_and(Value::is_string);
+        items.iter().position(|item| !named(item))
+    }
+
     /// The member of the result that holds the items.
     #[must_use]
     pub fn key(self) -> &'static str {
@@ -112,6 +129,11 @@ pub(super) async fn list_all(
                 "sends more than {} MiB in the pages of `{method}`",
                 MAX_LINE_BYTES >> 20
             ));
+        }
+        if let Some(index) = kind.nameless(&found) {
+            let index = items.len() + index;
+            let (_, what) = kind.identity();
+            return broken(format!("answered `{method}` with {what}, at index {index}"));
         }
         items.extend(found);
         let cursor = match page
@@ -210,7 +232,7 @@ pub(super) fn read_tools(result: &mut Value) -> Result<(Vec<ToolInfo>, Vec<Strin
 
 #[cfg(test)]
 mod tests {
-    use super::read_tools;
+    use super::{ListKind, read_tools};
     use serde_json::json;
 
     #[test]
@@ -230,6 +252,33 @@ mod tests {
     fn a_tool_without_a_name_is_no_tool() {
         assert!(read_tools(&mut json!({"tools": [{"title": "a"}]})).is_err());
         assert!(read_tools(&mut json!({"tools": ["a"]})).is_err());
+    }
+
+    #[test]
+    fn every_kind_of_item_has_what_names_it() {
+        for kind in [
+            ListKind::Tools,
+            ListKind::Resources,
+            ListKind::ResourceTemplates,
+            ListKind::Prompts,
+        ] {
+            let (member, _) = kind.identity();
+            let good = json!({member: "a"});
+            assert_eq!(kind.nameless(&[good.clone()]), None);
+            for bad in [
+                json!(7),
+                json!(null),
+                json!("a"),
+                json!({}),
+                json!({member: 1}),
+            ] {
+                assert_eq!(
+                    kind.nameless(&[good.clone(), bad.clone()]),
+                    Some(1),
+                    "{bad}"
+                );
+            }
+        }
     }
 
     #[test]
