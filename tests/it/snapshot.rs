@@ -466,3 +466,27 @@ fn a_plan_that_is_gone_is_named_where_one_snapshot_is_asked_for() {
         refused.stderr
     );
 }
+
+#[test]
+fn a_redaction_that_finds_nothing_is_told_where_the_answer_is_not_as_stored() {
+    let project =
+        Project::with(&PLAN.replace("snapshot: sum", "snapshot: sum, redact: [{ path: $.sun }]"));
+    let run = project.run(&[]);
+    let message = run.last().failure("sum")["message"].to_string();
+    assert!(
+        message.contains("`redact` finds nothing at `$.sun`"),
+        "{message}"
+    );
+}
+
+#[test]
+fn line_ends_that_differ_are_shown_and_told_how_to_keep() {
+    let project = missing();
+    snapshot(&project, &["accept"]);
+    let stored = project.read("snapshots/plan/sum.snap");
+    project.write("snapshots/plan/sum.snap", stored.replace('\n', "\r\n"));
+    assert_ne!(project.run(&[]).code, Some(0));
+    let shown = snapshot(&project, &["review"]);
+    assert!(shown.stdout.contains("[\\r"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("*.snap -text"), "{}", shown.stdout);
+}
