@@ -52,6 +52,15 @@ pub fn schema(args: &SchemaArgs) -> ExitCode {
     }
 }
 
+/// The schema of plans, as it is printed.
+///
+/// # Errors
+/// It is no JSON: nobody's fault but jelly's.
+pub fn plan_schema() -> Result<String, serde_json::Error> {
+    let plan = SCHEMAS.iter().find(|named| named.name == "plan");
+    plan.map_or_else(|| Ok(String::new()), text_of)
+}
+
 /// A schema as it is printed and published: indented, with a line feed at its
 /// end.
 fn text_of(named: &Named) -> Result<String, serde_json::Error> {

@@ -1,7 +1,7 @@
 //! What a tool's answer holds: its text, its structured output, and whether
 //! that keeps what the tool's own output schema promises.
 
-use super::ladder::own_structure;
+use super::ladder::{json_text, own_structure};
 use super::plain;
 use crate::plan::Request;
 use crate::text::json_type;
@@ -216,10 +216,10 @@ pub fn breach(result: &Value, schema: &Declared, text_will_do: bool) -> Option<B
 
 fn without_structure(result: &Value, schema: &Declared, text_will_do: bool) -> Option<Breach> {
     let text = text_of(result);
-    let fits = serde_json::from_str(text.trim()).is_ok_and(|json| {
-        // Whether it fits what lies elsewhere nobody can say.
-        schema.is_elsewhere() || schema.is_valid(&json) == Ok(true)
-    });
+    // What the ladder reads as JSON must not be called none here. Whether it
+    // fits what lies elsewhere nobody can say.
+    let fits = json_text(result, Some(schema)).is_some()
+        || schema.is_elsewhere() && serde_json::from_str::<Value>(text.trim()).is_ok();
     if fits && text_will_do {
         return None;
     }
@@ -287,6 +287,18 @@ mod tests {
         assert!(reason.contains("no `structuredContent`"), "{reason}");
         let misses = json!({"content": [{"type": "text", "text": "{\"m\": 1}"}]});
         assert!(super::breach(&misses, &schema, true).is_some());
+    }
+
+    #[test]
+    fn what_the_ladder_reads_as_json_keeps_the_schema() {
+        let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
+        let block = |text: &str| json!({"type": "text", "text": text});
+        for blocks in [["Here it is:", "{\"n\": 1}"], ["{\"n\": \"a", "b\"}"]] {
+            let result = json!({"content": blocks.map(block)});
+            assert_eq!(super::breach(&result, &schema, true), None);
+            let reason = super::breach(&result, &schema, false).unwrap().reason;
+            assert!(reason.contains("its text alone is JSON"), "{reason}");
+        }
     }
 
     #[test]

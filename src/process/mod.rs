@@ -9,7 +9,7 @@
 //! started (`exec`, `harness`). What differs between Linux and other unixes
 //! stands in `linux/` and `other.rs`, chosen here and nowhere else.
 //!
-//! Beside it: [`lock()`], at which processes that are nobody's children wait
+//! Beside it: [`lock_beside`], at which processes that are nobody's children wait
 //! for each other.
 
 mod drain;
@@ -35,7 +35,7 @@ mod tests;
 
 pub use drain::{DRAIN_MAX, DRAIN_QUIET, ExitBoundReader};
 pub use exit::ExitWatch;
-pub use lock::{LockError, lock};
+pub use lock::{Held, LockError, lock_beside};
 pub use lookup::check;
 pub use shutdown::{How, Shutdown, sweep_orphans};
 pub use spawn::{Capture, CommandSpec, Process, spawn};
