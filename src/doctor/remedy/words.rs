@@ -20,8 +20,14 @@ const WORDS: &[(&str, &str)] = &[
     (" in the report", ""),
 ];
 
-/// Variables of a plan, which a configuration does not know.
-const VARIABLES: &[&str] = &["${port}", "${secret:", "${tmp}", "${workspace}"];
+/// Variables of a plan and what reads it, which a configuration does not know.
+const VARIABLES: &[&str] = &[
+    "${port}",
+    "${secret:",
+    "${tmp}",
+    "${workspace}",
+    "`jelly check`",
+];
 
 pub(super) fn of_configurations(advice: &mut Advice) {
     for text in [&mut advice.what, &mut advice.why]
