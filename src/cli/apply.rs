@@ -1,8 +1,9 @@
 //! `jelly apply`: takes the repairs of an earlier run over into the plan.
 
 use super::args::ReportsDir;
+use super::ask::choose;
 use super::plan_run::secrets;
-use super::results::read_results;
+use super::results::open_results;
 use super::run::complain;
 use super::settings::World;
 use super::write_back::{CONFLICT_HELP, conflict};
@@ -13,7 +14,6 @@ use crate::text::redact::Redactor;
 use crate::text::sanitize;
 use clap::Args;
 use indexmap::IndexMap;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -29,27 +29,62 @@ pub struct ApplyArgs {
     /// Shows the change and writes nothing
     #[arg(long)]
     pub dry_run: bool,
+
+    /// Writes without asking, wherever the report comes from
+    #[arg(long, short, conflicts_with = "dry_run")]
+    pub yes: bool,
+}
+
+/// Who says that what was shown is to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Consent {
+    /// The call did.
+    Given,
+    /// The person at the terminal is asked.
+    Asked,
+    /// Nobody is there, and the report is not where its run wrote it: what it
+    /// asks for may be anybody's wish.
+    Wanted,
+    /// `--dry-run`.
+    Refused,
+}
+
+impl Consent {
+    fn of(args: &ApplyArgs, world: &World, file: &Path, reports: &[RunReport]) -> Self {
+        let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
+        let own = |report: &RunReport| {
+            let written = report.report_dir.as_deref().map(Path::new);
+            let written = written.and_then(|folder| folder.canonicalize().ok());
+            written
+                .zip(folder.as_ref())
+                .is_some_and(|(written, folder)| written.starts_with(folder))
+        };
+        if args.dry_run {
+            Self::Refused
+        } else if args.yes {
+            Self::Given
+        } else if world.stdin_is_terminal && world.stdout_is_terminal {
+            Self::Asked
+        } else if reports.iter().all(own) {
+            Self::Given
+        } else {
+            Self::Wanted
+        }
+    }
 }
 
 /// Applies the repairs of a run, plan by plan; a plan that can't have them
 /// stays as it is, and the others get theirs.
 pub fn apply(args: &ApplyArgs, world: &World) -> ExitCode {
-    let mut path = args.report.clone().unwrap_or_else(|| args.reports.latest());
-    if path.is_dir() {
-        path.push("results.json");
-    }
-    let read = File::open(&path).map_err(|error| error.to_string());
-    let reports = match read.and_then(read_results) {
-        Ok(reports) => reports,
-        Err(why) => {
-            complain(&format!(
-                "error: failed to read the report {}: {why}",
-                path.display()
-            ));
-            complain("help: name the folder of a run, as in reports/latest");
+    let path = args.report.clone().unwrap_or_else(|| args.reports.latest());
+    let (file, reports) = match open_results(&path) {
+        Ok(opened) => opened,
+        Err(refusal) => {
+            complain(&sanitize(&refusal));
             return ExitCode::InvalidInput;
         }
     };
+    let consent = Consent::of(args, world, &file, &reports);
     let mut code = ExitCode::Passed;
     // The combinations of a matrix are runs of one file, and what is written
     // for one of them holds for all.
@@ -64,7 +99,7 @@ pub fn apply(args: &ApplyArgs, world: &World) -> ExitCode {
             Some(refusal) => vec![refusal],
             None => runs
                 .iter()
-                .filter_map(|run| apply_one(run, args.dry_run, world, &mut io::stdout()).err())
+                .filter_map(|run| apply_one(run, consent, world, &mut io::stdout()).err())
                 .collect(),
         };
         for error in refused {
@@ -123,7 +158,7 @@ fn not_alike(runs: &[&RunReport]) -> Option<Refusal> {
 
 fn apply_one(
     report: &RunReport,
-    dry_run: bool,
+    consent: Consent,
     world: &World,
     out: &mut dyn Write,
 ) -> Result<(), Refusal> {
@@ -185,8 +220,22 @@ fn apply_one(
     }
     let change = diff(&before, &after);
     say(sanitize(&redactor.redact(&change)).trim_end())?;
-    if dry_run {
-        return say("nothing was written (--dry-run)");
+    match consent {
+        Consent::Given => {}
+        Consent::Refused => return say("nothing was written (--dry-run)"),
+        Consent::Asked => {
+            let asked = choose("write it? [y]es, [n]o: ", yes_or_no);
+            let asked = asked.map_err(|why| Refusal::invalid(why, "say it by --yes"))?;
+            if asked != Some(true) {
+                return say(&format!("{}: it is left as it is", sanitize(shown)));
+            }
+        }
+        Consent::Wanted => {
+            return Err(Refusal::invalid(
+                format!("{shown}: nothing was written: the report was made elsewhere"),
+                "look at the change above, and add --yes where it is what you want",
+            ));
+        }
     }
     after
         .replace(&before)
@@ -197,6 +246,14 @@ fn apply_one(
         sanitize(shown),
         plural(edits.count(), "repair")
     ))
+}
+
+fn yes_or_no(line: &str) -> Option<bool> {
+    match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Some(true),
+        "n" | "no" => Some(false),
+        _ => None,
+    }
 }
 
 /// The plan with all edits; none if one can't be made.

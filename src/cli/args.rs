@@ -16,7 +16,7 @@ use super::triage::TriageArgs;
 use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Tests MCP servers in CI and triages failures, and never blames code for a
@@ -206,6 +206,9 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
+/// Where reports go unless somebody says otherwise.
+const REPORTS: &str = "reports";
+
 /// Where a run leaves its reports, and where the last one is looked for.
 #[derive(Debug, Args)]
 pub struct ReportsDir {
@@ -214,12 +217,18 @@ pub struct ReportsDir {
         long,
         value_name = "DIR",
         env = "JELLY_REPORTS_DIR",
-        default_value = "reports"
+        default_value = REPORTS
     )]
     pub reports_dir: PathBuf,
 }
 
 impl ReportsDir {
+    /// It, where a command has to name it.
+    pub fn unusual(&self) -> Option<String> {
+        let usual = self.reports_dir == Path::new(REPORTS);
+        (!usual).then(|| self.reports_dir.display().to_string())
+    }
+
     /// The report of the last run.
     pub fn latest(&self) -> PathBuf {
         self.reports_dir.join("latest")
@@ -261,8 +270,8 @@ pub struct BudgetArgs {
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// Plans to validate
-    #[arg(value_name = "PLAN", required = true)]
+    /// Plans to validate [default: plans/*.{yaml,yml,json}]
+    #[arg(value_name = "PLAN")]
     pub plans: Vec<PathBuf>,
 
     /// How problems are printed

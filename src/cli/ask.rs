@@ -62,6 +62,29 @@ pub async fn ask(question: &Question<'_>) -> Option<String> {
     }
 }
 
+/// Asks on stdout until an answer is understood; none where the input ends.
+///
+/// # Errors
+/// Nobody can be asked.
+pub fn choose<T>(
+    question: &str,
+    understand: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, String> {
+    loop {
+        let mut out = io::stdout();
+        let asked = write!(out, "{question}").and_then(|()| out.flush());
+        asked.map_err(|error| format!("the question can't be shown: {error}"))?;
+        let mut line = String::new();
+        let read = io::stdin().lock().read_line(&mut line);
+        if read.map_err(|error| format!("the answer can't be read: {error}"))? == 0 {
+            return Ok(None);
+        }
+        if let Some(answer) = understand(&line) {
+            return Ok(Some(answer));
+        }
+    }
+}
+
 /// A line of stdin; read by a thread that nobody waits for when jelly is told
 /// to stop meanwhile.
 async fn line() -> Option<String> {

@@ -104,9 +104,7 @@ fn write_text(
             }
         }
     }
-    if plans.is_empty() {
-        writeln!(err, "error: there is no plan to check")?;
-    } else if bad > 0 {
+    if bad > 0 {
         let problems = crate::text::plural(problems, "problem");
         let plans = crate::text::plural(bad, "plan");
         writeln!(err, "{problems} in {plans}")?;
@@ -289,9 +287,10 @@ mod tests {
 
     #[test]
     fn nothing_to_check_is_invalid_input() {
-        let (code, _, err) = run(&[], false);
+        let (code, out, _) = run(&[], true);
         assert_eq!(code, ExitCode::InvalidInput);
-        assert!(err.contains("no plan"));
+        let document: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(document["exit_code"], 2);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `jelly config`: what is set, and where each value came from.
 
-use super::layers::{Layers, SETTINGS, Setting};
+use super::layers::{Layers, SETTINGS, Setting, unknown_variables};
 use super::run::{complain, fault};
 use crate::model::{ExitCode, SCHEMA_VERSION};
 use crate::plan::SettingKind;
@@ -54,6 +54,8 @@ pub struct ConfigReport {
     profile: Option<String>,
     /// All settings, in the order of the documentation.
     settings: Vec<ConfigSetting>,
+    /// Variables of the environment that look like settings and are none.
+    unknown_variables: Vec<String>,
 }
 
 /// One setting.
@@ -154,6 +156,7 @@ fn look(args: &ConfigArgs, layers: &Layers) -> Result<ConfigReport, String> {
         file: layers.file.as_ref().map(|path| path.display().to_string()),
         profile: layers.profile.clone(),
         settings,
+        unknown_variables: unknown_variables(),
     })
 }
 
@@ -221,6 +224,9 @@ fn table(report: &ConfigReport) -> String {
     for line in table.lines() {
         text.push_str(line.trim());
         text.push('\n');
+    }
+    for name in &report.unknown_variables {
+        text.push_str(&format!("\n{} sets nothing\n", sanitize(name)));
     }
     if env::var_os("JELLY_LOGINS_DIR").is_some() {
         text.push_str("\nJELLY_LOGINS_DIR says where logins are kept\n");

@@ -4,12 +4,13 @@
 pub mod ask;
 pub mod examine;
 pub mod find;
+mod sight;
 
 use super::args::{ColorChoice, parse_duration};
-use super::interrupt;
-use super::rules::{RuleFiles, find_rules};
+use super::rules::RuleFiles;
 use super::run::{complain, fault};
 use super::settings::World;
+use super::stage::{Stage, on_stage, unless_interrupted};
 use crate::doctor::Platform;
 use crate::exec::CheckupSettings;
 use crate::model::{
@@ -25,7 +26,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
-use tokio::task::LocalSet;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -84,27 +84,12 @@ pub enum DoctorFormat {
 
 /// Looks after the servers of the configurations.
 pub fn doctor(args: &DoctorArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    match runtime {
-        Ok(runtime) => LocalSet::new().block_on(&runtime, look(args, color, world)),
-        Err(error) => fault(&format!("the runtime can't be started: {error}")),
-    }
+    on_stage(&args.own_rules, color, world, async |stage| {
+        look(args, color, world, &stage).await
+    })
 }
 
-async fn look(args: &DoctorArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let mut interrupt = match interrupt::listen() {
-        Ok(interrupt) => interrupt,
-        Err(error) => return fault(&format!("signals can't be listened for: {error}")),
-    };
-    let rules = match find_rules(&args.own_rules.files, &world.cwd) {
-        Ok(rules) => rules,
-        Err(refusal) => {
-            complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
-            return ExitCode::InvalidInput;
-        }
-    };
+async fn look(args: &DoctorArgs, color: ColorChoice, world: &World, stage: &Stage) -> ExitCode {
     let found = match find::find(&args.configs, world) {
         Ok(found) => found,
         Err(message) => {
@@ -136,18 +121,15 @@ async fn look(args: &DoctorArgs, color: ColorChoice, world: &World) -> ExitCode 
             starts: !args.dry_run && platform == Platform::current(),
             answers: &answers,
             settings: &settings,
-            engine: &rules,
+            engine: &stage.rules,
             world,
             home: found.home.as_deref(),
         };
         admit(&ward, &found).await
     };
-    let servers = tokio::select! {
-        servers = work => servers,
-        signal = interrupt.wait_for(Option::is_some) => {
-            let signal = signal.ok().and_then(|signal| *signal);
-            return signal.map_or(ExitCode::Internal, ExitCode::Interrupted);
-        }
+    let servers = match unless_interrupted(&stage.interrupt, work).await {
+        Ok(servers) => servers,
+        Err(code) => return code,
     };
     let (report, code) = conclude(found, servers, args.strict);
     print(args.format, &report, code, color, world)

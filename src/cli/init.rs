@@ -7,10 +7,10 @@ mod trial;
 mod written;
 
 use super::args::{ColorChoice, parse_duration};
-use super::interrupt;
-use super::rules::{RuleFiles, Rules, find_rules};
-use super::run::{complain, fault};
+use super::rules::{RuleFiles, Rules};
+use super::run::complain;
 use super::settings::World;
+use super::stage::{Stage, on_stage, unless_interrupted};
 use crate::init::{Draft, Folder, Settings, server_name};
 use crate::model::{ExitCode, Signal};
 use crate::text::redact::Redactor;
@@ -22,7 +22,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
-use tokio::task::LocalSet;
 use trial::Trial;
 
 /// The JSON Schema of plans in a project, where `jelly schema plan` may put it;
@@ -112,13 +111,9 @@ pub struct InitArgs {
 
 /// Makes plans.
 pub fn init(args: &InitArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    match runtime {
-        Ok(runtime) => LocalSet::new().block_on(&runtime, make_all(args, color, world)),
-        Err(error) => fault(&format!("the runtime can't be started: {error}")),
-    }
+    on_stage(&args.own_rules, color, world, async |stage| {
+        make_all(args, color, world, stage).await
+    })
 }
 
 /// Why there is no plan.
@@ -127,7 +122,8 @@ pub enum Refusal {
     Invalid(String),
     /// As for people, whole.
     Help(String),
-    Interrupted(Signal),
+    /// By a signal.
+    Stopped(ExitCode),
 }
 
 /// What all servers share.
@@ -140,32 +136,18 @@ pub struct Shared<'a> {
     pub interrupt: watch::Receiver<Option<Signal>>,
 }
 
-async fn make_all(args: &InitArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let mut interrupt = match interrupt::listen() {
-        Ok(interrupt) => interrupt,
-        Err(error) => return fault(&format!("signals can't be listened for: {error}")),
-    };
-    let rules = match find_rules(&args.own_rules.files, &world.cwd) {
-        Ok(rules) => rules,
-        Err(refusal) => {
-            complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
-            return ExitCode::InvalidInput;
-        }
-    };
+async fn make_all(args: &InitArgs, color: ColorChoice, world: &World, stage: Stage) -> ExitCode {
     let shared = Shared {
         args,
         world,
-        rules: &rules,
+        rules: &stage.rules,
         color,
         redactor: Redactor::none(),
-        interrupt: interrupt.clone(),
+        interrupt: stage.interrupt,
     };
-    let origins = tokio::select! {
-        origins = origin::origins(&shared) => origins,
-        signal = interrupt.wait_for(Option::is_some) => {
-            let signal = signal.ok().and_then(|signal| *signal);
-            return signal.map_or(ExitCode::Internal, ExitCode::Interrupted);
-        }
+    let origins = match unless_interrupted(&shared.interrupt, origin::origins(&shared)).await {
+        Ok(origins) => origins,
+        Err(code) => return code,
     };
     let origins = match origins {
         Ok(origins) => origins,
@@ -195,7 +177,7 @@ fn tell(refusal: Refusal) -> ExitCode {
             complain(message.trim_end());
             ExitCode::NeedsUserHelp
         }
-        Refusal::Interrupted(signal) => ExitCode::Interrupted(signal),
+        Refusal::Stopped(code) => code,
     }
 }
 

@@ -6,6 +6,7 @@
 //! came from.
 
 mod table;
+mod variables;
 
 use super::args::Cli;
 use super::rules::{project_file, text_of};
@@ -18,9 +19,13 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 pub use table::{SETTINGS, Setting};
+pub use variables::unknown as unknown_variables;
 
 /// The variable that names a profile.
 pub const PROFILE: &str = "JELLY_PROFILE";
+
+/// What some take for the name of the project's file.
+const MISNAMED: &str = "jelly.yml";
 
 /// What stands below the command line.
 #[derive(Debug, Default)]
@@ -29,6 +34,8 @@ pub struct Layers {
     pub file: Option<PathBuf>,
     /// The profile that is used.
     pub profile: Option<String>,
+    /// What looks like a setting and is none, in words.
+    pub warnings: Vec<String>,
     given: Vec<Given>,
 }
 
@@ -55,24 +62,35 @@ impl Layers {
             .filter_map(|arg| arg.to_str())
             .collect();
         let called = called(&words);
-        if called.is_none_or(|name| !has_settings(name)) || asks_for_help(&words) {
+        let Some(called) = called.filter(|name| has_settings(name) && !asks_for_help(&words))
+        else {
             return Ok(Self::default());
-        }
+        };
+        variables::refuse_no_text(called)?;
         let cwd = env::current_dir()
             .map_err(|error| format!("error: the working directory can't be read: {error}"))?;
         let asked = asked_profile(&words);
-        let Some(file) = project_file(&cwd) else {
-            return match asked {
-                Some((name, by)) => Err(format!(
+        let mut layers = match (project_file(&cwd), asked) {
+            (Some(file), asked) => {
+                let project = read(&file)?;
+                let profile = profile(&project, asked, &file)?;
+                Self::of(file, project, profile)?
+            }
+            (None, Some((name, by))) => {
+                return Err(format!(
                     "error: {by} asks for the profile `{name}`, and there is no jelly.yaml\n\
                      help: profiles stand there, under `profiles`"
-                )),
-                None => Ok(Self::default()),
-            };
+                ));
+            }
+            (None, None) => Self::default(),
         };
-        let project = read(&file)?;
-        let profile = profile(&project, asked, &file)?;
-        Self::of(file, project, profile)
+        if cwd.join(MISNAMED).is_file() {
+            layers.warnings.push(format!(
+                "{MISNAMED} is not read: the file of settings is called jelly.yaml"
+            ));
+        }
+        layers.warnings.extend(variables::slips());
+        Ok(layers)
     }
 
     fn of(file: PathBuf, mut project: Project, profile: Option<String>) -> Result<Self, String> {
@@ -83,7 +101,7 @@ impl Layers {
         let mut layers = Self {
             file: Some(file),
             profile: profile.clone(),
-            given: Vec::new(),
+            ..Self::default()
         };
         for (settings, profile) in [(project.settings, None), (of_profile, profile)] {
             layers.refuse_both(&settings)?;
@@ -163,12 +181,12 @@ impl Layers {
             let other = opposite(setting.arg);
             let other = other.and_then(|arg| SETTINGS.iter().find(|s| s.arg == arg));
             let typed_other = other.is_some_and(|other| words.contains(&other.flag().as_str()));
-            let told_other = other.is_some_and(|other| env::var_os(other.env).is_some());
+            let told_other = other.is_some_and(|other| variables::told(other.env).is_some());
             let given = self
                 .given(setting)
                 .filter(|_| !typed_other && !told_other)
                 .map(|given| given.value);
-            let env = (!typed_other).then_some(setting.env);
+            let env = (!typed_other && variables::is_meant(setting.env)).then_some(setting.env);
             for path in setting.commands {
                 let path: Vec<&str> = path.split_whitespace().collect();
                 let concerned = called == "config" || path.first().is_none_or(|c| *c == called);
@@ -189,11 +207,9 @@ impl Layers {
         let flag = text(ContextKind::InvalidArg)?;
         let flag = flag.split_whitespace().next().unwrap_or_default();
         let value = text(ContextKind::InvalidValue)?;
-        if typed
-            .iter()
-            .filter_map(|arg| arg.to_str())
-            .any(|arg| arg == flag || arg.starts_with(&format!("{flag}=")) || arg.contains(value))
-        {
+        let is_typed = |arg: &&str| *arg == flag || arg.starts_with(&format!("{flag}="));
+        let mut words = typed.iter().filter_map(|arg| arg.to_str());
+        if words.any(|arg| is_typed(&arg) || is_short(arg, flag)) {
             return None;
         }
         let mut concerned = SETTINGS.iter().filter(|setting| setting.flag() == flag);
@@ -238,12 +254,22 @@ fn below(
             arg.env(env).value_parser(BoolishValueParser::new())
         }
         (Some(env), _) => arg.env(env),
-        (None, _) => arg,
+        (None, _) => arg.env(None),
     };
     match given {
         Some(value) => arg.default_value(value),
         None => arg,
     }
+}
+
+/// Whether a word is the short form of a flag, with its value or without.
+fn is_short(word: &str, flag: &str) -> bool {
+    let letter = match flag {
+        "--jobs" => "-j",
+        "--quiet" => "-q",
+        _ => return false,
+    };
+    word.starts_with(letter)
 }
 
 /// The flag that means nothing beside this one.
@@ -296,8 +322,8 @@ fn asked_profile(words: &[&str]) -> Option<(String, &'static str)> {
     if let Some(name) = flag {
         return Some((name.to_owned(), "--profile"));
     }
-    let told = env::var(PROFILE).ok().filter(|name| !name.is_empty())?;
-    Some((told, PROFILE))
+    let told = variables::told(PROFILE)?;
+    Some((told.to_string_lossy().into_owned(), PROFILE))
 }
 
 /// As asked, else by whether this is a pipeline, where the file has such a

@@ -30,6 +30,7 @@ mod schema;
 mod schema_store;
 mod settings;
 mod snapshot;
+mod stage;
 mod triage;
 mod write_back;
 
@@ -71,6 +72,9 @@ pub fn main_impl() -> std::process::ExitCode {
             };
         }
     };
+    for warning in &layers.warnings {
+        complain(&format!("warning: {warning}"));
+    }
     match panic::catch_unwind(AssertUnwindSafe(|| dispatch(cli, &layers))) {
         Ok(code) => code,
         Err(_) => {
@@ -92,8 +96,16 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Check(args) => {
             let color = World::look().is_ok_and(|w| w.color(cli.color, w.stderr_is_terminal));
             let json = args.format == Format::Json;
+            let plans = match run::plans(&args.plans, "check") {
+                Ok(plans) => plans,
+                Err(_) if json => Vec::new(),
+                Err(message) => {
+                    complain(&format!("error: {message}"));
+                    return ExitCode::InvalidInput.into();
+                }
+            };
             let (mut out, mut err) = (io::stdout(), io::stderr());
-            check::check(&args.plans, color, json, &mut out, &mut err).into()
+            check::check(&plans, color, json, &mut out, &mut err).into()
         }
         Command::Config(args) => config::config(&args, layers).into(),
         Command::Apply(args) => in_world(|world| apply::apply(&args, world)),

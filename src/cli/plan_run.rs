@@ -17,8 +17,8 @@ use crate::model::{Event, EventSink, ExitCode, RunReport, StepAnswers, Verdict};
 use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::{Redactor, looks_secret};
-use crate::wire::Recorder;
 use crate::wire::auth::TokenBook;
+use crate::wire::{Recorder, redact_record};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -191,6 +191,12 @@ impl<'a> PlanRun<'a> {
             // It may hold a token, so that it has to be said.
             self.warn(format!("failed to {}", chain(&error)));
         }
+        if wants_tokens
+            && self.recorder.is_some()
+            && let Err(error) = redact_record(&self.report_dir.wire_path(), &self.redactor)
+        {
+            self.warn(format!("the wire record may hold a token: {error}"));
+        }
         if let Some(warning) = self.recorder.as_ref().and_then(Recorder::warning) {
             self.warn(warning);
         }
@@ -220,7 +226,11 @@ impl<'a> PlanRun<'a> {
         if in_matrix.is_none()
             && let Some(own) = write_back.take()
         {
-            code = self.write_back(&own, &mut report, code);
+            let (settled, said) = own.settle(&mut report, code, None);
+            code = settled;
+            for warning in said {
+                self.warn(warning);
+            }
         }
         self.queue.show();
         let told = if self.call.several {
@@ -313,6 +323,7 @@ impl<'a> PlanRun<'a> {
             run_id: call.run_dir.run_id().to_owned(),
             started_at: call.started_at.clone(),
             report_dir: Some(self.report_dir.path().display().to_string()),
+            reports_dir: args.reports.unusual(),
             project_dir: self.project.clone(),
             budgets: budgets(plan, &args.budgets),
             hooks: hooks(plan, args),
@@ -355,30 +366,6 @@ impl<'a> PlanRun<'a> {
             self.warn(format!("failed to {}", chain(&error)));
         }
         Ok(())
-    }
-
-    /// Puts the repairs into the user's file, and says so in the reports. A
-    /// file that can't take them leaves what was asked for undone.
-    fn write_back(
-        &self,
-        write_back: &WriteBack,
-        report: &mut RunReport,
-        mut code: ExitCode,
-    ) -> ExitCode {
-        if report.verdict != Verdict::PassedAfterRepair || !write_back.changes() {
-            return code;
-        }
-        if let Err(why) = write_back.write(report) {
-            self.warn(WriteBack::refused(report, &why));
-            code = ExitCode::NeedsUserHelp;
-        }
-        match write_back.report(report) {
-            Ok(()) => code,
-            Err(error) => {
-                self.warn(error);
-                ExitCode::NeedsUserHelp
-            }
-        }
     }
 
     /// Names variables that count as not set though they are.

@@ -2,8 +2,12 @@
 
 use crate::model::RunReport;
 use serde::Deserialize;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
+/// Its name.
+const RESULTS: &str = "results.json";
 /// A larger one is not read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
@@ -34,4 +38,32 @@ pub fn read_results(input: impl Read) -> Result<Vec<RunReport>, String> {
             several.ok().filter(|all| !all.is_empty()).ok_or(error)
         })
         .map_err(|error| format!("it is no results.json of jelly run: {error}"))
+}
+
+/// The report of an earlier run: its folder, or its `results.json`. The file,
+/// with the reports of all plans.
+///
+/// # Errors
+/// Why it can't be had, with what would help, as it is printed.
+pub fn open_results(report: &Path) -> Result<(PathBuf, Vec<RunReport>), String> {
+    let file = if report.is_dir() || report.extension().is_none_or(|e| e != "json") {
+        report.join(RESULTS)
+    } else {
+        report.to_owned()
+    };
+    let shown = file.display();
+    let opened = File::open(&file).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!(
+            "error: there is no report {shown}\nhelp: a run leaves one (`jelly run PLAN`); where \
+             it lies elsewhere, name its folder, as in reports/latest"
+        ),
+        _ => format!("error: failed to read the report {shown}: {error}"),
+    })?;
+    let reports = read_results(opened).map_err(|why| {
+        format!(
+            "error: failed to read the report {shown}: {why}\nhelp: name the folder of a run, as \
+             in reports/latest"
+        )
+    })?;
+    Ok((file, reports))
 }

@@ -69,7 +69,7 @@ fn open_call(
 ) -> Result<(Call, Vec<PathBuf>, Vec<Job>), ExitCode> {
     let interrupt = interrupt::listen()
         .map_err(|error| fault(&format!("signals can't be listened for: {error}")))?;
-    let paths = plans(&args, world).map_err(|message| {
+    let paths = plans(&args.plans, "run").map_err(|message| {
         complain(&format!("error: {message}"));
         ExitCode::InvalidInput
     })?;
@@ -166,16 +166,20 @@ fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from) * 2
 }
 
-/// The plans to run: as named, or those of `plans/`.
-fn plans(args: &RunArgs, world: &World) -> Result<Vec<PathBuf>, String> {
-    if !args.plans.is_empty() {
-        return Ok(args.plans.clone());
+/// The plans that are meant: as named, or those of `plans/`.
+///
+/// # Errors
+/// There are none, as it is to be printed behind "error:".
+pub fn plans(named: &[PathBuf], command: &str) -> Result<Vec<PathBuf>, String> {
+    if !named.is_empty() {
+        return Ok(named.to_vec());
     }
     let folder = Path::new("plans");
     let none = || {
+        let shown = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         format!(
-            "no plan was named, and there is none in {}\nhelp: jelly run PLAN.yaml",
-            world.cwd.join(folder).display()
+            "no plan was named, and there is none in {}\nhelp: jelly {command} PLAN.yaml",
+            shown.display()
         )
     };
     let entries = folder.read_dir().map_err(|_| none())?;

@@ -4,15 +4,17 @@
 mod pending;
 
 use super::args::{ColorChoice, ReportsDir};
+use super::ask::choose;
 use super::paint::{BOLD, DIM, Paint};
+use super::results::open_results;
 use super::run::complain;
 use super::settings::World;
 use crate::model::ExitCode;
 use crate::text::{plural, sanitize};
 use clap::{Args, Subcommand};
 use pending::{Pending, find};
-use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// A text of one line and at most so many bytes is compared word by word.
 const SHORT: usize = 200;
@@ -62,9 +64,17 @@ enum Choice {
 
 pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitCode {
     let (Verb::Review(which) | Verb::Accept(which) | Verb::Reject(which)) = &args.verb;
-    let folder = which.report.clone();
-    let folder = folder.unwrap_or_else(|| which.reports.latest());
-    let found = find(&folder, &which.names, which.plan.as_deref());
+    let report = which.report.clone();
+    let report = report.unwrap_or_else(|| which.reports.latest());
+    let (file, reports) = match open_results(&report) {
+        Ok(opened) => opened,
+        Err(refusal) => {
+            complain(&sanitize(&refusal));
+            return ExitCode::InvalidInput;
+        }
+    };
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let found = find(folder, &reports, &which.names, which.plan.as_deref());
     let (pending, refusals) = match found {
         Ok(found) => found,
         Err(why) => {
@@ -192,19 +202,8 @@ fn is_short(text: &str) -> bool {
 /// Asks until there is an answer; the end of the input ends the review.
 fn ask(one: &Pending, paint: Paint) -> Result<Choice, String> {
     say(&shown(one, paint))?;
-    loop {
-        let mut out = io::stdout();
-        let asked = write!(out, "[a]ccept, [r]eject, [s]kip, [q]uit? ").and_then(|()| out.flush());
-        asked.map_err(|error| format!("the question can't be shown: {error}"))?;
-        let mut line = String::new();
-        let read = io::stdin().lock().read_line(&mut line);
-        if read.map_err(|error| format!("the answer can't be read: {error}"))? == 0 {
-            return Ok(Choice::Quit);
-        }
-        if let Some(choice) = choice_of(&line) {
-            return Ok(choice);
-        }
-    }
+    let chosen = choose("[a]ccept, [r]eject, [s]kip, [q]uit? ", choice_of)?;
+    Ok(chosen.unwrap_or(Choice::Quit))
 }
 
 fn choice_of(line: &str) -> Option<Choice> {

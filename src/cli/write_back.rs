@@ -26,32 +26,59 @@ pub struct WriteBack {
 }
 
 impl WriteBack {
-    /// Whether the run ended with another text than it began with.
-    pub fn changes(&self) -> bool {
-        self.repaired.text != self.original.text
+    /// Puts the repairs of a run that they made green into the file, where
+    /// nothing `forbids` it, and says in the reports what became of them.
+    /// Returns the exit code and what is to be said besides.
+    pub fn settle(
+        &self,
+        report: &mut RunReport,
+        code: ExitCode,
+        forbids: Option<&str>,
+    ) -> (ExitCode, Vec<String>) {
+        let changes = self.repaired.text != self.original.text;
+        let mut code = code;
+        let mut said = Vec::new();
+        if !report.verdict.is_green() {
+            let kept = if changes {
+                "; repair.patch of the report holds what was tried"
+            } else {
+                ""
+            };
+            said.push(format!(
+                "no repair was written: that is done only where the run is green with it{kept}"
+            ));
+        } else if !changes || report.verdict != Verdict::PassedAfterRepair {
+            return (code, said);
+        } else if let Err(why) = self.write(forbids) {
+            // What was asked for is left undone: that is no success.
+            said.push(format!("the repairs were not written: {why}"));
+            report.verdict = Verdict::NeedsUserHelp;
+            report.needs_user_help = true;
+            code = ExitCode::NeedsUserHelp;
+            report.exit_code = code.code();
+        } else {
+            report.repairs_written = true;
+        }
+        report.warnings.extend(said.iter().cloned());
+        if let Err(why) = self.report(report) {
+            code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
+            said.push(why);
+        }
+        (code, said)
     }
 
-    /// Puts the repairs into the file, and says so in the report; the reason
-    /// where the file can't take them.
-    pub fn write(&self, report: &mut RunReport) -> Result<(), String> {
-        let written = self.repaired.replace(&self.original);
-        written.map_err(|error| error.to_string())?;
-        report.repairs_written = true;
-        Ok(())
-    }
-
-    /// What was asked for is left undone: that is no success.
-    pub fn refused(report: &mut RunReport, why: &str) -> String {
-        let warning = format!("the repairs were not written: {why}");
-        report.warnings.push(warning.clone());
-        report.verdict = Verdict::NeedsUserHelp;
-        report.needs_user_help = true;
-        report.exit_code = ExitCode::NeedsUserHelp.code();
-        warning
+    fn write(&self, forbids: Option<&str>) -> Result<(), String> {
+        match forbids {
+            Some(why) => Err(why.to_owned()),
+            None => {
+                let written = self.repaired.replace(&self.original);
+                written.map_err(|error| error.to_string())
+            }
+        }
     }
 
     /// Writes the reports again, as they stand now.
-    pub fn report(&self, report: &RunReport) -> Result<(), String> {
+    fn report(&self, report: &RunReport) -> Result<(), String> {
         let text = self.redactor.redact(&self.repaired.text);
         let extras = Extras {
             repaired_plan: Some(text.as_ref()),
@@ -81,28 +108,11 @@ impl Call {
             let Some(write_back) = end.write_back.take() else {
                 continue;
             };
-            if end.report.verdict != Verdict::PassedAfterRepair || !write_back.changes() {
-                continue;
-            }
-            let written = match &why {
-                Some(why) => Err(why.clone()),
-                None => write_back.write(&mut end.report),
-            };
-            let mut said = Vec::new();
-            if let Err(why) = written {
-                end.code = ExitCode::NeedsUserHelp;
-                let path = end.report.plan.path.clone();
-                said.push(format!(
-                    "{path}: {}",
-                    WriteBack::refused(&mut end.report, &why)
-                ));
-            }
-            if let Err(why) = write_back.report(&end.report) {
-                end.code = ExitCode::NeedsUserHelp;
-                said.push(why);
-            }
+            let (code, said) = write_back.settle(&mut end.report, end.code, why.as_deref());
+            end.code = code;
             for warning in said {
-                complain(&format!("warning: {}", sanitize(&warning)));
+                let path = &end.report.plan.path;
+                complain(&sanitize(&format!("warning: {path}: {warning}")));
             }
         }
     }

@@ -41,6 +41,7 @@ const UV_VALUES: &[&str] = &[
     "--extra-index-url",
     "--index",
     "--directory",
+    "--project",
     "--refresh-package",
 ];
 const DOCKER_VALUES: &[&str] = &[
@@ -157,12 +158,10 @@ pub(super) fn package<'a>(command: &'a str, args: &[&'a str]) -> Option<Package<
             ..found
         });
     }
-    let launcher = LAUNCHERS.iter().find(|launcher| {
-        launcher.command == name
-            && args.len() >= launcher.then.len()
-            && launcher.then.iter().zip(args).all(|(a, b)| a == b)
-    })?;
-    let (index, spec) = spec(launcher, args)?;
+    let launcher = launcher_of(name, args)?;
+    let (index, spec) = specs(launcher, args)
+        .into_iter()
+        .find(|(_, spec)| !is_node(launcher, spec))?;
     // Of this machine, or of a repository: its version is elsewhere.
     if spec.starts_with(['.', '/', '~']) || spec.contains("://") || spec.contains("${") {
         return None;
@@ -181,26 +180,115 @@ pub(super) fn package<'a>(command: &'a str, args: &[&'a str]) -> Option<Package<
     })
 }
 
-fn spec<'a>(launcher: &Launcher, args: &[&'a str]) -> Option<(usize, &'a str)> {
+/// Which argument names the Node or the Python that the server is to run on,
+/// and what it says: `node@16` for npx, `--python 3.9` for uv.
+pub(super) fn runtime<'a>(command: &str, args: &[&'a str]) -> Option<(usize, &'a str)> {
+    let name = name_of(command);
+    if matches!(name, "uv" | "uvx") {
+        let flag = args
+            .iter()
+            .position(|arg| matches!(*arg, "-p" | "--python") || arg.starts_with("--python="))?;
+        return match args[flag].strip_prefix("--python=") {
+            Some(version) => Some((flag, version)),
+            None => Some((flag + 1, *args.get(flag + 1)?)),
+        };
+    }
+    let launcher = launcher_of(name, args)?;
+    specs(launcher, args)
+        .into_iter()
+        .find(|(_, spec)| is_node(launcher, spec))
+}
+
+/// Where the flags of a launcher stand, before what it starts.
+pub(super) fn flags_at(command: &str, args: &[&str]) -> usize {
+    let name = name_of(command);
+    if name == "uv" {
+        return args
+            .iter()
+            .position(|arg| *arg == "run")
+            .map_or(0, |run| run + 1);
+    }
+    launcher_of(name, args).map_or(0, |launcher| launcher.then.len())
+}
+
+/// The words of a command up to the program that it starts, without those
+/// that are the program's own.
+pub(super) fn up_to_program(command: &str, args: &[&str]) -> usize {
+    let last_spec = launcher_of(name_of(command), args).and_then(|launcher| {
+        let found = specs(launcher, args);
+        let (last, _) = *found.last()?;
+        let named_by_flag = last > 0 && launcher.package_flags.contains(&args[last - 1])
+            || args[last].starts_with('-');
+        // Behind packages comes the program, and perhaps `--` before it.
+        let program = |index: usize| {
+            let own = args
+                .iter()
+                .skip(index + 1)
+                .position(|arg| !arg.starts_with('-'));
+            own.map_or(args.len(), |own| index + 2 + own)
+        };
+        Some(if named_by_flag || is_node(launcher, args[last]) {
+            program(last)
+        } else {
+            last + 1
+        })
+    });
+    last_spec.unwrap_or_else(|| {
+        let starts_module = |arg: &&str| *arg == "-m";
+        if let Some(module) = args.iter().position(starts_module) {
+            return (module + 2).min(args.len());
+        }
+        let values: &[&str] = if name_of(command) == "uv" {
+            UV_VALUES
+        } else {
+            &[]
+        };
+        let is_value = |index: usize| index > 0 && values.contains(&args[index - 1]);
+        let first = args.iter().enumerate().position(|(index, arg)| {
+            let is_word = !arg.starts_with('-') && !is_value(index);
+            is_word && !matches!(*arg, "run" | "exec" | "start" | "tool")
+        });
+        first.map_or(0, |first| first + 1)
+    })
+}
+
+fn launcher_of(name: &str, args: &[&str]) -> Option<&'static Launcher> {
+    LAUNCHERS.iter().find(|launcher| {
+        launcher.command == name
+            && args.len() >= launcher.then.len()
+            && launcher.then.iter().zip(args).all(|(a, b)| a == b)
+    })
+}
+
+/// Node itself, which is on npm as well.
+fn is_node(launcher: &Launcher, spec: &str) -> bool {
+    matches!(launcher.kind, Kind::Npm) && (spec == "node" || spec.starts_with("node@"))
+}
+
+/// All packages that are named: those of flags, else the first word that is
+/// none.
+fn specs<'a>(launcher: &Launcher, args: &[&'a str]) -> Vec<(usize, &'a str)> {
+    let mut found = Vec::new();
     let mut words = args.iter().copied().enumerate().skip(launcher.then.len());
     while let Some((index, word)) = words.next() {
-        if launcher.package_flags.contains(&word) {
-            return words.next();
-        }
         let joined = launcher.package_flags.iter().find_map(|flag| {
             word.strip_prefix(flag)
                 .and_then(|rest| rest.strip_prefix('='))
         });
-        if let Some(spec) = joined {
-            return Some((index, spec));
-        }
-        if launcher.value_flags.contains(&word) {
+        if launcher.package_flags.contains(&word) {
+            found.extend(words.next());
+        } else if let Some(spec) = joined {
+            found.push((index, spec));
+        } else if launcher.value_flags.contains(&word) {
             words.next();
         } else if !word.starts_with('-') {
-            return Some((index, word));
+            if found.is_empty() {
+                found.push((index, word));
+            }
+            break;
         }
     }
-    None
+    found
 }
 
 /// One version, and no range or tag.
@@ -237,7 +325,7 @@ fn is_pinned_image(spec: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{name_of, package};
+    use super::{name_of, package, runtime, up_to_program};
 
     #[test]
     fn packages_are_found_behind_the_launchers_flags() {
@@ -248,6 +336,12 @@ mod tests {
             ("npx b@^1.2", "b@^1.2", false),
             ("npx --package=b@1.0 cmd", "b@1.0", true),
             ("npx -p b cmd", "b", false),
+            ("npx -y -p node@12 -p b cmd", "b", false),
+            (
+                "npx --package=node@12 --package=b@1.0 -- cmd",
+                "b@1.0",
+                true,
+            ),
             ("pnpm dlx b", "b", false),
             ("cmd /c npx -y b", "b", false),
             (r"C:\node\npx.cmd -y b", "b", false),
@@ -280,10 +374,57 @@ mod tests {
             "npx",
             "uv run x.py",
             "npm start",
+            "npx -y node@16 x.js",
         ] {
             let words: Vec<&str> = line.split(' ').collect();
             assert_eq!(package(words[0], &words[1..]), None, "{line}");
         }
         assert_eq!(name_of("/usr/bin/npx"), "npx");
+    }
+
+    #[test]
+    fn the_runtime_and_the_programs_own_words_are_told_apart() {
+        for (line, named, shown) in [
+            ("npx -y b --flag x", None, "npx -y b"),
+            (
+                "npx -y -p node@12 -p b cmd --flag",
+                Some("node@12"),
+                "npx -y -p node@12 -p b cmd",
+            ),
+            (
+                "npx --package=node@12 --package=b -- cmd x",
+                Some("node@12"),
+                "npx --package=node@12 --package=b -- cmd",
+            ),
+            (
+                "npx -y node@16 x.js --flag",
+                Some("node@16"),
+                "npx -y node@16 x.js",
+            ),
+            (
+                "uvx --python 3.9 b --flag",
+                Some("3.9"),
+                "uvx --python 3.9 b",
+            ),
+            (
+                "uv run --python=3.9 x.py --flag",
+                Some("3.9"),
+                "uv run --python=3.9 x.py",
+            ),
+            (
+                "uv run --directory /d b --flag",
+                None,
+                "uv run --directory /d b",
+            ),
+            ("python3 -m b --flag", None, "python3 -m b"),
+            ("node x.js --flag", None, "node x.js"),
+            ("srv --flag", None, "srv"),
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            let found = runtime(words[0], &words[1..]).map(|(_, spec)| spec);
+            assert_eq!(found, named, "{line}");
+            let end = up_to_program(words[0], &words[1..]);
+            assert_eq!(words[..=end].join(" "), shown, "{line}");
+        }
     }
 }

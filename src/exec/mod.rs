@@ -42,3 +42,4 @@ pub use run::{Executed, Iteration, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
 pub use snapshots::{digest as snapshot_digest, path_of as snapshot_path, same as is_snapshot};
+pub use volatile::settled;

@@ -2,6 +2,7 @@
 //! type next, told as one colleague tells another. Deterministic.
 
 use super::help_problem::{Case, problem};
+use super::run::PassedOver;
 use super::verdict::{Course, Taint};
 use crate::model::{
     Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Side, Standing, StepReport,
@@ -17,6 +18,9 @@ use std::time::Duration;
 pub(super) struct HelpContext<'a> {
     pub plan: &'a Plan,
     pub course: &'a Course,
+    pub passed_over: &'a [PassedOver],
+    /// As of [`LoopSettings`](super::LoopSettings).
+    pub reports_dir: Option<&'a str>,
     pub redactor: &'a Redactor,
 }
 

@@ -3,8 +3,9 @@
 use super::help::HelpContext;
 use crate::model::{
     ActionKind, Assertion, Because, Exit, FailureReport, HelpProblem, IterationReport, Phase,
-    RepairReport, Standing, StepState,
+    Standing, StepState,
 };
+use crate::plan::Operator;
 use crate::text::{one_line, plural, shell_command, shell_word};
 
 /// How much of a value or a line is quoted, in bytes.
@@ -30,7 +31,7 @@ pub(super) fn problem(
         step: case.failure.step.clone(),
         evidence: evidence(case.failure, &what),
         what,
-        tried: tried(case, iterations),
+        tried: tried(case, iterations, context),
         next: next(case, context),
     }
 }
@@ -166,7 +167,11 @@ fn compared(assertion: &Assertion) -> String {
 }
 
 /// What the loop did about it, iteration by iteration.
-fn tried(case: &Case<'_>, iterations: &[IterationReport]) -> Vec<String> {
+fn tried(
+    case: &Case<'_>,
+    iterations: &[IterationReport],
+    context: &HelpContext<'_>,
+) -> Vec<String> {
     let mut tried = Vec::new();
     for iteration in iterations {
         let action = &iteration.action;
@@ -174,7 +179,7 @@ fn tried(case: &Case<'_>, iterations: &[IterationReport]) -> Vec<String> {
             .failures
             .iter()
             .any(|f| f.diagnosis.test_fingerprint == case.failure.diagnosis.test_fingerprint);
-        for repair in action.repairs.iter().filter(|r| is_about(r, case)) {
+        for repair in action.repairs.iter().filter(|r| is_about(&r.target, case)) {
             tried.push(format!(
                 "repair {}: {}{}",
                 repair.id,
@@ -208,14 +213,19 @@ fn tried(case: &Case<'_>, iterations: &[IterationReport]) -> Vec<String> {
             tried.push(format!("{again} (iteration {})", iteration.index + 1));
         }
     }
+    let passed = context.passed_over.iter();
+    tried.extend(
+        passed
+            .filter(|passed| is_about(&passed.target, case))
+            .map(|passed| passed.told.clone()),
+    );
     tried
 }
 
 /// A repair is about this problem if its target is the server or a step of it.
-fn is_about(repair: &RepairReport, case: &Case<'_>) -> bool {
+fn is_about(target: &str, case: &Case<'_>) -> bool {
     let names = |section: &str, name: &str| {
-        repair
-            .target
+        target
             .strip_prefix(section)
             .and_then(|rest| rest.strip_prefix(name))
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -235,12 +245,16 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     let diagnosis = &failure.diagnosis;
     let plan = context.plan_word();
     let mut next = Vec::new();
+    let mut snapshots = snapshots(case, context);
     let doubtful = diagnosis.standing == Some(Standing::NeverPassed);
     if doubtful {
         let at = failure.at.as_deref().unwrap_or("the plan");
-        next.push(format!(
-            "if the server is right, correct the expectation at {at}"
-        ));
+        next.push(if snapshots.is_empty() {
+            format!("if the server is right, correct the expectation at {at}")
+        } else {
+            format!("if the server is right, store what it answered for the expectation at {at}:")
+        });
+        next.append(&mut snapshots);
         next.push("if the plan is right, mend the server".to_owned());
     }
     let outlives = diagnosis.excused.as_deref() == Some("not_repeatable");
@@ -259,6 +273,18 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
             .filter(|line| !readings_said || line.starts_with("$ "))
             .cloned(),
     );
+    if !snapshots.is_empty() {
+        next.push("where the new answer is right, store it:".to_owned());
+        next.append(&mut snapshots);
+    }
+    if let Some(folder) = context.reports_dir {
+        for line in next
+            .iter_mut()
+            .filter(|l| l.starts_with("$ jelly snapshot "))
+        {
+            line.push_str(&format!(" --reports-dir {}", shell_word(folder)));
+        }
+    }
     let started_by_us = match failure.phase {
         Phase::Spawn | Phase::Handshake | Phase::List => !failure.argv.is_empty(),
         Phase::Config | Phase::Call | Phase::Assert | Phase::Teardown => false,
@@ -289,6 +315,31 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         push_new(&mut next, format!("$ jelly run {plan} --trust-plan"));
     }
     next
+}
+
+/// The commands that review and store what was answered instead of snapshots.
+fn snapshots(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
+    let failure = case.failure;
+    let step = failure.step.as_deref().and_then(|id| context.plan.step(id));
+    let predicates = step.into_iter().flat_map(|step| step.expect.predicates());
+    let mismatched = predicates.filter(|predicate| {
+        let source = &context.plan.source;
+        predicate.operator == Operator::Snapshot
+            && failure
+                .assertion
+                .as_ref()
+                .is_some_and(|assertion| assertion.at.as_ref() == Some(&source.at(predicate.at)))
+    });
+    let name = mismatched
+        .filter_map(|predicate| predicate.operand.as_str())
+        .next();
+    name.map_or_else(Vec::new, |name| {
+        let plan = context.plan_word();
+        vec![
+            format!("$ jelly snapshot review --plan {plan}"),
+            format!("$ jelly snapshot accept {name} --plan {plan}"),
+        ]
+    })
 }
 
 /// Advice may name the same command already.

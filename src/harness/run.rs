@@ -1,7 +1,7 @@
 //! The driver round the decision: it executes, waits, runs hooks, applies
 //! repairs and hands out reports. What happens next is not its business.
 
-use super::apply;
+use super::apply::{self, Inapplicable};
 use super::assemble;
 use super::decide::{Action, Decision, LoopState};
 use super::executor::{Executor, IterationContext};
@@ -66,6 +66,7 @@ pub(super) struct Run<'a, E, H> {
     pub(super) course: Course,
     pub(super) last: Standings,
     pub(super) warnings: Vec<String>,
+    pub(super) passed_over: Vec<PassedOver>,
 }
 
 impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
@@ -101,6 +102,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 code: false,
             },
             warnings: Vec::new(),
+            passed_over: Vec::new(),
             settings,
             around,
         }
@@ -174,7 +176,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 
     /// Diagnoses each failure and finds what could mend it.
-    fn look(&self, record: &IterationRecord) -> Vec<Seen> {
+    fn look(&mut self, record: &IterationRecord) -> Vec<Seen> {
         let scope = self.settings.scope(&self.plan);
         let facts = Facts {
             project_dir: &self.settings.project_dir,
@@ -183,30 +185,55 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             fs: self.around.fs,
         };
         let repairs_allowed = self.settings.effective_budgets().mcp_repairs > 0;
-        record
-            .failures
-            .iter()
-            .map(|failure| {
-                let diagnosis = (self.around.diagnose)(failure);
-                let mut proposals = Vec::new();
-                if repairs_allowed {
-                    proposals = propose(&self.plan, failure, &diagnosis, &facts);
-                    proposals.retain(|p| self.makes_sense(p));
+        let mut seen = Vec::with_capacity(record.failures.len());
+        for failure in &record.failures {
+            let diagnosis = (self.around.diagnose)(failure);
+            let mut proposals = Vec::new();
+            if repairs_allowed {
+                for proposal in propose(&self.plan, failure, &diagnosis, &facts) {
+                    match self.sense(&proposal) {
+                        Ok(()) => proposals.push(proposal),
+                        // Nobody misses what would do nothing, nor what comes
+                        // after a repair that fits.
+                        Err(Some(why)) if proposals.is_empty() => self.pass_over(&proposal, &why),
+                        Err(_) => {}
+                    }
                 }
-                Seen {
-                    failure: failure.clone(),
-                    diagnosis,
-                    proposals,
-                }
-            })
-            .collect()
+            }
+            seen.push(Seen {
+                failure: failure.clone(),
+                diagnosis,
+                proposals,
+            });
+        }
+        seen
     }
 
-    /// A repair whose effect would change nothing is not applicable.
-    fn makes_sense(&self, proposal: &Proposal) -> bool {
-        let quarantines = proposal.quarantine.iter();
-        apply::edited(&self.plan, proposal, self.settings).is_ok()
-            && quarantines.clone().all(|id| !self.quarantined.contains(id))
+    /// Whether a repair would change something; why it can't, where it would
+    /// if the plan were written otherwise.
+    fn sense(&self, proposal: &Proposal) -> Result<(), Option<Inapplicable>> {
+        let mut quarantines = proposal.quarantine.iter();
+        match apply::edited(&self.plan, proposal, self.settings) {
+            Ok(_) if quarantines.all(|id| !self.quarantined.contains(id)) => Ok(()),
+            Ok(_) | Err(Inapplicable::NoChange) => Err(None),
+            Err(why) => Err(Some(why)),
+        }
+    }
+
+    /// Says once why a repair is not made.
+    fn pass_over(&mut self, proposal: &Proposal, why: &Inapplicable) {
+        let passed = PassedOver {
+            target: proposal.target.clone(),
+            told: format!(
+                "the repair {} of {} was passed over: failed to {why}",
+                proposal.id, proposal.target
+            ),
+        };
+        if !self.passed_over.contains(&passed) {
+            let message = self.settings.redactor.redact(&passed.told).into_owned();
+            self.emit(Event::Warning { message });
+            self.passed_over.push(passed);
+        }
     }
 
     /// Decides, and applies the repairs that were decided on. A repair that
@@ -261,11 +288,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                     applied.proposals.push(proposal.clone());
                 }
                 Err(why) => {
-                    let warning = format!(
-                        "the repair {} of {} was passed over: failed to {why}",
-                        proposal.id, proposal.target
-                    );
-                    self.warn(&warning);
+                    self.pass_over(proposal, &why);
                     refused.push(proposal.clone());
                 }
             }
@@ -369,6 +392,15 @@ pub(super) struct Pass {
     pub(super) record: IterationRecord,
     pub(super) steps: BTreeMap<String, StepFacts>,
     pub(super) seen: Vec<Seen>,
+}
+
+/// A repair that would help, and can't be made as the plan is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PassedOver {
+    /// As of the [`Proposal`].
+    pub(super) target: String,
+    /// A sentence.
+    pub(super) told: String,
 }
 
 /// Repairs that were applied to a copy of the plan.

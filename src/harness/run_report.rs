@@ -39,11 +39,21 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         HelpContext {
             plan: &self.plan,
             course: &self.course,
+            passed_over: &self.passed_over,
+            reports_dir: self.settings.reports_dir.as_deref(),
             redactor: &self.settings.redactor,
         }
     }
 
     fn report(&self, ending: &Ending, help_summary: Option<HelpSummary>) -> RunReport {
+        let tried = |told: &String| {
+            let mut problems = help_summary.iter().flat_map(|help| &help.problems);
+            problems.any(|problem| problem.tried.contains(told))
+        };
+        let mut warnings = self.warnings.clone();
+        let passed_over = self.passed_over.iter();
+        let passed_over = passed_over.map(|p| self.settings.redactor.redact(&p.told).into_owned());
+        warnings.extend(passed_over.filter(|told| !tried(told)));
         let repair_diff = apply::diff(&self.original, &self.plan.source, &self.settings.redactor);
         RunReport {
             schema_version: SCHEMA_VERSION,
@@ -67,7 +77,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             iterations: self.iterations.clone(),
             repair_diff: (!repair_diff.is_empty()).then_some(repair_diff),
             repairs_written: false,
-            warnings: self.warnings.clone(),
+            warnings,
         }
     }
 
@@ -76,9 +86,10 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     pub(super) fn finish(mut self) -> Outcome {
         let mut ending = conclude(self.last, &self.course);
         let mut report = self.conclusion(&ending);
+        let warned = self.warnings.len();
         self.publish(&report);
         let reconsidered = conclude(self.last, &self.course);
-        if reconsidered != ending || report.warnings != self.warnings {
+        if reconsidered != ending || warned != self.warnings.len() {
             ending = reconsidered;
             report = self.conclusion(&ending);
         }

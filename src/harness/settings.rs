@@ -18,6 +18,9 @@ pub struct LoopSettings {
     pub started_at: String,
     /// As shown in the report.
     pub report_dir: Option<String>,
+    /// Where reports go, where that is not the default: what commands to paste
+    /// have to say.
+    pub reports_dir: Option<String>,
     /// Absolute.
     pub project_dir: PathBuf,
     /// As resolved from plan, settings and flags; a track without a hook, or

@@ -2,17 +2,21 @@
 
 use super::choice::words;
 use super::draft::Folder;
-use super::sample::{Paths, is_refused, sample};
+use super::sample::{Paths, sample};
 use super::tool::Tool;
 use super::values::all_written;
 use crate::plan::Template;
 use serde_json::{Map, Value};
 
-/// Arguments to try, and the names of those that are missing in all of them.
+/// So often a tool is called with other arguments.
+const MAX_TRIES: usize = 3;
+
+/// Arguments to try; where there are none to be sent, those that a person would
+/// complete, with the names of what is missing.
 pub(super) fn arguments(
     tool: &Tool,
     folder: Option<&Folder>,
-) -> (Vec<Map<String, Value>>, Vec<String>) {
+) -> (Vec<Map<String, Value>>, Option<Vec<String>>) {
     let file = folder.and_then(|folder| {
         let name = folder.file.as_ref()?;
         let join = |path: &str, name: &str| format!("{}/{name}", path.trim_end_matches('/'));
@@ -40,8 +44,13 @@ pub(super) fn arguments(
     } else {
         [folder, file]
     };
+    let as_written = |args: &Map<String, Value>| -> Map<String, Value> {
+        let item = |(name, value): (&String, &Value)| (name.clone(), all_written(value, &known));
+        args.iter().map(item).collect()
+    };
     let mut tries: Vec<Map<String, Value>> = Vec::new();
-    let mut missing: Option<(Map<String, Value>, Vec<String>)> = None;
+    let mut open: Option<Vec<String>> = None;
+    let mut drafts = Vec::new();
     for either in order {
         let (file, folder, either) = paths(either);
         let paths = Paths {
@@ -50,26 +59,20 @@ pub(super) fn arguments(
             either: either.as_deref(),
         };
         let found = sample(&tool.input, paths);
-        let args = match all_written(&Value::Object(found.args.clone()), &known) {
-            Value::Object(args) => args,
-            _ => Map::new(),
-        };
-        let mut blanks = found.blanks;
-        if blanks.is_empty() && is_refused(&tool.input, &found.args) {
-            blanks = tool
-                .required()
-                .iter()
-                .map(|name| (*name).to_owned())
-                .collect();
+        for args in found.tries.iter().map(as_written) {
+            if !tries.contains(&args) {
+                tries.push(args);
+            }
         }
-        if !blanks.is_empty() {
-            missing.get_or_insert((args, blanks));
-        } else if !tries.contains(&args) {
-            tries.push(args);
-        }
+        drafts.push(as_written(&found.draft));
+        open.get_or_insert(found.blanks);
     }
-    match (tries.is_empty(), missing) {
-        (true, Some((args, blanks))) => (vec![args], blanks),
-        (_, _) => (tries, Vec::new()),
+    tries.truncate(MAX_TRIES);
+    match tries.is_empty() {
+        true => {
+            drafts.truncate(1);
+            (drafts, open)
+        }
+        false => (tries, None),
     }
 }

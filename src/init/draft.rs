@@ -11,7 +11,6 @@ use super::shape::reduced;
 use super::tool::{Tool, about};
 use super::values::{all_written, item, one_path, written};
 use crate::model::Inventory;
-use crate::plan::has_reference;
 use crate::text::one_line;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -66,7 +65,9 @@ pub struct Called {
 pub enum Outcome {
     /// With the answer where it was kept.
     Passed(Option<Value>),
-    /// Why not.
+    /// The server's answer was an error: other arguments may do.
+    Refused(String),
+    /// Why not, whatever it is called with.
     Failed(String),
     /// It was not its turn.
     NotRun,
@@ -90,6 +91,10 @@ pub(super) struct Step {
     pub what: What,
     /// Arguments to try, one after the other, as the plan writes them.
     pub tries: Vec<Map<String, Value>>,
+    /// Which of them it has now.
+    pub tried: usize,
+    /// Why the ones before were refused.
+    refused: Option<String>,
     pub expect: Map<String, Value>,
     /// Why it is left to a person.
     pub left: Option<String>,
@@ -108,18 +113,18 @@ impl What {
     /// The key of a step, and its value.
     pub fn entry(&self) -> (&'static str, Value) {
         match self {
-            Self::Tool(tool) => ("tool", Value::from(tool.name.as_str())),
+            Self::Tool(tool) => ("tool", written(&tool.name)),
             Self::List(list) => ("list", Value::from(*list)),
             Self::Read(uri) => ("read", written(uri)),
-            Self::Prompt(name) => ("prompt", Value::from(name.as_str())),
+            Self::Prompt(name) => ("prompt", written(name)),
             Self::Request(method) => ("request", Value::from(*method)),
         }
     }
 }
 
-/// Whether a name can stand in a step: it is no template, and there is one.
+/// Whether a name can stand in a step: there is one.
 fn can_be_named(name: &str) -> bool {
-    !name.is_empty() && name.len() <= MAX_NAME && !has_reference(name)
+    !name.is_empty() && name.len() <= MAX_NAME
 }
 
 impl Draft {
@@ -164,6 +169,8 @@ impl Draft {
             about: about.to_owned(),
             what,
             tries: vec![Map::new()],
+            tried: 0,
+            refused: None,
             expect: Map::new(),
             left: None,
         });
@@ -197,17 +204,16 @@ impl Draft {
     fn tool(&mut self, id: String, tool: Tool) {
         let (call_all, folder) = (self.settings.call_all, self.settings.folder.clone());
         let chosen = choose(&tool, call_all);
-        let (tries, blanks) = arguments(&tool, folder.as_ref());
+        let (tries, open) = arguments(&tool, folder.as_ref());
         let left = match chosen {
             Err(why) => Some(why.to_owned()),
-            Ok(()) if !blanks.is_empty() => {
-                let names: Vec<String> = blanks.iter().map(|name| format!("`{name}`")).collect();
-                Some(format!(
-                    "nothing says what to call it with: {}",
-                    names.join(", ")
-                ))
-            }
-            Ok(()) => None,
+            Ok(()) => open.map(|names| {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                match names.as_slice() {
+                    [] => "no arguments were found that its schema allows".to_owned(),
+                    names => format!("nothing says what to call it with: {}", names.join(", ")),
+                }
+            }),
         };
         let mut expect = Map::new();
         expect.insert("is_error".to_owned(), Value::Bool(false));
@@ -313,13 +319,16 @@ impl Draft {
             match outcome {
                 Outcome::Passed(answer) => step.hold(answer.as_ref()),
                 Outcome::NotRun => {}
-                Outcome::Failed(why) => match step.what {
+                Outcome::Refused(why) if step.has_more() && step.refused.as_ref() != Some(&why) => {
+                    step.tried += 1;
+                    step.refused = Some(why);
+                }
+                Outcome::Refused(why) | Outcome::Failed(why) => match step.what {
                     What::List("tools") | What::Request(_) => return Err((id, why)),
-                    What::Tool(_) if step.tries.len() > 1 => {
-                        step.tries.remove(0);
-                    }
                     What::Tool(_) | What::List(_) | What::Read(_) | What::Prompt(_) => {
+                        let why = step.refused.take().unwrap_or(why);
                         let why = one_line(&why, QUOTED);
+                        step.tried = 0;
                         step.left = Some(format!(
                             "it was called, and failed: {}",
                             why.trim_end_matches('.')
@@ -362,6 +371,12 @@ impl Draft {
 }
 
 impl Step {
+    /// Whether there are other arguments to try. With the same answer to other
+    /// ones there is no use in it.
+    fn has_more(&self) -> bool {
+        self.tried + 1 < self.tries.len()
+    }
+
     /// Holds what an answer shows that stays the same.
     fn hold(&mut self, answer: Option<&Value>) {
         let Some(answer) = answer else { return };

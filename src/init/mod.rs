@@ -10,6 +10,10 @@ mod arguments;
 mod choice;
 mod draft;
 mod names;
+mod number;
+mod parts;
+mod pattern;
+mod phrase;
 mod sample;
 mod shape;
 #[cfg(test)]

@@ -2,24 +2,25 @@
 //!
 //! Main function: [`sample`].
 
-use super::choice::words;
-use serde_json::{Map, Value};
+use super::number::number;
+use super::parts::{MAX_VALUE, Parts};
+use super::phrase::texts;
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
 
 /// How deep a schema is followed.
 const MAX_DEPTH: usize = 8;
-/// The largest value that is taken over from a schema, in bytes of JSON.
-const MAX_VALUE: usize = 1000;
 /// The longest name of an argument; longer ones are nobody's names.
 const MAX_NAME: usize = 200;
 /// So many items at most are made of an array's `minItems`.
-const MAX_ITEMS: u64 = 4;
+const MAX_ITEMS: usize = 16;
 /// So many parts of a schema are looked at: one that refers to itself in many
 /// places has no end.
 const MAX_PARTS: usize = 500;
 /// The largest arguments that are made, in bytes of JSON.
 const MAX_ARGS: usize = 4000;
-/// How much of a description is searched for an example.
-const MAX_READ: usize = 2000;
+/// So many of the ways through a schema's alternatives are tried.
+const MAX_TURNS: usize = 4;
 
 /// What stands where only a person knows the value.
 pub(super) const BLANK: &str = "TODO";
@@ -35,201 +36,351 @@ pub(super) struct Paths<'a> {
     pub either: Option<&'a str>,
 }
 
-/// Arguments, and the names of those that nothing says a value for: these are
-/// [`BLANK`].
+/// Arguments of a call, in the order in which they are to be tried.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sample {
-    pub args: Map<String, Value>,
+    /// None, where they are not to be sent.
+    pub tries: Vec<Map<String, Value>>,
+    /// What a person would complete.
+    pub draft: Map<String, Value>,
+    /// The names of those in it that nothing says a fitting value for:
+    /// [`BLANK`], or wrong. Where it has none, and is not to be sent, its
+    /// values don't fit together.
     pub blanks: Vec<String>,
 }
 
 /// The required arguments, and those with a default, each by the first that is
 /// there of: `const`, `default`, `examples`, `enum`, an example in the
-/// description, what its name, format and bounds say.
+/// description, what its name, format, pattern and bounds say. The schema is
+/// asked whether they fit.
 pub(super) fn sample(schema: &Value, paths: Paths<'_>) -> Sample {
-    let mut sampler = Sampler {
-        root: schema,
-        paths,
-        blanks: Vec::new(),
-        left: MAX_PARTS,
-    };
-    let mut args = sampler.object(schema, 0, true);
-    let mut blanks = sampler.blanks;
-    if Value::Object(args.clone()).to_string().len() > MAX_ARGS {
-        args = Map::new();
-        blanks = vec!["arguments".to_owned()];
+    // A schema that can't be used says nothing.
+    let judge = jsonschema::validator_for(schema).ok();
+    let mut tries: Vec<Map<String, Value>> = Vec::new();
+    let mut first = None;
+    for turn in 0..MAX_TURNS {
+        let mut sampler = Sampler {
+            root: schema,
+            paths,
+            blanks: Vec::new(),
+            entered: Vec::new(),
+            left: MAX_PARTS,
+            turn,
+            chose: false,
+        };
+        let args = sampler.arguments();
+        let Sampler { blanks, chose, .. } = sampler;
+        let whole = Value::Object(args.clone());
+        let wrong = match (&judge, blanks.is_empty()) {
+            (Some(judge), true) => wrong(judge, &whole),
+            (_, _) => (!blanks.is_empty()).then_some(blanks),
+        };
+        if whole.to_string().len() > MAX_ARGS {
+            first.get_or_insert((Map::new(), Vec::new()));
+        } else if let Some(names) = wrong {
+            first.get_or_insert((args, names));
+        } else if !tries.contains(&args) {
+            tries.push(args);
+        }
+        if !chose {
+            break;
+        }
     }
-    blanks.dedup();
-    Sample { args, blanks }
+    let (draft, blanks) = match (tries.first(), first) {
+        (Some(good), _) => (good.clone(), Vec::new()),
+        (None, first) => first.unwrap_or_default(),
+    };
+    Sample {
+        tries,
+        draft,
+        blanks,
+    }
 }
 
-/// Whether the schema says that these arguments can't be right. A schema that
-/// can't be used says nothing.
-pub(super) fn is_refused(schema: &Value, args: &Map<String, Value>) -> bool {
-    jsonschema::validator_for(schema)
-        .is_ok_and(|validator| !validator.is_valid(&Value::Object(args.clone())))
+/// The names of the arguments that can't be right, where some can't.
+fn wrong(judge: &jsonschema::Validator, args: &Value) -> Option<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    let mut fits = true;
+    for error in judge.iter_errors(args).take(20) {
+        fits = false;
+        let at = error.instance_path().to_string();
+        let name = at.split('/').nth(1).unwrap_or_default();
+        let name = name.replace("~1", "/").replace("~0", "~");
+        if !at.is_empty() && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (!fits).then_some(names)
 }
 
 struct Sampler<'a> {
     root: &'a Value,
     paths: Paths<'a>,
     blanks: Vec<String>,
+    /// What was referred to on the way to where it is: a way back is a circle.
+    entered: Vec<&'a str>,
     /// Of [`MAX_PARTS`].
     left: usize,
+    /// Which of several alternatives comes first.
+    turn: usize,
+    /// There were several.
+    chose: bool,
 }
 
 impl<'a> Sampler<'a> {
-    /// The members that an object can't do without; `defaults` too, where that
-    /// is asked for.
-    fn object(&mut self, schema: &'a Value, depth: usize, defaults: bool) -> Map<String, Value> {
-        let mut members = Map::new();
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let required: Vec<&str> = schema
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
-        for (name, own) in properties.into_iter().flatten() {
-            if name.len() > MAX_NAME {
-                continue;
-            }
-            if required.contains(&name.as_str()) {
-                let value = self.value(name, own, depth);
-                let value = value.unwrap_or_else(|| self.blank(name));
-                members.insert(name.clone(), value);
-            } else if defaults && let Some(value) = default(own) {
-                members.insert(name.clone(), value);
-            }
+    fn arguments(&mut self) -> Map<String, Value> {
+        let mut parts = Parts::default();
+        // What nobody can follow asks for nothing.
+        let _ = self.add(&mut parts, self.root);
+        match self.filled("", parts, true, 0) {
+            Some(Value::Object(args)) => args,
+            _ => Map::new(),
         }
-        for name in required {
-            if !members.contains_key(name) {
-                let blank = self.blank(name);
-                if name.len() <= MAX_NAME {
-                    members.insert(name.to_owned(), blank);
+    }
+
+    /// Adds a schema, and what it refers to. None where nothing fits it, or
+    /// nobody can follow it.
+    fn add(&mut self, parts: &mut Parts<'a>, schema: &'a Value) -> Option<()> {
+        let mut todo = vec![schema];
+        while let Some(schema) = todo.pop() {
+            self.left = self.left.checked_sub(1)?;
+            let map = match schema {
+                Value::Object(map) => map,
+                Value::Bool(false) => return None,
+                // No schema at all says nothing either.
+                Value::Bool(true)
+                | Value::Null
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Array(_) => continue,
+            };
+            parts.layers.push(map);
+            if let Some(to) = map.get("$ref").and_then(Value::as_str) {
+                if self.entered.contains(&to) {
+                    return None;
+                }
+                self.entered.push(to);
+                todo.push(self.root.pointer(to.strip_prefix('#')?)?);
+            }
+            if let Some(Value::Array(all)) = map.get("allOf") {
+                todo.extend(all.iter().rev());
+            }
+            for key in ["anyOf", "oneOf"] {
+                if let Some(Value::Array(some)) = map.get(key) {
+                    parts.choices.push(some);
                 }
             }
+            if map.contains_key("if") {
+                self.chose = true;
+                let key = ["then", "else"][self.turn % 2];
+                todo.extend(map.get(key));
+            }
         }
-        members
+        Some(())
     }
 
-    fn blank(&mut self, name: &str) -> Value {
-        self.blanks.push(name.to_owned());
-        Value::from(BLANK)
+    /// A value that fits all of the schemas.
+    fn value(&mut self, name: &str, schemas: &[&'a Value], depth: usize) -> Option<Value> {
+        let entered = self.entered.len();
+        let mut parts = Parts::default();
+        let found = schemas
+            .iter()
+            .try_for_each(|schema| self.add(&mut parts, schema))
+            .and_then(|()| self.filled(name, parts, false, depth));
+        self.entered.truncate(entered);
+        found
     }
 
-    fn value(&mut self, name: &str, schema: &'a Value, depth: usize) -> Option<Value> {
-        self.left = self.left.checked_sub(1)?;
+    /// A value of a schema; of its alternatives, the first that has one without
+    /// a blank.
+    fn filled(
+        &mut self,
+        name: &str,
+        mut parts: Parts<'a>,
+        is_root: bool,
+        depth: usize,
+    ) -> Option<Value> {
         if depth > MAX_DEPTH {
             return None;
         }
-        let schema = self.resolved(schema)?;
-        if let Some(said) = said(schema) {
+        if !is_root && let Some(said) = parts.said() {
             return Some(said);
         }
-        for key in ["anyOf", "oneOf", "allOf"] {
-            let Some(Value::Array(parts)) = schema.get(key) else {
-                continue;
+        let Some(choice) = parts.choices.pop() else {
+            return match is_root {
+                true => Some(Value::Object(self.object(&parts, true, depth))),
+                false => self.made(name, &parts, depth),
             };
-            // What may be null may be something, too.
-            let found = parts
-                .iter()
-                .filter(|part| part.get("type") != Some(&Value::from("null")))
-                .take(8)
-                .find_map(|part| self.value(name, part, depth + 1));
-            if found.is_some() {
-                return found;
+        };
+        // What may be null may be something, too.
+        let choice: Vec<&Value> = choice
+            .iter()
+            .filter(|part| part.get("type") != Some(&Value::from("null")))
+            .take(8)
+            .collect();
+        self.chose |= choice.len() > 1;
+        let (blanks, entered) = (self.blanks.len(), self.entered.len());
+        let mut first = None;
+        for index in 0..choice.len() {
+            let option = choice[(self.turn + index) % choice.len()];
+            let mut with = parts.clone();
+            let found = self
+                .add(&mut with, option)
+                .and_then(|()| self.filled(name, with, is_root, depth + 1));
+            self.entered.truncate(entered);
+            let open = self.blanks.split_off(blanks);
+            match found {
+                Some(found) if open.is_empty() => return Some(found),
+                Some(found) => {
+                    first.get_or_insert((found, open));
+                }
+                None => {}
             }
         }
-        match kind(schema)? {
-            "string" => self.text(name, schema),
-            "integer" => number(schema, true),
-            "number" => number(schema, false),
+        let (found, open) = first?;
+        self.blanks.extend(open);
+        Some(found)
+    }
+
+    fn made(&mut self, name: &str, parts: &Parts<'a>, depth: usize) -> Option<Value> {
+        match parts.kind()? {
+            "string" => {
+                let texts = texts(name, parts, self.paths);
+                self.chose |= texts.len() > 1;
+                let at = self.turn.min(texts.len().checked_sub(1)?);
+                texts.into_iter().nth(at).map(Value::from)
+            }
+            "integer" => number(name, parts, true),
+            "number" => number(name, parts, false),
             "boolean" => Some(Value::Bool(false)),
-            "array" => self.array(name, schema, depth),
-            "object" => Some(Value::Object(self.object(schema, depth + 1, false))),
+            "array" => self.array(name, parts, depth),
+            "object" => Some(Value::Object(self.object(parts, false, depth))),
             "null" => Some(Value::Null),
             _ => None,
         }
     }
 
-    /// What `$ref` stands for, if it stands for something in the schema.
-    fn resolved(&self, schema: &'a Value) -> Option<&'a Value> {
-        let mut schema = schema;
-        for _ in 0..MAX_DEPTH {
-            let Some(to) = schema.get("$ref").and_then(Value::as_str) else {
-                return Some(schema);
-            };
-            schema = self.root.pointer(to.strip_prefix('#')?)?;
+    /// The members that an object can't do without; `defaults` too, where that
+    /// is asked for.
+    fn object(&mut self, parts: &Parts<'a>, defaults: bool, depth: usize) -> Map<String, Value> {
+        let mut members = Map::new();
+        let required: Vec<&str> = parts
+            .all("required")
+            .filter_map(Value::as_array)
+            .flatten()
+            .filter_map(Value::as_str)
+            .filter(|name| name.len() <= MAX_NAME)
+            .collect();
+        let mut declared: IndexMap<&str, Vec<&Value>> = IndexMap::new();
+        for properties in parts.all("properties").filter_map(Value::as_object) {
+            for (name, own) in properties.iter().filter(|(name, _)| name.len() <= MAX_NAME) {
+                declared.entry(name).or_default().push(own);
+            }
         }
-        None
+        for (name, own) in &declared {
+            if required.contains(name) {
+                let value = self.value(name, own, depth + 1);
+                let value = value.unwrap_or_else(|| self.blank(name));
+                members.insert((*name).to_owned(), value);
+            } else if defaults && let Some(value) = own.iter().find_map(|own| default(own)) {
+                members.insert((*name).to_owned(), value);
+            }
+        }
+        let others = parts.all("additionalProperties").find(|of| of.is_object());
+        for name in required {
+            if members.contains_key(name) {
+                continue;
+            }
+            let value = others.and_then(|of| self.value(name, &[of], depth + 1));
+            let value = value.unwrap_or_else(|| self.blank(name));
+            members.insert(name.to_owned(), value);
+        }
+        let least = parts.least("minProperties").unwrap_or(0);
+        let least = usize::try_from(least).unwrap_or(usize::MAX).min(MAX_ITEMS);
+        for (name, own) in &declared {
+            if members.len() < least
+                && !members.contains_key(*name)
+                && let Some(value) = self.value(name, own, depth + 1)
+            {
+                members.insert((*name).to_owned(), value);
+            }
+        }
+        while members.len() < least {
+            let name = format!("key{}", members.len() + 1);
+            let value = match others {
+                Some(of) => self.value(&name, &[of], depth + 1),
+                None => Some(Value::from("hello")),
+            };
+            let Some(value) = value else { break };
+            members.insert(name, value);
+        }
+        members
     }
 
-    fn array(&mut self, name: &str, schema: &'a Value, depth: usize) -> Option<Value> {
-        let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(1);
-        if least > MAX_ITEMS || schema.get("maxItems") == Some(&Value::from(0)) {
+    fn blank(&mut self, name: &str) -> Value {
+        if !self.blanks.iter().any(|blank| blank == name) {
+            self.blanks.push(name.to_owned());
+        }
+        Value::from(BLANK)
+    }
+
+    fn array(&mut self, name: &str, parts: &Parts<'a>, depth: usize) -> Option<Value> {
+        let bound = |limit: Option<u64>, none: usize| {
+            limit.map_or(none, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
+        };
+        let least = bound(parts.least("minItems"), 0);
+        let most = bound(parts.most("maxItems"), usize::MAX);
+        // Of draft 7 and before, `items` may be a list.
+        let first = parts
+            .all("prefixItems")
+            .chain(parts.all("items"))
+            .find_map(Value::as_array);
+        let rest = parts
+            .all("items")
+            .chain(parts.all("additionalItems"))
+            .find(|items| items.is_object());
+        let many = least.max(first.map_or(1, Vec::len)).min(most);
+        if many > MAX_ITEMS || least > most {
             return None;
         }
-        let items = schema.get("items").filter(|items| items.is_object());
-        let Some(items) = items else {
-            return (least == 0 || schema.get("minItems").is_none()).then(|| Value::Array(vec![]));
-        };
-        let item = self.value(name, items, depth + 1)?;
-        let many = usize::try_from(least.max(1)).ok()?;
-        Some(Value::Array(vec![item; many]))
-    }
-
-    fn text(&self, name: &str, schema: &Value) -> Option<Value> {
-        let format = schema.get("format").and_then(Value::as_str);
-        let told = schema
-            .get("description")
-            .and_then(Value::as_str)
-            .and_then(example_in);
-        let by_format = match format {
-            Some("date-time") => Some("2025-01-01T12:00:00Z"),
-            Some("date") => Some("2025-01-01"),
-            Some("time") => Some("12:00:00Z"),
-            Some("duration") => Some("PT1H"),
-            Some("email" | "idn-email") => Some("user@example.com"),
-            Some("hostname" | "idn-hostname") => Some("example.com"),
-            Some("ipv4") => Some("127.0.0.1"),
-            Some("ipv6") => Some("::1"),
-            Some("uri" | "url" | "iri" | "uri-reference") => Some("https://example.com/"),
-            Some("uuid") => Some("00000000-0000-4000-8000-000000000000"),
-            Some(_) | None => None,
-        };
-        let text = match by_format {
-            Some(text) => text,
-            None => match Named::of(name) {
-                Named::File => self.paths.file?,
-                Named::Folder => self.paths.folder?,
-                Named::Path => self.paths.either?,
-                Named::Other => match told {
-                    Some(told) => told,
-                    None if schema.get("pattern").is_some() => return None,
-                    None => usual(name)?,
-                },
-            },
-        };
-        let length = text.chars().count() as u64;
-        let least = schema.get("minLength").and_then(Value::as_u64).unwrap_or(0);
-        let most = schema.get("maxLength").and_then(Value::as_u64);
-        (length >= least && most.is_none_or(|most| length <= most)).then(|| Value::from(text))
+        let differ = parts.first("uniqueItems") == Some(&Value::Bool(true));
+        let blanks = self.blanks.len();
+        let mut items: Vec<Value> = Vec::new();
+        for index in 0..many {
+            let own = first.and_then(|first| first.get(index)).or(rest);
+            let item = match own {
+                Some(own) => self.value(name, &[own], depth + 1),
+                // Nothing says what is in it: nothing, if that may be.
+                None if least == 0 => break,
+                None => Some(Value::from("hello")),
+            };
+            match item {
+                Some(item) if differ && items.contains(&item) => {
+                    items.push(another(&item, index, own)?);
+                }
+                Some(item) if self.blanks.len() == blanks || least > 0 => items.push(item),
+                // What is in it nobody knows, or has itself in it.
+                Some(_) | None if least == 0 => {
+                    self.blanks.truncate(blanks);
+                    return Some(Value::Array(Vec::new()));
+                }
+                Some(_) | None => return None,
+            }
+        }
+        Some(Value::Array(items))
     }
 }
 
-/// A value that the schema itself names, `null` and what is too large aside.
-fn said(schema: &Value) -> Option<Value> {
-    let good = |value: &&Value| !value.is_null() && value.to_string().len() <= MAX_VALUE;
-    let first = |key: &str| schema.get(key)?.as_array()?.iter().find(good);
-    schema
-        .get("const")
-        .or_else(|| schema.get("default").filter(good))
-        .or_else(|| first("examples"))
-        .or_else(|| schema.get("example").filter(good))
-        .or_else(|| first("enum"))
-        .cloned()
+/// A value of the same kind that is another one.
+fn another(value: &Value, index: usize, schema: Option<&Value>) -> Option<Value> {
+    let listed = schema.and_then(|schema| schema.get("enum")?.as_array());
+    match (listed, value) {
+        (Some(listed), _) => listed.get(index).cloned(),
+        (None, Value::String(text)) => Some(Value::from(format!("{text}{}", index + 1))),
+        (None, Value::Number(number)) => Some(json!(number.as_i64()? + i64::try_from(index).ok()?)),
+        (None, Value::Bool(_)) if index == 1 => Some(Value::Bool(true)),
+        (None, Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) => None,
+    }
 }
 
 /// The default of an argument that may be left out, where it says something.
@@ -245,140 +396,16 @@ fn default(schema: &Value) -> Option<Value> {
     (!empty && value.to_string().len() <= MAX_VALUE).then(|| value.clone())
 }
 
-/// The type, or the first of several that is not `null`; where none is said,
-/// what the other keywords are about.
-fn kind(schema: &Value) -> Option<&str> {
-    match schema.get("type") {
-        Some(Value::String(kind)) => Some(kind),
-        Some(Value::Array(kinds)) => kinds
-            .iter()
-            .filter_map(Value::as_str)
-            .find(|kind| *kind != "null"),
-        Some(_) => None,
-        None if schema.get("properties").is_some() => Some("object"),
-        None if schema.get("items").is_some() => Some("array"),
-        None if schema.as_object().is_some_and(Map::is_empty) => Some("string"),
-        None => None,
-    }
-}
-
-/// The number next to 1 that the bounds allow.
-fn number(schema: &Value, whole: bool) -> Option<Value> {
-    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    let step = bound("multipleOf").filter(|step| *step > 0.0);
-    let unit = step.unwrap_or(1.0);
-    let above = |limit: f64| (limit / unit).ceil() * unit;
-    let below = |limit: f64| (limit / unit).floor() * unit;
-    let mut value = unit;
-    if let Some(least) = bound("minimum") {
-        value = value.max(above(least));
-    }
-    if let Some(least) = bound("exclusiveMinimum") {
-        let next = above(least);
-        value = value.max(if next > least { next } else { next + unit });
-    }
-    if let Some(most) = bound("maximum") {
-        value = value.min(below(most));
-    }
-    if let Some(most) = bound("exclusiveMaximum") {
-        let next = below(most);
-        value = value.min(if next < most { next } else { next - unit });
-    }
-    let is_whole = value.fract() == 0.0 && value.abs() < 9e15;
-    match (is_whole, whole) {
-        (true, _) => Some(Value::from(value as i64)),
-        (false, false) if value.is_finite() => Some(Value::from(value)),
-        (false, _) => None,
-    }
-}
-
-/// What the name of a text says it is.
-enum Named {
-    File,
-    Folder,
-    Path,
-    Other,
-}
-
-impl Named {
-    fn of(name: &str) -> Self {
-        let words = words(name);
-        let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
-        if has(&["url", "uri"]) {
-            Self::Other
-        } else if has(&["filepath", "filename"]) || has(&["file", "files"]) {
-            Self::File
-        } else if has(&[
-            "dir",
-            "directory",
-            "directories",
-            "dirs",
-            "folder",
-            "folders",
-            "repo",
-            "repository",
-            "root",
-            "workspace",
-            "cwd",
-        ]) {
-            Self::Folder
-        } else if has(&["path", "paths"]) {
-            Self::Path
-        } else {
-            Self::Other
-        }
-    }
-}
-
-/// A text that most servers have some answer to.
-fn usual(name: &str) -> Option<&'static str> {
-    let words = words(name);
-    let last = words.last().map(String::as_str).unwrap_or_default();
-    Some(match last {
-        "url" | "uri" | "link" => "https://example.com/",
-        "timezone" | "tz" => "UTC",
-        "email" => "user@example.com",
-        "date" => "2025-01-01",
-        "time" => "12:00",
-        "language" | "lang" | "locale" => "en",
-        "commit" | "ref" | "revision" => "HEAD",
-        // What a server gave out itself: nobody guesses it.
-        "id" | "ids" | "uuid" | "token" | "key" | "cursor" | "hash" | "sha" | "secret"
-        | "password" | "cron" | "regex" | "sql" | "command" | "code" | "script" => return None,
-        _ => "hello",
-    })
-}
-
-/// The first quoted text after `e.g.`, `for example` or `such as`.
-fn example_in(description: &str) -> Option<&str> {
-    let text = &description[..description.floor_char_boundary(MAX_READ)];
-    let lower = text.to_ascii_lowercase();
-    let after = ["e.g.", "e.g", "for example", "such as", "example:"]
-        .iter()
-        .filter_map(|mark| Some(lower.find(mark)? + mark.len()))
-        .min()?;
-    let rest = &text[after..];
-    let open = rest.find(['\'', '"', '`'])?;
-    if open > 12 {
-        return None;
-    }
-    let quote = rest[open..].chars().next()?;
-    let inside = &rest[open + 1..];
-    let found = &inside[..inside.find(quote)?];
-    let good = !found.trim().is_empty() && found.len() <= 80 && !found.contains(char::is_control);
-    good.then_some(found)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Paths, Sample, example_in, is_refused, sample};
+    use super::{Paths, sample};
     use serde_json::{Value, json};
 
     fn args(schema: &Value) -> Value {
         let found = sample(schema, Paths::default());
         assert_eq!(found.blanks, [""; 0], "{schema}");
-        assert!(!is_refused(schema, &found.args), "{schema}");
-        Value::Object(found.args)
+        let first = found.tries.into_iter().next();
+        Value::Object(first.unwrap_or_else(|| panic!("none for {schema}")))
     }
 
     fn one(schema: Value) -> Value {
@@ -420,6 +447,40 @@ mod tests {
             (json!({"type": "integer", "maximum": -3}), json!(-3)),
             (json!({"type": "number", "maximum": 0.5}), json!(0)),
             (
+                json!({"exclusiveMinimum": 0, "exclusiveMaximum": 1, "type": "number"}),
+                json!(0.5),
+            ),
+            (
+                json!({"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer",
+                    "minimum": 1, "exclusiveMinimum": true}),
+                json!(2),
+            ),
+            (
+                json!({"type": "string", "minLength": 9}),
+                json!("hello world"),
+            ),
+            (
+                json!({"type": "string", "minLength": 9, "maxLength": 9}),
+                json!("hello wor"),
+            ),
+            (json!({"type": "string", "maxLength": 2}), json!("he")),
+            (
+                json!({"type": "string", "pattern": "^[A-Z]+$", "maxLength": 5}),
+                json!("HELLO"),
+            ),
+            (
+                json!({"type": "string", "pattern": r"^[A-Z]{3}-\d{4}$"}),
+                json!("ABC-1234"),
+            ),
+            (
+                json!({"pattern": "^x*$", "minLength": 6}),
+                json!("xxxxxxxx"),
+            ),
+            (
+                json!({"pattern": r"^\d{4}-\d{2}-\d{2}$"}),
+                json!("2025-01-01"),
+            ),
+            (
                 json!({"type": "number", "multipleOf": 0.5, "exclusiveMaximum": 1}),
                 json!(0.5),
             ),
@@ -450,6 +511,77 @@ mod tests {
     }
 
     #[test]
+    fn what_is_put_together_of_several_schemas_fits_all_of_them() {
+        let closed = |own: Value| {
+            json!({"type": "object", "properties": own,
+            "required": own.as_object().unwrap().keys().collect::<Vec<_>>(), "additionalProperties": false})
+        };
+        for (schema, value) in [
+            (
+                json!({"allOf": [{"type": "string"}, {"minLength": 6}, {"maxLength": 6}]}),
+                json!("hello-"),
+            ),
+            (
+                json!({"allOf": [{"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+                    {"properties": {"a": {"minimum": 3}, "b": {"const": 1}}, "required": ["b"]}]}),
+                json!({"a": 3, "b": 1}),
+            ),
+            (
+                json!({"oneOf": [closed(json!({"kind": {"const": "x"}, "n": {"type": "integer", "minimum": 5}})),
+                    {"type": "string"}]}),
+                json!({"kind": "x", "n": 5}),
+            ),
+            (
+                json!({"anyOf": [{"$ref": "https://example.com/x"}, {"type": "integer"}]}),
+                json!(1),
+            ),
+            (
+                json!({"type": "array", "items": {"type": "string"}, "minItems": 2, "uniqueItems": true}),
+                json!(["hello", "hello2"]),
+            ),
+            (
+                json!({"prefixItems": [{"type": "number"}, {"enum": ["a"]}], "items": false, "minItems": 2}),
+                json!([1, "a"]),
+            ),
+            (
+                json!({"$schema": "http://json-schema.org/draft-07/schema#", "minItems": 2,
+                    "items": [{"type": "number"}, {"type": "boolean"}]}),
+                json!([1, false]),
+            ),
+            (json!({"type": "array", "minItems": 1}), json!(["hello"])),
+            (
+                json!({"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 1}),
+                json!({"key1": 1}),
+            ),
+            (json!(true), json!("hello")),
+        ] {
+            assert_eq!(one(schema.clone()), value, "{schema}");
+        }
+    }
+
+    #[test]
+    fn alternatives_of_the_whole_are_tried_one_after_the_other() {
+        let schema = json!({"properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+            "oneOf": [{"required": ["a"]}, {"required": ["b"]}]});
+        let found = sample(&schema, Paths::default()).tries;
+        assert_eq!(json!(found), json!([{"a": "hello"}, {"b": 1}]));
+        let schema = json!({"properties": {"a": {"enum": ["x"]}, "z": {"type": "integer"}},
+            "required": ["a"], "if": {"properties": {"a": {"const": "x"}}}, "then": {"required": ["z"]}});
+        assert_eq!(args(&schema), json!({"a": "x", "z": 1}));
+        let none = json!({"properties": {"a": {"type": "string"}}, "required": ["a"], "not": {}});
+        let found = sample(&none, Paths::default());
+        assert_eq!((found.tries.len(), found.blanks.len()), (0, 0));
+    }
+
+    #[test]
+    fn what_has_itself_in_it_is_as_small_as_it_may_be() {
+        let schema = json!({"properties": {"x": {"$ref": "#/$defs/N"}}, "required": ["x"], "$defs": {
+            "N": {"type": "object", "required": ["of"], "properties": {
+                "of": {"type": "array", "items": {"$ref": "#/$defs/N"}}}}}});
+        assert_eq!(args(&schema), json!({"x": {"of": []}}));
+    }
+
+    #[test]
     fn what_may_be_left_out_is_there_with_its_default_alone() {
         let schema = json!({"properties": {
             "a": {"default": 3}, "b": {"default": null}, "c": {"type": "string"}, "d": {"default": ""}
@@ -467,7 +599,7 @@ mod tests {
         for to in ["#/$defs/Y", "#/$defs/Z", "https://example.com/x.json"] {
             let mut schema = schema.clone();
             schema["properties"]["x"] = json!({"$ref": to});
-            assert!(!sample(&schema, Paths::default()).blanks.is_empty(), "{to}");
+            assert!(sample(&schema, Paths::default()).tries.is_empty(), "{to}");
         }
     }
 
@@ -486,29 +618,15 @@ mod tests {
             ("path", "/e"),
             ("file_url", "https://example.com/"),
         ] {
-            let Sample { args, blanks } = sample(&schema(name), paths);
-            assert_eq!((&args[name], blanks.len()), (&json!(value), 0));
+            assert_eq!(sample(&schema(name), paths).tries[0][name], value);
         }
-        for name in ["path", "user_id", "sql"] {
-            let Sample { args, blanks } = sample(&schema(name), Paths::default());
+        for name in ["path", "user_id", "command"] {
+            let found = sample(&schema(name), Paths::default());
+            assert!(found.tries.is_empty());
             assert_eq!(
-                (&args[name], blanks),
+                (&found.draft[name], found.blanks),
                 (&json!("TODO"), vec![name.to_owned()])
             );
         }
-    }
-
-    #[test]
-    fn an_example_is_found_where_it_is_called_one() {
-        assert_eq!(
-            example_in("zone (e.g., 'America/New_York', 'x')"),
-            Some("America/New_York")
-        );
-        assert_eq!(example_in("For example \"a b\"."), Some("a b"));
-        assert_eq!(example_in("the 'user'"), None);
-        assert_eq!(
-            example_in("e.g. any text that is not quoted before 'x'"),
-            None
-        );
     }
 }

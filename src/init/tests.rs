@@ -212,7 +212,7 @@ proptest! {
             }
         }
         let named = tools.iter().filter_map(|tool| tool["name"].as_str())
-            .filter(|name| !name.is_empty() && !name.contains("${"))
+            .filter(|name| !name.is_empty())
             .collect::<std::collections::BTreeSet<_>>();
         if let Some(list) = plan.step("tools") {
             prop_assert_eq!(list.expect.json.len(), named.len(), "{}", text);

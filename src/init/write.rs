@@ -119,7 +119,7 @@ impl Draft {
         map.insert("id".to_owned(), Value::from(step.id.as_str()));
         let (key, value) = step.what.entry();
         map.insert(key.to_owned(), value);
-        if let Some(args) = step.tries.first().filter(|args| !args.is_empty()) {
+        if let Some(args) = step.tries.get(step.tried).filter(|args| !args.is_empty()) {
             map.insert("args".to_owned(), Value::Object(args.clone()));
         }
         let mut expect = step.expect.clone();

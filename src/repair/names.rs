@@ -5,7 +5,7 @@
 use super::step_target;
 use super::types::{Facts, Proposal, RepairId};
 use crate::model::{Diagnosis, Failure, PlanIssue};
-use crate::plan::{Plan, PlanEdit, Request, Step};
+use crate::plan::{Plan, PlanEdit, Request, Step, Template};
 use crate::text::close_names;
 use serde_json::Value;
 
@@ -199,7 +199,7 @@ fn rename_tool(step: &Step, name: &str, to: &str) -> Option<Proposal> {
     );
     proposal.edits.push(PlanEdit::Set {
         path: step.path.key("tool"),
-        value: Value::String(to.to_owned()),
+        value: Value::String(Template::literal(to).raw),
     });
     proposal.steps_touched.push(step.id.clone());
     proposal.contract = true;

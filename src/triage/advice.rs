@@ -3,7 +3,7 @@
 use super::rule::AdviceText;
 use super::runner::is_foreign;
 use crate::model::{Advice, Failure, PlanIssue};
-use crate::text::{shell_command, shell_word};
+use crate::text::{one_line, shell_command, shell_word};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -210,6 +210,8 @@ pub(super) fn values(f: &Failure) -> Values {
             params
                 .and_then(|p| p.get("name"))
                 .and_then(|n| n.as_str())
+                // What is no tool's has a method, at least.
+                .or(Some(request.method.as_str()).filter(|method| *method != "tools/call"))
                 .map(str::to_owned),
         );
     }
@@ -218,7 +220,10 @@ pub(super) fn values(f: &Failure) -> Values {
         set("actual", Some(short(&assertion.actual)));
         set("path", assertion.path.clone());
         let place = assertion.path.as_deref().filter(|path| !path.is_empty());
-        set("place", place.map(|path| format!(" at {path}")));
+        set(
+            "place",
+            place.map(|path| format!(" at `{}`", one_line(path, 160))),
+        );
     }
     if let Some(issue) = &f.issue {
         for (name, value) in issue_values(issue) {
@@ -291,7 +296,7 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
 }
 
 fn short(value: &serde_json::Value) -> String {
-    crate::text::one_line(&value.to_string(), 120)
+    one_line(&value.to_string(), 120)
 }
 
 #[cfg(test)]

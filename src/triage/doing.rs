@@ -44,7 +44,7 @@ impl Doing {
 /// Starting a program.
 static SPAWNING: LazyLock<Option<Doing>> = LazyLock::new(|| {
     Doing::known_by(
-        r"raise child_exception_type\(|_winapi\.CreateProcess\(|CreateProcess error|ChildProcess\._handle|\bspawnChild|ProcessImpl|ProcessBuilder\.start|in [`'](?:Kernel#)?(?:spawn|exec|`|system|popen\w*)'|System\.cmd\(|Port\.open|Process\.(?:StartCore|StartWith|ForkAndExec|Start\()|_spawn_primitive|\bNSTask\b",
+        r"raise child_exception_type\(|os\.(?:exec|spawn)|in _?execv|_winapi\.CreateProcess\(|CreateProcess error|ChildProcess\._handle|\bspawnChild|ProcessImpl|ProcessBuilder\.start|in [`'](?:Kernel#)?(?:spawn|exec|`|system|popen\w*)'|System\.cmd\(|Port\.open|Process\.(?:StartCore|StartWith|ForkAndExec|Start\()|_spawn_primitive|\bNSTask\b",
         r"(?:\b(?:spawn(?:ing|ed|sync)?|fork/exec|posix_spawn\w*|exec[vl]p?e?)\b|\b(?:failed|unable|could not|couldn.t|cannot|can.t|error)(?: to)? (?:exec(?:ut(?:e|ing))?|run(?:ning)?|launch(?:ing)?)\b|\b(?:start(?:ing)?|run(?:ning)?|launch(?:ing)?) (?:the |an? )?(?:\w+ )?(?:upstream|child|sub-?process|process|program|command|executable|binary)\b)",
     )
 });

@@ -99,6 +99,11 @@ static FRAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     ])
 });
 
+/// A call of Python that replaces the server by another program.
+static EXEC: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    compiled(&[r#"\bos\.(?:exec|spawn)\w*\([^\n'"]{0,40}['"](?P<name>[^'"\n]{1,200})['"]"#])
+});
+
 /// Folders, and packages of the JVM, of code that is not the server's own.
 const LIBRARIES: &[&str] = &[
     "/lib/python",
@@ -133,9 +138,11 @@ fn compiled(patterns: &[&str]) -> Vec<Regex> {
 /// - `folder`: where it lies;
 /// - `spot`: `file:line`, or `line N`, of what could not be read;
 /// - `invalid`: the same as the head of a sentence, with the kind of file;
-/// - `origin`: `file:line` of the server's own code.
+/// - `origin`: `file:line` of the server's own code;
+/// - `name`: the program that could not be started, unless the rule knows it.
 pub(super) fn whereabouts(failure: &Failure, root_cause: &str, values: &mut Values) {
-    if !OF_FILES.contains(&root_cause) {
+    let of_programs = root_cause == "command_not_found";
+    if !of_programs && !OF_FILES.contains(&root_cause) {
         return;
     }
     let answer = failure.tool_result.as_ref().map(|r| r.text.as_str());
@@ -165,13 +172,22 @@ pub(super) fn whereabouts(failure: &Failure, root_cause: &str, values: &mut Valu
             set("invalid", Some(format!("Invalid {kind} at {spot}")));
         }
         set("spot", spot);
-    } else {
+    } else if !of_programs {
         set("path", texts.iter().find_map(|text| path(text)));
+    }
+    if of_programs {
+        set("name", texts.iter().find_map(|text| program(text)));
     }
     set("origin", texts.iter().find_map(|text| origin(text)));
     if let Some(folder) = values.get("path").and_then(|path| folder(path, failure)) {
         values.entry("folder".to_owned()).or_insert(folder);
     }
+}
+
+/// The program that Python was to be replaced by, which its error does not name.
+fn program(text: &str) -> Option<String> {
+    let found = EXEC.first()?.captures_iter(text).last()?;
+    Some(found.name("name")?.as_str().to_owned())
 }
 
 fn path(text: &str) -> Option<String> {
@@ -398,5 +414,11 @@ mod tests {
             assert_eq!(found("missing_file", told, &[])["origin"], origin, "{told}");
         }
         assert!(found("other", python, &[]).is_empty());
+        let exec = "  File \"/srv/s.py\", line 2, in <module>\n    os.execvp(\"up\", argv)\n  File \"<frozen os>\", line 574, in execvp\nFileNotFoundError: [Errno 2] No such file or directory";
+        let values = found("command_not_found", exec, &[]);
+        assert_eq!(
+            (&*values["name"], &*values["origin"]),
+            ("up", "/srv/s.py:2")
+        );
     }
 }

@@ -59,4 +59,4 @@ pub use raw::is_sound;
 pub use reply::{Reply, ReplyOutcome, StartFailure, describe_exit};
 pub use session::Session;
 pub use startup::{Endpoint, Launch, Reach, start};
-pub use transcript::{Direction, RecordedLine, Recorder};
+pub use transcript::{Direction, RecordedLine, Recorder, redact_record};

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -108,6 +108,38 @@ impl Recorder {
     }
 }
 
+/// Takes out of a record what the redactor has learnt since it was written: a
+/// server may say a token before it issues it. For when nothing is recorded
+/// any more.
+///
+/// # Errors
+/// The record can't be replaced, and may hold a secret.
+pub fn redact_record(path: &Path, redactor: &Redactor) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let permissions = fs::metadata(path)?.permissions();
+    let mut clean = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
+    for line in BufReader::new(File::open(path)?).lines() {
+        writeln!(clean, "{}", redacted_again(&line?, redactor))?;
+    }
+    let clean = clean.into_inner().map_err(io::IntoInnerError::into_error)?;
+    clean.as_file().set_permissions(permissions)?;
+    clean.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn redacted_again(line: &str, redactor: &Redactor) -> String {
+    let Ok(Value::Object(mut entry)) = serde_json::from_str(line) else {
+        return redactor.redact(line).into_owned();
+    };
+    if let Some(message) = entry.remove("message") {
+        let content = serde_json::json!(redacted(message.to_string().as_bytes(), redactor));
+        entry.extend(content.as_object().cloned().unwrap_or_default());
+    }
+    let mut entry = Value::Object(entry);
+    redactor.redact_json(&mut entry);
+    entry.to_string()
+}
+
 fn redacted(line: &[u8], redactor: &Redactor) -> Content {
     if let Ok(mut value) = serde_json::from_slice::<Value>(line) {
         redactor.redact_json(&mut value);
@@ -123,9 +155,43 @@ fn redacted(line: &[u8], redactor: &Redactor) -> Content {
 
 #[cfg(test)]
 mod tests {
-    use super::{Direction, Recorder};
+    use super::{Direction, Recorder, redact_record};
     use crate::text::redact::Redactor;
     use serde_json::{Value, json};
+
+    #[test]
+    fn what_is_known_as_a_secret_later_is_taken_out_of_the_record() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("wire.jsonl");
+        let redactor = Redactor::none();
+        let recorder = Recorder::create(&path).unwrap();
+        for line in [
+            r#"{"b":"sword\"fish","a":1}"#,
+            r#"{"x":48151623}"#,
+            "48151623!",
+            "{}",
+        ] {
+            recorder.record("a", Direction::Received, line.as_bytes(), &redactor);
+        }
+        redactor.learn([("T", "sword\"fish"), ("N", "48151623")]);
+        redact_record(&path, &redactor).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|l| serde_json::from_str(l).unwrap())
+            .collect();
+        assert_eq!(lines.len(), 4);
+        assert!(
+            !text.contains("fish") && !text.contains("48151623"),
+            "{text}"
+        );
+        assert_eq!(lines[0]["message"], json!({"b": "[secret T]", "a": 1}));
+        assert_eq!(
+            lines[3],
+            json!({"seq": 4, "server": "a", "direction": "received", "message": {}})
+        );
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
 
     #[test]
     fn messages_are_numbered_and_redacted() {

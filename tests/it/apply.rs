@@ -3,6 +3,7 @@
 
 use crate::support::{Ended, Project};
 use serde_json::Value;
+use std::fs;
 
 /// A slip in a tool's name, in a file that its owner has laid out.
 const SLIP: &str = r#"# smoke test
@@ -67,6 +68,11 @@ fn nothing_is_written_unasked_or_when_the_repairs_did_not_help() {
     assert_ne!(run.code, Some(0));
     assert_eq!(plan(&project), hopeless);
     assert_ne!(run.results["repairs_written"], true);
+    assert!(
+        run.stdout.contains("no repair was written"),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]
@@ -202,7 +208,7 @@ fn apply_says_what_it_needs_when_there_is_no_report() {
     assert!(
         refused
             .stderr
-            .contains("failed to read the report reports/latest")
+            .contains("there is no report reports/latest/results.json")
     );
     project.write("junk.json", "{}");
     let refused = apply(&project, &["junk.json"]);
@@ -212,4 +218,65 @@ fn apply_says_what_it_needs_when_there_is_no_report() {
         "{}",
         refused.stderr
     );
+}
+
+#[test]
+fn a_report_from_elsewhere_is_applied_by_who_says_so_only() {
+    let project = Project::with(SLIP);
+    project.run(&[]).ends(4, "passed_after_repair");
+    let report = project.path("reports").join("latest");
+    fs::create_dir(project.path("artifact")).unwrap();
+    fs::copy(
+        report.join("results.json"),
+        project.path("artifact/results.json"),
+    )
+    .unwrap();
+    let refused = apply(&project, &["artifact"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stdout.contains("+        tool: 'echo'"),
+        "{}",
+        refused.stdout
+    );
+    assert!(refused.stderr.contains("--yes"), "{}", refused.stderr);
+    assert_eq!(plan(&project), SLIP);
+    let applied = apply(&project, &["artifact", "--yes"]);
+    assert_eq!(applied.code, Some(0), "{}", applied.stderr);
+    assert_eq!(plan(&project), mended());
+}
+
+#[test]
+fn a_person_at_a_terminal_is_asked_before_the_plan_is_written() {
+    let project = Project::with(SLIP);
+    project.run(&[]).ends(4, "passed_after_repair");
+    let question = "write it? [y]es, [n]o: ";
+    let no = project.at_a_terminal(&[(question, "n")], &["apply"]);
+    assert_eq!(no.code, Some(0), "{}", no.stdout);
+    assert!(no.stdout.contains("left as it is"), "{}", no.stdout);
+    assert_eq!(plan(&project), SLIP);
+    let yes = project.at_a_terminal(&[(question, "perhaps"), (question, "yes")], &["apply"]);
+    assert_eq!(yes.code, Some(0), "{}", yes.stdout);
+    assert_eq!(plan(&project), mended());
+}
+
+#[test]
+fn a_repair_that_an_anchor_forbids_is_named_with_the_reason() {
+    let shared = SLIP.replace("tool: 'ecoh'", "tool: &t 'ecoh'").replace(
+        "equals: hi } }",
+        "equals: hi } }\n    -   { id: two, server: s, tool: *t, args: { message: hi } }",
+    );
+    let project = Project::with(&shared);
+    let run = project.run(&["--write-repairs"]);
+    run.ends(3, "needs_user_help");
+    assert_eq!(plan(&project), shared);
+    let help = run.help();
+    for said in [
+        "rename_tool of steps.one",
+        "rename_tool of steps.two",
+        "anchor (line 9)",
+    ] {
+        assert!(help.contains(said), "{said} in {help}");
+    }
+    let warnings = run.results["warnings"].to_string();
+    assert!(warnings.contains("no repair was written"), "{warnings}");
 }

@@ -156,6 +156,26 @@ fn check_names_everything_that_is_wrong_at_once_and_where() {
 }
 
 #[test]
+fn check_takes_the_plans_that_run_takes() {
+    let project = Project::empty();
+    std::fs::create_dir(project.path("plans")).unwrap();
+    let none = project.jelly(&["check", "--format", "json"]).output();
+    let none: Value = serde_json::from_str(&none.stdout).unwrap();
+    assert_eq!(none["exit_code"], 2);
+    for name in ["a.yaml", "b.yml", "notes.txt"] {
+        project.write(&format!("plans/{name}"), GREEN);
+    }
+    let ended = project.jelly(&["check"]).output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let said: Vec<&str> = ended
+        .stdout
+        .lines()
+        .filter_map(|l| l.split(' ').nth(1))
+        .collect();
+    assert_eq!(said, ["plans/a.yaml", "plans/b.yml"]);
+}
+
+#[test]
 fn check_speaks_json_too() {
     let project = Project::with(BAD);
     project.write("green.yaml", GREEN);

@@ -427,43 +427,20 @@ fn without_a_terminal_all_that_is_missing_is_said_at_once() {
     assert!(plan.contains("args: [server.py, eu, Bonn]"), "{plan}");
 }
 
-/// Runs a program at a terminal, and types what `talk.json` says: pairs of what
-/// to wait for, and a line.
-const TERMINAL: &str = r#"
-import json, os, pty, select, sys
-talk = json.load(open("talk.json"))
-pid, fd = pty.fork()
-if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
-seen, rest = b"", b""
-while True:
-    if not select.select([fd], [], [], 40)[0]: print("silence after", seen); sys.exit(99)
-    try: chunk = os.read(fd, 65536)
-    except OSError: break
-    if not chunk: break
-    seen += chunk; rest += chunk
-    while talk and talk[0][0].encode() in rest:
-        wanted, line = talk.pop(0)
-        rest = rest.split(wanted.encode(), 1)[1]
-        os.write(fd, line.encode() + b"\n")
-sys.stdout.write(seen.decode())
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) if not talk else 98)
-"#;
-
 #[test]
 fn on_a_terminal_it_asks_for_what_is_open_and_shows_no_secret() {
     let project = scripted(&json!({ "tools": [] }));
     project.write("mcp.json", INPUTS);
-    project.write("terminal.py", TERMINAL);
-    let talk = json!([
-        ["Which region? (eu, us) [eu]: ", "mars"],
-        ["Which region? (eu, us) [eu]: ", "us"],
-        ["The key of the API: ", ""],
-        ["The key of the API: ", SECRET],
-        ["PLACE_NAME: ", "Bonn"],
-    ]);
-    project.write("talk.json", talk.to_string());
-    let call = project.wrapped("python3", &["terminal.py"]);
-    let ended = call.args(&["init", "--config", "mcp.json"]).output();
+    let ended = project.at_a_terminal(
+        &[
+            ("Which region? (eu, us) [eu]: ", "mars"),
+            ("Which region? (eu, us) [eu]: ", "us"),
+            ("The key of the API: ", ""),
+            ("The key of the API: ", SECRET),
+            ("PLACE_NAME: ", "Bonn"),
+        ],
+        &["init", "--config", "mcp.json"],
+    );
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     assert!(!ended.stdout.contains("sw0rdfish"), "{}", ended.stdout);
     let plan = project.read("plans/asking.yaml");

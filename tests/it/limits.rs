@@ -3,7 +3,7 @@
 //! Lower bounds are exact; upper ones are far above, and only tell the limit
 //! from another one.
 
-use crate::support::{Project, Run, procs};
+use crate::support::{Project, Run};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -207,26 +207,19 @@ fn the_hooks_own_limit_holds() {
 /// line that is kept several times over would not fit.
 const MEMORY: u64 = 300 * 1024;
 
-/// The most memory, in KiB, that the process which does the work ever had.
+/// The most memory, in KiB, that any process of the call ever had.
 fn peak(project: &Project) -> (Run, u64) {
-    let running = procs::marked(project, project.call(&[])).start();
-    let worker = procs::until("a worker", || {
-        let all = procs::alive(project);
-        let worker = all.iter().find(|proc| proc.parent == running.pid())?;
-        Some(worker.pid)
-    });
-    let mut peak = 0;
-    while let Ok(status) = std::fs::read_to_string(format!("/proc/{worker}/status")) {
-        let Some(line) = status.lines().find(|line| line.starts_with("VmHWM")) else {
-            // A zombie has no memory.
-            break;
-        };
-        let kib = line.split_ascii_whitespace().nth(1).unwrap();
-        peak = kib.parse().unwrap();
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    assert!(peak > 1000, "it was never looked at");
-    (Run::of(project, running.wait()), peak)
+    let watch = "\
+import resource, subprocess, sys
+ended = subprocess.run(sys.argv[1:])
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+open('peak', 'w').write(str(peak))
+sys.exit(ended.returncode)
+";
+    let call = project.wrapped("python3", &["-c", watch]);
+    let ended = call.args(&["run", "plan.yaml", "--seed", "1"]).output();
+    let peak = project.read("peak").parse().unwrap();
+    (Run::of(project, ended), peak)
 }
 
 #[test]

@@ -397,6 +397,14 @@ fn a_file_that_is_none_is_refused() {
         "not UTF-8",
     );
     refused(
+        &|p| std::os::unix::fs::symlink("gone.yaml", p.path("jelly.yaml")).unwrap(),
+        "a link to gone.yaml",
+    );
+    refused(
+        &|p| drop(p.write("jelly.yaml", "rules: 3\n")),
+        "jelly.yaml:1:8",
+    );
+    refused(
         &|p| drop(p.write("jelly.yaml", vec![b'#'; 100 << 20])),
         "too long",
     );
@@ -435,6 +443,63 @@ fn a_bad_variable_is_named_and_a_wrong_profile_is_told_the_right_one() {
     let ended = project.call(&[]).env("JELLY_PROFILE", "zzz").output();
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("`nightly`, `ci`"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_variable_is_named_whatever_else_was_typed() {
+    let project = Project::with(PLAN);
+    // Its value is a part of the plan's name.
+    let ended = project.call(&[]).env("JELLY_RETRIES", "plan").output();
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("JELLY_RETRIES"), "{}", ended.stderr);
+    use std::os::unix::ffi::OsStrExt;
+    let no_text = std::ffi::OsStr::from_bytes(b"\xff");
+    for name in ["JELLY_RETRIES", "JELLY_STRICT", "JELLY_PROFILE"] {
+        let ended = project.call(&[]).env(name, no_text).output();
+        assert_eq!(ended.code, Some(2));
+        assert!(ended.stderr.contains(name), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn an_empty_variable_counts_as_not_set() {
+    let project = Project::with(PLAN);
+    project.write(
+        "jelly.yaml",
+        "budgets: { retries: 7 }\nrun: { strict: true }\n",
+    );
+    let mut call = project.jelly(&JSON);
+    for (_, env, ..) in ALL {
+        call = call.env(env, "");
+    }
+    let report = config(call.env("JELLY_PROFILE", ""));
+    assert_eq!(
+        setting(&report, "budgets.retries"),
+        ("7", "file", "jelly.yaml:1:12")
+    );
+    assert_eq!(setting(&report, "run.strict").0, "true");
+    assert_eq!(setting(&report, "reports_dir"), ("reports", "default", ""));
+}
+
+#[test]
+fn what_looks_like_a_setting_and_is_none_is_told() {
+    let project = Project::with(PLAN);
+    project.write("jelly.yml", "jobs: 3\n");
+    let call = project.call(&[]).env("JELLY_RETRY", "3");
+    let ended = call.env("JELLY_TOKEN", "x").output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for said in [
+        "jelly.yml is not read",
+        "JELLY_RETRY sets nothing; did you mean JELLY_RETRIES?",
+    ] {
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("JELLY_TOKEN"), "{}", ended.stderr);
+    let report = config(project.jelly(&JSON).env("JELLY_TOKEN", "x"));
+    assert_eq!(
+        report["unknown_variables"],
+        serde_json::json!(["JELLY_TOKEN"])
+    );
 }
 
 #[test]

@@ -208,7 +208,9 @@ fn without_a_report_there_is_nothing_to_review() {
     let refused = snapshot(&Project::empty(), &["review"]);
     assert_eq!(refused.code, Some(2));
     assert!(
-        refused.stderr.contains("failed to read the report"),
+        refused
+            .stderr
+            .contains("there is no report reports/latest/results.json"),
         "{}",
         refused.stderr
     );
@@ -272,4 +274,85 @@ steps:
     );
     let message = run.last().failure("a")["message"].to_string();
     assert!(message.contains("said.snap.new of the report"), "{message}");
+}
+
+#[test]
+fn a_mismatch_is_helped_by_commands_that_store_the_answer() {
+    let project = Project::with(PLAN);
+    let elsewhere = ["--reports-dir", "out", "--only", "greet"];
+    let first = project.call(&elsewhere).output();
+    let commands = |told: &str| -> Vec<Vec<String>> {
+        let lines = told
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("$ jelly "));
+        let lines = lines.filter(|line| line.starts_with("snapshot "));
+        lines
+            .map(|line| line.split(' ').map(str::to_owned).collect())
+            .collect()
+    };
+    let paste = |told: &str| {
+        let commands = commands(told);
+        assert_eq!(commands.len(), 2, "{told}");
+        for words in commands {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let ended = project.jelly(&words).env("CI", "").output();
+            assert_eq!(ended.code, Some(0), "{words:?}: {}", ended.stderr);
+        }
+    };
+    paste(&first.stdout);
+    project.write("plan.yaml", PLAN.replace("Hello Ada", "Hello Bob"));
+    let second = project.call(&elsewhere).output();
+    assert_eq!(second.code, Some(1), "{}", second.stdout);
+    assert!(
+        !second.stdout.contains("correct the expectation"),
+        "{}",
+        second.stdout
+    );
+    paste(&second.stdout);
+    assert_eq!(project.read("snapshots/plan/greeting.snap"), "Hello Bob\n");
+}
+
+#[test]
+fn a_name_that_no_file_or_command_can_bear_is_refused() {
+    let name = |name: &str| PLAN.replace("snapshot: greeting", &format!("snapshot: '{name}'"));
+    for bad in ["../x", "a/b", "", "-x", "Sum", &"x".repeat(101)] {
+        let project = Project::with(&name(bad));
+        let ended = project.jelly(&["check", "plan.yaml"]).output();
+        assert_eq!(ended.code, Some(2), "{bad}");
+        assert!(ended.stderr.contains("snapshot"), "{}", ended.stderr);
+    }
+    let project = Project::with(&name(&"x".repeat(100)));
+    assert_eq!(
+        project.jelly(&["check", "plan.yaml"]).output().code,
+        Some(0)
+    );
+}
+
+#[test]
+fn a_review_at_a_terminal_does_what_is_typed() {
+    let project = missing();
+    let question = "[q]uit? ";
+    let quit = project.at_a_terminal(
+        &[(question, "what"), (question, "q")],
+        &["snapshot", "review"],
+    );
+    assert!(
+        quit.stdout.contains("0 accepted, 0 rejected, 2 left"),
+        "{}",
+        quit.stdout
+    );
+    let some = project.at_a_terminal(&[(question, "s"), (question, "a")], &["snapshot", "review"]);
+    assert!(
+        some.stdout.contains("1 accepted, 0 rejected, 1 left"),
+        "{}",
+        some.stdout
+    );
+    assert!(project.exists("snapshots/plan/sum.snap"));
+    let last = project.at_a_terminal(&[(question, "r")], &["snapshot", "review"]);
+    assert!(
+        last.stdout.contains("0 accepted, 1 rejected, 0 left"),
+        "{}",
+        last.stdout
+    );
+    assert!(!project.exists("snapshots/plan/greeting.snap"));
 }

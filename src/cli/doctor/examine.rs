@@ -3,6 +3,7 @@
 
 use super::super::settings::World;
 use super::find::Found;
+use super::sight::Machine;
 use crate::doctor::{
     Bedside, Config, Entry, Platform, Reached, Spot, Surroundings, by_hand, duplicate_names, fill,
     lint, names_secret, prescribe, secrets_of,
@@ -13,11 +14,14 @@ use crate::process::CommandSpec;
 use crate::text::redact::{Redactor, show_argv};
 use crate::text::sanitize;
 use crate::triage::Engine;
+use crate::wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
 use crate::wire::{Endpoint, Reach};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 
 /// More lines of stderr than a reader looks at.
@@ -26,6 +30,9 @@ const STDERR_LINES: usize = 20;
 /// What no server works without, even if it starts. Of all else that servers
 /// that are ready say on stderr, much is of no account.
 const SERIOUS: &[&str] = &["missing_argument"];
+
+/// For one request for a token.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What all servers share.
 pub struct Ward<'a> {
@@ -111,6 +118,7 @@ impl Ward<'_> {
         let mut filler = Filler {
             around,
             redactor: &self.settings.redactor,
+            logins: self.world.logins(),
             left: false,
         };
         let mut notes = entry.notes.clone();
@@ -255,13 +263,15 @@ impl Ward<'_> {
                 }
             });
             let mut diagnosis = self.engine.diagnose(&failure);
+            let path = self.world.env.get("PATH").map_or("", String::as_str);
+            let machine = Machine { path };
             let bedside = Bedside {
                 config,
                 entry,
                 failure: &failure,
                 redactor,
                 home: self.home,
-                is_there: &Path::exists,
+                sight: &machine,
             };
             prescribe(&mut diagnosis, &bedside);
             checkup.diagnosis = Some(diagnosis);
@@ -305,6 +315,8 @@ fn last_lines(text: &str) -> String {
 struct Filler<'a> {
     around: Surroundings<'a>,
     redactor: &'a Redactor,
+    /// Where logins are kept.
+    logins: Option<TokenBook>,
     left: bool,
 }
 
@@ -366,9 +378,27 @@ impl Filler<'_> {
                     .map(|(name, spot)| (name.clone(), self.text(spot, true)))
                     .collect(),
                 command: None,
-                auth: None,
+                auth: self.login(url, headers),
             }),
         }
+    }
+
+    /// What a person's login to this server gives, where the entry brings no
+    /// credentials of its own: clients of MCP log in by themselves too.
+    fn login(&self, url: &Spot, headers: &[(String, Spot)]) -> Option<Arc<Authorizer>> {
+        let has_own = |(name, _): &(String, Spot)| name.eq_ignore_ascii_case("authorization");
+        if headers.iter().any(has_own) {
+            return None;
+        }
+        let settings = AuthSettings {
+            server: fill(&url.text, &self.around).text,
+            grant: Grant::Stored(self.logins.clone()?),
+            scopes: Vec::new(),
+            issuer: None,
+            patience: PATIENCE,
+        };
+        // A URL that is none is told of when it is asked.
+        Authorizer::new(settings, self.redactor).ok().map(Arc::new)
     }
 
     fn env_file(&self, path: &Path, notes: &mut Vec<String>) -> Vec<(String, String)> {

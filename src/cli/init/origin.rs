@@ -106,9 +106,11 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
     let name = match &reached {
         Reached::Command { command, args, .. } => {
             let args: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
-            let installed = || args.iter().find_map(|arg| installed_package(arg));
+            let words = || std::iter::once(command.text.as_str()).chain(args.iter().copied());
+            let installed = || words().find_map(installed_package);
             package_name(&command.text, &args)
                 .or_else(installed)
+                .or_else(|| words().find(|word| is_server(word)))
                 .and_then(server_name)
         }
         Reached::Url { .. } => None,
@@ -135,7 +137,14 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
 fn installed_package(path: &str) -> Option<&str> {
     let (_, inside) = path.rsplit_once("node_modules/")?;
     let mut parts = inside.split('/');
-    parts.find(|part| !part.starts_with('@'))
+    parts.find(|part| !part.starts_with(['@', '.']))
+}
+
+/// Whether it is a program that is called like a server.
+fn is_server(word: &str) -> bool {
+    let base = word.rsplit(['/', '\\']).next().unwrap_or_default();
+    let mut parts = base.split(|c: char| !c.is_alphanumeric());
+    !word.starts_with('-') && !word.contains(['=', ' ']) && parts.any(|part| part == "mcp")
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {

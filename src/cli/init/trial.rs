@@ -2,23 +2,26 @@
 
 use super::super::doctor::examine::Ward;
 use super::super::plan_run::secrets;
+use super::super::stage::unless_interrupted;
 use super::keep::Place;
 use super::origin::{Origin, written_time};
 use super::{Refusal, Shared};
-use crate::doctor::Platform;
+use crate::doctor::{Platform, Reached};
 use crate::exec::{
-    CheckupSettings, Examined, ExecSettings, Executed, Iteration, Selection, execute, take_stock,
+    CheckupSettings, Examined, ExecSettings, Executed, Iteration, Selection, execute, settled,
+    take_stock,
 };
 use crate::init::{Called, Draft, Outcome, Settings};
 use crate::model::{
     Because, CheckupCounts, DoctorReport, ExitCode, Failure, Inventory, IterationRecord,
-    SCHEMA_VERSION, StepState,
+    Outcome as Ended, SCHEMA_VERSION, StepReport, StepState,
 };
-use crate::plan::{Plan, PlanSource, Scope, load};
+use crate::plan::{Plan, PlanSource, Redaction, Scope, Volatile, load};
 use crate::report::{DoctorOptions, doctor_text};
 use crate::text::sanitize;
 use crate::wire::Reach;
 use indexmap::IndexMap;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read;
@@ -38,6 +41,16 @@ const DEADLINE: Duration = Duration::from_mins(10);
 const MAX_FILE: u64 = 64 << 10;
 /// So many entries of a folder are looked at for a file.
 const MAX_ENTRIES: usize = 1000;
+
+/// What anybody may read of a project.
+const FRONT_PAGES: [&str; 6] = [
+    "README.md",
+    "README",
+    "package.json",
+    "pyproject.toml",
+    "Cargo.toml",
+    "LICENSE",
+];
 
 /// Runs plans for one server.
 pub struct Trial<'a> {
@@ -86,19 +99,13 @@ impl<'a> Trial<'a> {
             BTreeMap::new(),
             &IndexMap::new(),
         );
-        let mut interrupt = self.shared.interrupt.clone();
         let Some(server) = plan.servers.values().next() else {
             return Err(Refusal::Invalid("error: there is no server".to_owned()));
         };
-        let found = tokio::select! {
-            found = take_stock(server, &scope, &exec) => found,
-            signal = interrupt.wait_for(Option::is_some) => {
-                let signal = signal.ok().and_then(|signal| *signal);
-                return Err(signal.map_or_else(
-                    || Refusal::Help("error: nobody can stop this".to_owned()),
-                    Refusal::Interrupted,
-                ));
-            }
+        let work = take_stock(server, &scope, &exec);
+        let found = match unless_interrupted(&self.shared.interrupt, work).await {
+            Ok(found) => found,
+            Err(code) => return Err(Refusal::Stopped(code)),
         };
         let (reach, examined, inventory) = match found {
             Ok(found) => found,
@@ -116,7 +123,21 @@ impl<'a> Trial<'a> {
         }
         Ok(Stock {
             inventory,
-            folder: given_folder(&reach),
+            folder: given_folder(&reach).or_else(|| self.project_folder(origin)),
+        })
+    }
+
+    /// For a server that was given no folder, the one that it is started in: a
+    /// person would name it first. Home is not anybody's project.
+    fn project_folder(&self, origin: &Origin) -> Option<GivenFolder> {
+        let path = &origin.folder;
+        let home = self.env.get("HOME").map(Path::new);
+        let starts = matches!(origin.entry().reached, Some(Reached::Command { .. }));
+        let is_project = starts && path.parent().is_some() && home != Some(path.as_path());
+        let file = FRONT_PAGES.iter().find(|name| path.join(name).is_file());
+        is_project.then(|| GivenFolder {
+            path: path.clone(),
+            file: file.map(|name| (*name).to_owned()),
         })
     }
 
@@ -175,7 +196,7 @@ impl<'a> Trial<'a> {
             let plan = Rc::new(self.load(&draft.text_within(&limit))?);
             let record = self.run(&plan).await?;
             let passed = record.steps.iter().all(|s| s.state == StepState::Passed);
-            let learnt = draft.learn(called(&record)).map_err(|(id, why)| {
+            let learnt = draft.learn(self.called(&record)).map_err(|(id, why)| {
                 Refusal::Help(format!(
                     "error: the step `{id}` does not pass, so there is no plan: {}\nhelp: try it \
                      again; if the server gives another answer each time, write the plan by hand",
@@ -231,9 +252,52 @@ impl<'a> Trial<'a> {
         let Executed { record, .. } = execute(plan, &settings, &iteration).await;
         crate::process::sweep_orphans(&[]);
         match record.interrupted {
-            Some(signal) => Err(Refusal::Interrupted(signal)),
+            Some(signal) => Err(Refusal::Stopped(ExitCode::Interrupted(signal))),
             None => Ok(record),
         }
+    }
+
+    /// What came of each step.
+    fn called(&self, record: &IterationRecord) -> Vec<Called> {
+        let outcome = |step: &StepReport| {
+            let of_step = |failure: &&Failure| failure.step.as_deref() == Some(&step.id);
+            let failure = record.failures.iter().find(of_step);
+            let why = |none: &str| {
+                let message = failure.and_then(|failure| failure.message.as_deref());
+                self.told(message.unwrap_or(none))
+            };
+            match step.state {
+                StepState::Passed => Outcome::Passed(record.answers.get(&step.id).cloned()),
+                StepState::Failed => match failure.and_then(|failure| failure.outcome) {
+                    Some(Ended::Error | Ended::Result) => Outcome::Refused(why("it failed")),
+                    Some(Ended::SpawnError | Ended::Eof | Ended::Timeout | Ended::Ok) | None => {
+                        Outcome::Failed(why("it did not pass"))
+                    }
+                },
+                StepState::Quarantined => match &step.because {
+                    Some(Because::Plan(why)) => Outcome::Failed(self.told(why)),
+                    Some(_) | None => Outcome::NotRun,
+                },
+                StepState::Blocked | StepState::Skipped => Outcome::NotRun,
+            }
+        };
+        let called = |step: &StepReport| Called {
+            id: step.id.clone(),
+            outcome: outcome(step),
+        };
+        record.steps.iter().map(called).collect()
+    }
+
+    /// A failure's words as they may be kept in a repository: the same at any
+    /// time, and in any place.
+    fn told(&self, why: &str) -> String {
+        let answered = why
+            .split_once("` was answered")
+            .filter(|(before, _)| before.starts_with("tools/call `"));
+        let why = answered.map_or_else(|| why.to_owned(), |(_, rest)| format!("answered{rest}"));
+        let project = self.project.display().to_string();
+        let why = why.replace(&project, "${workspace}");
+        settled(&Value::from(why), &Volatile::ALL.map(Redaction::Kind))
     }
 
     fn settings(&self, plan: &Plan) -> ExecSettings {
@@ -260,34 +324,6 @@ impl<'a> Trial<'a> {
             propose_snapshot: Rc::new(|_, _| Err("keep a snapshot of a trial".to_owned())),
         }
     }
-}
-
-/// What came of each step.
-fn called(record: &IterationRecord) -> Vec<Called> {
-    let why = |id: &str| {
-        let of_step = |failure: &&Failure| failure.step.as_deref() == Some(id);
-        let failure = record.failures.iter().find(of_step)?;
-        failure.message.clone()
-    };
-    let outcome = |step: &crate::model::StepReport| match step.state {
-        StepState::Passed => Outcome::Passed(record.answers.get(&step.id).cloned()),
-        StepState::Failed => {
-            Outcome::Failed(why(&step.id).unwrap_or_else(|| "it did not pass".to_owned()))
-        }
-        StepState::Quarantined => match &step.because {
-            Some(Because::Plan(why)) => Outcome::Failed(why.clone()),
-            Some(_) | None => Outcome::NotRun,
-        },
-        StepState::Blocked | StepState::Skipped => Outcome::NotRun,
-    };
-    record
-        .steps
-        .iter()
-        .map(|step| Called {
-            id: step.id.clone(),
-            outcome: outcome(step),
-        })
-        .collect()
 }
 
 /// The first folder among the server's arguments.

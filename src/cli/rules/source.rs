@@ -216,7 +216,13 @@ fn read(path: &Path, kind: RuleFileKind) -> Result<RuleFile, Refusal> {
 /// The text of a file, or a fragment that says why there is none.
 pub fn text_of(path: &Path, what: &str) -> Result<String, String> {
     let why = |error: &io::Error| match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::NotFound => match path.read_link() {
+            Ok(target) => format!(
+                "it is a link to {}, where there is no file",
+                target.display()
+            ),
+            Err(_) => "there is no such file".to_owned(),
+        },
         io::ErrorKind::IsADirectory => format!("this is a folder, not {what}"),
         _ => format!("can't be read: {error}"),
     };

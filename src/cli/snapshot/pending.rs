@@ -1,7 +1,7 @@
 //! Proposals that a run has left in its report.
 
-use crate::cli::results::read_results;
 use crate::exec::{is_snapshot, snapshot_digest, snapshot_path};
+use crate::model::RunReport;
 use crate::plan::{Operator, Plan, PlanSource, load};
 use crate::text::close_names;
 use indexmap::IndexMap;
@@ -110,17 +110,13 @@ fn readable(_: &File) -> std::io::Result<()> {
 /// of all; and which can't be had, and why.
 ///
 /// # Errors
-/// There is no report, no such plan in it, or no proposal of a name.
+/// The report has no such plan, or no proposal of a name.
 pub fn find(
     folder: &Path,
+    reports: &[RunReport],
     names: &[String],
     plan: Option<&Path>,
 ) -> Result<(Vec<Pending>, Vec<String>), String> {
-    let results = folder.join("results.json");
-    let reports = File::open(&results)
-        .map_err(|error| error.to_string())
-        .and_then(read_results)
-        .map_err(|why| format!("failed to read the report {}: {why}", results.display()))?;
     let wanted = |path: &Path| plan.is_none_or(|plan| is_plan(path, plan));
     if let Some(plan) = plan
         && !reports
@@ -136,7 +132,7 @@ pub fn find(
         ));
     }
     let (mut pending, mut refusals) = (Vec::new(), Vec::new());
-    for report in &reports {
+    for report in reports {
         if !wanted(Path::new(&report.plan.path)) {
             continue;
         }

@@ -9,31 +9,68 @@ const LAUNCHERS: &[&str] = &[
     "bun", "deno", "pnpm", "pnpx", "yarn", "dnx", "dotnet", "java", "go",
 ];
 
-/// Well-known servers on npm and PyPI, as of November 2026.
-const PACKAGES: &[&str] = &[
+/// Well-known servers on npm, as of November 2026.
+const ON_NPM: &[&str] = &[
+    "@benborla29/mcp-server-mysql",
+    "@brave/brave-search-mcp-server",
+    "@elastic/mcp-server-elasticsearch",
     "@modelcontextprotocol/server-brave-search",
+    "@modelcontextprotocol/server-everart",
     "@modelcontextprotocol/server-everything",
     "@modelcontextprotocol/server-filesystem",
+    "@modelcontextprotocol/server-gdrive",
     "@modelcontextprotocol/server-github",
     "@modelcontextprotocol/server-gitlab",
     "@modelcontextprotocol/server-google-maps",
     "@modelcontextprotocol/server-memory",
     "@modelcontextprotocol/server-postgres",
     "@modelcontextprotocol/server-puppeteer",
+    "@modelcontextprotocol/server-redis",
     "@modelcontextprotocol/server-sequential-thinking",
     "@modelcontextprotocol/server-slack",
+    "@notionhq/notion-mcp-server",
     "@playwright/mcp",
+    "@sentry/mcp-server",
+    "@stripe/mcp",
+    "@supabase/mcp-server-supabase",
     "@upstash/context7-mcp",
+    "@wonderwhy-er/desktop-commander",
+    "airtable-mcp-server",
     "chrome-devtools-mcp",
+    "exa-mcp-server",
+    "figma-developer-mcp",
     "firecrawl-mcp",
-    "mcp-proxy",
+    "linear-mcp-server",
     "mcp-remote",
-    "mcp-server-fetch",
-    "mcp-server-git",
-    "mcp-server-sqlite",
-    "mcp-server-time",
+    "mcp-server-kubernetes",
+    "mongodb-mcp-server",
     "supergateway",
     "tavily-mcp",
+];
+
+/// Well-known servers on PyPI, as of November 2026.
+const ON_PYPI: &[&str] = &[
+    "arxiv-mcp-server",
+    "awslabs.aws-documentation-mcp-server",
+    "chroma-mcp",
+    "duckduckgo-mcp-server",
+    "elasticsearch-mcp-server",
+    "excel-mcp-server",
+    "fastmcp",
+    "markitdown-mcp",
+    "mcp-atlassian",
+    "mcp-proxy",
+    "mcp-server-fetch",
+    "mcp-server-git",
+    "mcp-server-motherduck",
+    "mcp-server-qdrant",
+    "mcp-server-sqlite",
+    "mcp-server-time",
+    "mcp-shell-server",
+    "mysql-mcp-server",
+    "postgres-mcp",
+    "redis-mcp-server",
+    "wikipedia-mcp",
 ];
 
 /// Folders that programs are installed to and that a client started from a
@@ -55,24 +92,35 @@ const ANYWHERE: &[&str] = &[
     "/snap/bin",
 ];
 
-/// What was mistyped as this command.
-pub(super) fn launcher_like(command: &str) -> Option<&'static str> {
+/// Whether it is a command that starts servers.
+pub(super) fn is_launcher(command: &str) -> bool {
+    LAUNCHERS.contains(&command)
+}
+
+/// What was mistyped as this command, the likeliest first.
+pub(super) fn launchers_like(command: &str) -> Vec<&'static str> {
     like(command, LAUNCHERS)
 }
 
-/// What was mistyped as this package.
-pub(super) fn package_like(name: &str) -> Option<&'static str> {
-    like(name, PACKAGES)
+/// What was mistyped as this package of npm or of PyPI; several where they are
+/// equally likely.
+pub(super) fn packages_like(name: &str, is_python: bool) -> Vec<&'static str> {
+    let mut meant = like(name, if is_python { ON_PYPI } else { ON_NPM });
+    let distance = |other: &str| strsim::damerau_levenshtein(name, other);
+    let least = meant.first().map(|first| distance(first));
+    meant.retain(|other| Some(distance(other)) == least);
+    meant
 }
 
-fn like(name: &str, known: &[&'static str]) -> Option<&'static str> {
+fn like(name: &str, known: &[&'static str]) -> Vec<&'static str> {
     if known.contains(&name) {
-        return None;
+        return Vec::new();
     }
-    let close = close_names(name, known.iter().copied())
-        .into_iter()
-        .next()?;
-    known.iter().copied().find(|known| *known == close)
+    let close = close_names(name, known.iter().copied());
+    close
+        .iter()
+        .filter_map(|close| known.iter().copied().find(|known| known == close))
+        .collect()
 }
 
 /// Where a command lies that the PATH does not lead to.
@@ -94,19 +142,22 @@ pub(super) fn elsewhere(
 
 #[cfg(test)]
 mod tests {
-    use super::{elsewhere, launcher_like, package_like};
+    use super::{elsewhere, launchers_like, packages_like};
     use std::path::Path;
 
     #[test]
     fn what_was_mistyped_is_known() {
-        assert_eq!(launcher_like("npxx"), Some("npx"));
-        assert_eq!(launcher_like("my-server"), None);
-        assert_eq!(launcher_like("uvx"), None);
+        assert_eq!(launchers_like("npxx").first(), Some(&"npx"));
+        assert!(launchers_like("my-server").is_empty());
+        assert!(launchers_like("uvx").is_empty());
         assert_eq!(
-            package_like("@modelcontextprotocol/server-filesytem"),
-            Some("@modelcontextprotocol/server-filesystem")
+            packages_like("@modelcontextprotocol/server-filesytem", false),
+            ["@modelcontextprotocol/server-filesystem"]
         );
-        assert_eq!(package_like("mcp-server-time"), None);
+        assert_eq!(packages_like("mcp-server-tme", true), ["mcp-server-time"]);
+        assert!(packages_like("mcp-server-time", true).is_empty());
+        // What is on PyPI is no help for npx.
+        assert!(packages_like("mcp-server-tme", false).is_empty());
     }
 
     #[test]

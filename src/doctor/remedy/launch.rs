@@ -3,62 +3,110 @@
 
 use super::entries::{args, command, command_and_args};
 use super::prescribe::{Doctor, Remedy, found};
-use crate::doctor::launcher::name_of;
+use crate::doctor::launcher::{name_of, runtime};
 use crate::text::shell_word as word;
-use std::path::Path;
 
 impl Doctor<'_> {
     pub(super) fn runtime(&self) -> Remedy {
         let at = self.at(self.started.command.place);
-        let name = name_of(&self.started.command.text);
-        let is_python = name.starts_with("python") || self.rule.starts_with("python/");
-        if name == "uvx" {
+        let command_text = &self.started.command.text;
+        let name = name_of(command_text);
+        let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        let named = runtime(command_text, &words);
+        let is_python = self.rule.starts_with("python/")
+            || name.starts_with("python")
+            || matches!(name, "uv" | "uvx" | "pipx");
+        if is_python {
+            let version = found(
+                &[
+                    r"(?i)python ?(?:version )?(?:requirement: )?[`'\x22]?(?:>=|>|==|~=) ?(?P<it>3\.\d+)",
+                    r"(?i)not in ['\x22]?>= ?(?P<it>3\.\d+)",
+                    r"(?i)python ?(?P<it>3\.\d+)(?:\+| or )",
+                ],
+                &format!("{}\n{}", self.told, self.stderr),
+            );
+            let version = version.unwrap_or_else(|| "<version, such as 3.13>".to_owned());
+            let member = match named {
+                Some((index, _)) => self.with(index, &version),
+                None => args(&self.with_flags(&["--python", &version])),
+            };
+            return match name {
+                "uvx" | "uv" | "pipx" => Remedy::of(vec![
+                    format!(
+                        "Have it run by another Python; write at {}:",
+                        self.at_args()
+                    ),
+                    member,
+                ])
+                .instead_of(&["$ "]),
+                _ => Remedy::of(vec![
+                    format!("Install a newer Python, and write its path at {at}:"),
+                    command("<path of the newer python3>"),
+                ]),
+            };
+        }
+        let newer = "node@<version, such as 24>";
+        if let Some((index, _)) = named {
             return Remedy::of(vec![
                 format!(
-                    "Have it run by another Python; write at {}:",
+                    "Its arguments name the Node that runs it; write at {}:",
                     self.at_args()
                 ),
-                args(&self.after(&["--python", "<version>"])),
+                self.with(index, newer),
             ])
-            .instead_of(&["$ "]);
+            .instead_of(&["$ node", "See which one"]);
         }
-        if is_python {
-            return Remedy::of(vec![
-                format!("Install a newer Python, and write its path at {at}:"),
-                command("<path of the newer python3>"),
-            ]);
-        }
-        if name == "node" || name == "nodejs" {
+        let program = match name {
+            "node" | "nodejs" => Some(self.started.words()),
+            _ if self.fetched().is_some() => None,
+            // A script that asks for whatever `node` the PATH leads to.
+            _ => {
+                let found = self.bedside.sight.on_path(command_text);
+                let path = found.map(|path| path.display().to_string());
+                let mut words = vec![
+                    self.started
+                        .shown(&path.unwrap_or_else(|| command_text.clone())),
+                ];
+                words.extend(self.started.words());
+                Some(words)
+            }
+        };
+        if let Some(program) = program {
+            let mut words = vec!["-y".to_owned(), newer.to_owned()];
+            words.extend(program);
             return Remedy::of(vec![
                 format!("Have npm fetch a newer Node for it; write at {at}:"),
-                command_and_args("npx", &self.after(&["-y", "node@<version, such as 24>"])),
+                command_and_args("npx", &words),
                 "Or install one, and write its path there:".to_owned(),
                 command("<path of the newer node>"),
             ]);
         }
-        if let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") {
-            let rest = self.started.words().split_off(fetched.index + 1);
-            let own = fetched.spec.rsplit('/').next().unwrap_or(fetched.spec);
-            let program = if fetched.spec.starts_with('@') {
-                "<name of its program>"
+        let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") else {
+            return Remedy::none();
+        };
+        let rest = self.started.words().split_off(fetched.index + 1);
+        let own = fetched.spec.rsplit('/').next().unwrap_or(fetched.spec);
+        let is_named = fetched.index > 0 && words[fetched.index - 1].starts_with("-p")
+            || words[fetched.index].starts_with('-');
+        let package = format!("--package={}", fetched.spec);
+        let mut all = vec!["-y".to_owned(), format!("--package={newer}"), package];
+        all.push("--".to_owned());
+        if !is_named {
+            all.push(if fetched.spec.starts_with('@') {
+                "<name of its program>".to_owned()
             } else {
-                own.split('@').next().unwrap_or(own)
-            };
-            let package = format!("--package={}", fetched.spec);
-            let newer = "--package=node@<version, such as 24>".to_owned();
-            let mut words = vec!["-y".to_owned(), newer, package];
-            words.extend(["--".to_owned(), program.to_owned()]);
-            words.extend(rest);
-            return Remedy::of(vec![
-                format!(
-                    "Have npm fetch a newer Node for it; write at {}:",
-                    self.at_args()
-                ),
-                args(&words),
-                format!("$ npm view {} engines", word(fetched.spec)),
-            ]);
+                own.split('@').next().unwrap_or(own).to_owned()
+            });
         }
-        Remedy::none()
+        all.extend(rest.into_iter().skip_while(|word| is_named && word == "--"));
+        Remedy::of(vec![
+            format!(
+                "Have npm fetch a newer Node for it; write at {}:",
+                self.at_args()
+            ),
+            args(&all),
+            format!("$ npm view {} bin engines", word(fetched.spec)),
+        ])
     }
 
     pub(super) fn port(&self) -> Remedy {
@@ -66,7 +114,13 @@ impl Doctor<'_> {
             &[r"(?i)port (?P<it>\d{2,5})\b", r":(?P<it>\d{2,5})\b"],
             &self.told,
         );
-        let mut lines = Vec::new();
+        // This alone mends it; a server of HTTP on another port stays mute.
+        let mut lines = self.without_http_mode();
+        let other = if lines.is_empty() {
+            "Give it"
+        } else {
+            "Or give it"
+        };
         let new = "<free port>";
         let names_it = |text: &str| {
             port.as_deref()
@@ -85,22 +139,21 @@ impl Doctor<'_> {
         match (arg, variable, said) {
             (Some(index), ..) => {
                 let at = self.at(self.started.args[index].place);
-                lines.push(format!("Give it another port; write at {at}:"));
+                lines.push(format!("{other} another port; write at {at}:"));
                 lines.push(self.with(index, new));
             }
             (None, Some((name, spot)), _) => {
                 let at = self.at(spot.place);
-                lines.push(format!("Give it another port; write at {at}:"));
+                lines.push(format!("{other} another port; write at {at}:"));
                 lines.push(self.started.env_with(&[(name.clone(), new.to_owned())]));
             }
             (None, None, said) => {
                 let at = self.at(self.bedside.entry.place);
                 let name = said.unwrap_or_else(|| "<its variable for the port>".to_owned());
-                lines.push(format!("Give it another port; write in the entry at {at}:"));
+                lines.push(format!("{other} another port; write in the entry at {at}:"));
                 lines.push(self.started.env_with(&[(name, new.to_owned())]));
             }
         }
-        lines.extend(self.without_http_mode());
         Remedy::of(lines)
     }
 
@@ -179,12 +232,12 @@ impl Doctor<'_> {
         .unwrap_or_else(|| "<dependency>==<version>".to_owned());
         let name = name_of(&self.started.command.text);
         let at = self.at_args();
-        if name == "uvx" {
+        if matches!(name, "uvx" | "uv") {
             return Remedy::of(vec![
                 format!(
                     "Have the version installed that the server was written for; write at {at}:"
                 ),
-                args(&self.after(&["--with", &spec])),
+                args(&self.with_flags(&["--with", &spec])),
             ])
             .instead_of(&["Pin the", "Compare the installed", "$ "]);
         }
@@ -197,13 +250,7 @@ impl Doctor<'_> {
             ])
             .instead_of(&["$ npm ls"]);
         }
-        let python = match Path::new(&self.started.command.text) {
-            path if name.starts_with("python") => Some(path.to_owned()),
-            path => path
-                .parent()
-                .map(|folder| folder.join("python"))
-                .filter(|python| python.is_absolute() && (self.bedside.is_there)(python)),
-        };
+        let python = self.python();
         match python {
             Some(python) if self.rule.starts_with("python/") => {
                 let python = self.started.shown(&python.display().to_string());
@@ -226,7 +273,7 @@ impl Doctor<'_> {
                     "Have `{name}` say nothing itself; write at {}:",
                     self.at_args()
                 ),
-                args(&self.after(&["--silent"])),
+                args(&self.before(&["--silent"])),
             ]);
         }
         let own = self.started.shown(&self.started.command.text);
@@ -234,7 +281,11 @@ impl Doctor<'_> {
             .chain(&words)
             .map(|w| word(w))
             .collect();
-        let line = format!("{} | grep --line-buffered '^{{'", line.join(" "));
+        // Also what stands in one line with a message, and logs in JSON.
+        let line = format!(
+            "{} | grep --line-buffered -o '{{.*\"jsonrpc\".*'",
+            line.join(" ")
+        );
         Remedy::of(vec![
             format!(
                 "Until its author mends it, let only messages through; write at {}:",

@@ -10,7 +10,12 @@
 mod commands;
 mod entries;
 mod launch;
+mod modules;
 mod prescribe;
+mod remote;
+mod scripts;
+mod sight;
 mod words;
 
 pub use prescribe::{Bedside, prescribe};
+pub use sight::Sight;

@@ -1,10 +1,11 @@
 //! One cause after the other, and what mends it.
 
-use super::commands::{elsewhere, launcher_like, package_like};
+use super::commands::{elsewhere, launchers_like, packages_like};
 use super::entries::{Started, args, command};
-use super::words;
+use super::sight::Sight;
+use super::{remote, words};
 use crate::doctor::entry::{Config, Entry, Place};
-use crate::doctor::launcher::{Package, name_of, package};
+use crate::doctor::launcher::{Package, flags_at, name_of, package, up_to_program};
 use crate::model::{Diagnosis, Failure};
 use crate::text::redact::Redactor;
 use crate::text::shell_word as word;
@@ -25,8 +26,7 @@ pub struct Bedside<'a> {
     pub failure: &'a Failure,
     pub redactor: &'a Redactor,
     pub home: Option<&'a Path>,
-    /// Whether a file or folder exists.
-    pub is_there: &'a dyn Fn(&Path) -> bool,
+    pub sight: &'a dyn Sight,
 }
 
 /// Makes the advice one for a client's configuration: what to write where
@@ -34,6 +34,7 @@ pub struct Bedside<'a> {
 pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
     words::of_configurations(&mut diagnosis.advice);
     let Some(started) = Started::of(bedside.entry, bedside.redactor) else {
+        remote::prescribe(diagnosis, bedside);
         return;
     };
     let stderr = bedside.failure.stderr.as_deref().unwrap_or_default();
@@ -55,6 +56,7 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         "missing_file" => doctor.file(),
         "missing_env_var" => doctor.variable(),
         "missing_module" => doctor.module(),
+        "invalid_argument" => doctor.refused(),
         "runtime_version_mismatch" => doctor.runtime(),
         "port_in_use" => doctor.port(),
         "dependency_version_mismatch" => doctor.dependency(),
@@ -66,6 +68,13 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
     };
     fix.retain(|line| !instead_of.iter().any(|start| line.starts_with(start)));
     fix.splice(0..0, lines);
+    // The usage is the server's, and not that of what is given to it.
+    for line in fix
+        .iter_mut()
+        .filter(|line| line.starts_with("$ ") && line.ends_with(" --help"))
+    {
+        *line = doctor.usage();
+    }
 }
 
 /// Lines to say first, and how those begin that they stand in place of.
@@ -111,7 +120,7 @@ pub(super) fn found(patterns: &[&str], text: &str) -> Option<String> {
     })
 }
 
-fn blank(name: &str) -> String {
+pub(super) fn blank(name: &str) -> String {
     format!("<{}>", name.trim_matches(['<', '>', ' ']))
 }
 
@@ -145,6 +154,20 @@ impl Doctor<'_> {
 
     /// The arguments with one of them replaced.
     pub(super) fn with(&self, index: usize, text: &str) -> String {
+        args(&self.words_with(index, text))
+    }
+
+    /// The same with another package, which npx is allowed to install.
+    fn with_package(&self, index: usize, text: &str) -> String {
+        let mut words = self.words_with(index, text);
+        let is_npx = name_of(&self.started.command.text) == "npx";
+        if is_npx && !words.iter().any(|word| matches!(&**word, "-y" | "--yes")) {
+            words.insert(0, "-y".to_owned());
+        }
+        args(&words)
+    }
+
+    fn words_with(&self, index: usize, text: &str) -> Vec<String> {
         let mut words = self.started.words();
         if let Some(word) = words.get_mut(index) {
             // `--package=NAME`, `--port=3000`.
@@ -153,22 +176,50 @@ impl Doctor<'_> {
                 Some(_) | None => text.to_owned(),
             };
         }
-        args(&words)
+        words
     }
 
     /// The arguments with others before them.
-    pub(super) fn after(&self, before: &[&str]) -> Vec<String> {
-        let before = before.iter().map(|word| (*word).to_owned());
+    pub(super) fn before(&self, words: &[&str]) -> Vec<String> {
+        let before = words.iter().map(|word| (*word).to_owned());
         before.chain(self.started.words()).collect()
+    }
+
+    /// The arguments with flags of the launcher besides.
+    pub(super) fn with_flags(&self, flags: &[&str]) -> Vec<String> {
+        let mut words = self.started.words();
+        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        let at = flags_at(&self.started.command.text, &texts).min(words.len());
+        words.splice(at..at, flags.iter().map(|flag| (*flag).to_owned()));
+        words
+    }
+
+    /// What prints how the server is used.
+    fn usage(&self) -> String {
+        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        let end = up_to_program(&self.started.command.text, &texts).min(texts.len());
+        let shown = std::iter::once(self.started.shown(&self.started.command.text));
+        let words: Vec<String> = shown
+            .chain(self.started.words().into_iter().take(end))
+            .map(|arg| word(&arg))
+            .collect();
+        format!("$ {} --help", words.join(" "))
     }
 
     fn command(&self) -> Remedy {
         // What the server itself looks for is no word of the entry.
         if self.rule.contains("-text") || self.rule.contains("program-of") {
-            return Remedy::none();
+            return self.upstream();
         }
         let name = self.started.command.text.trim();
         let at = self.at(self.started.command.place);
+        if let Some(members) = self.split() {
+            let mut lines = vec![format!(
+                "`command` holds a whole command line; write its words apart, at {at}:"
+            )];
+            lines.extend([members.join(", ")]);
+            return Remedy::of(lines).instead_of(&["Install `", "If it is", "$ command"]);
+        }
         if name.contains(['/', '\\']) {
             return Remedy::of(vec![
                 format!("Nothing is at that path; write the one where the program lies, at {at}:"),
@@ -176,14 +227,18 @@ impl Doctor<'_> {
             ])
             .instead_of(&["Install `"]);
         }
-        if let Some(meant) = launcher_like(name) {
+        let sight = self.bedside.sight;
+        let meant = launchers_like(name);
+        let is_here = |command: &&&str| sight.on_path(command).is_some();
+        if let Some(meant) = meant.iter().find(is_here) {
             return Remedy::of(vec![
                 format!("`{name}` is probably `{meant}`, mistyped; write at {at}:"),
                 command(meant),
             ])
-            .instead_of(&["Install `"]);
+            .instead_of(&["Install `", "If it is", "$ command"]);
         }
-        if let Some(path) = elsewhere(name, self.bedside.home, self.bedside.is_there) {
+        let is_there = |path: &Path| sight.is_there(path);
+        if let Some(path) = elsewhere(name, self.bedside.home, &is_there) {
             let path = path.display().to_string();
             return Remedy::of(vec![
                 format!("It is installed, in a folder that the PATH does not name; write at {at}:"),
@@ -191,11 +246,48 @@ impl Doctor<'_> {
             ])
             .instead_of(&["Install `", "`", "If it is", "$ command"]);
         }
+        if let Some(meant) = meant.first() {
+            return Remedy::of(vec![
+                format!(
+                    "`{name}` is probably `{meant}`, mistyped; that is not installed here \
+                     either: install it, and write at {at}:"
+                ),
+                command(meant),
+            ])
+            .instead_of(&["Install `", "If it is"]);
+        }
         Remedy::of(vec![
             format!("Install it, or write its full path at {at}:"),
             command(&blank(&format!("full path of {name}"))),
         ])
         .instead_of(&["Install `"])
+    }
+
+    /// A program that the server starts: its path is often a word of the entry.
+    fn upstream(&self) -> Remedy {
+        let Some(name) = found(&[r"can't be found: (?P<it>\S+?)\.(?:\s|$)"], &self.told) else {
+            return Remedy::none();
+        };
+        let given = self.started.args.iter().position(|arg| arg.text == name);
+        let is_uv = name_of(&self.started.command.text) == "uv";
+        if let Some(index) = given.filter(|_| is_uv) {
+            return self.program_of_project(index);
+        }
+        let variable = self.started.env.iter().find(|(_, spot)| spot.text == name);
+        let path = blank(&format!("full path of {name}"));
+        let (at, member) = match (given, variable) {
+            (Some(index), _) => (self.started.args[index].place, self.with(index, &path)),
+            (None, Some((key, spot))) => {
+                (spot.place, self.started.env_with(&[(key.clone(), path)]))
+            }
+            (None, None) => return Remedy::none().instead_of(&["Install the program"]),
+        };
+        let at = self.at(at);
+        Remedy::of(vec![
+            format!("Install `{name}`, or write the path where it lies, at {at}:"),
+            member,
+        ])
+        .instead_of(&["Install "])
     }
 
     fn package(&self) -> Remedy {
@@ -206,19 +298,30 @@ impl Doctor<'_> {
         let is_python = matches!(fetched.launcher, "uvx" | "uv" | "pipx");
         if self.rule.ends_with("executable") {
             let rest = self.started.words().split_off(fetched.index + 1);
+            let listed = found(
+                &[r"executables are available:\s+- (?P<it>[^\s(]+)"],
+                self.stderr,
+            );
+            let program = listed.unwrap_or_else(|| blank("name of its program"));
+            let spec = fetched.spec.to_owned();
             let mut words: Vec<String> = if is_python {
-                let name = blank("name of the package");
-                vec!["--from".to_owned(), name, blank("name of its program")]
+                vec!["--from".to_owned(), spec, program]
             } else {
-                let name = format!("--package={}", blank("name of the package"));
-                let program = blank("name of its program");
-                vec!["-y".to_owned(), name, "--".to_owned(), program]
+                let package = format!("--package={spec}");
+                vec!["-y".to_owned(), package, "--".to_owned(), program]
             };
             words.extend(rest);
-            return Remedy::of(vec![
-                format!("Write the server's package, and the program in it, at {at}:"),
+            let mut lines = vec![
+                format!("Write the program of the package besides, at {at}:"),
                 args(&words),
-            ]);
+            ];
+            if !is_python {
+                lines.push(
+                    "These are its programs; if there are none, it is no server's:".to_owned(),
+                );
+                lines.push(format!("$ npm view {} bin", word(fetched.spec)));
+            }
+            return Remedy::of(lines).instead_of(&["If the program", "Look for the name"]);
         }
         let unpinned = fetched
             .spec
@@ -226,11 +329,13 @@ impl Doctor<'_> {
             .skip(1)
             .find(|(_, c)| matches!(c, '@' | '='))
             .map_or(fetched.spec, |(end, _)| &fetched.spec[..end]);
-        if let Some(meant) = package_like(unpinned) {
-            return Remedy::of(vec![
-                format!("`{unpinned}` is probably `{meant}`, mistyped; write at {at}:"),
-                self.with(fetched.index, meant),
-            ]);
+        let meant = packages_like(unpinned, is_python);
+        if !meant.is_empty() {
+            let lines = meant.iter().flat_map(|meant| {
+                let what = format!("`{unpinned}` is probably `{meant}`, mistyped; write at {at}:");
+                [what, self.with_package(fetched.index, meant)]
+            });
+            return Remedy::of(lines.collect());
         }
         let is_version = unpinned != fetched.spec
             && found(
@@ -248,18 +353,24 @@ impl Doctor<'_> {
             };
             return Remedy::of(vec![
                 format!("There is no such version; choose one that there is, and write at {at}:"),
-                self.with(fetched.index, &text),
+                self.with_package(fetched.index, &text),
                 list,
             ]);
         }
         Remedy::of(vec![
             format!("Write the right name, from the server's own documentation, at {at}:"),
-            self.with(fetched.index, "<name of the package>"),
+            self.with_package(fetched.index, "<name of the package>"),
         ])
         .instead_of(&["$ npm view", "$ pip index"])
     }
 
     fn argument(&self) -> Remedy {
+        if self.rule.ends_with("install-not-allowed") {
+            let words = self.with_flags(&["-y"]);
+            let at = self.at_args();
+            return Remedy::of(vec![format!("Write at {at}:"), args(&words)])
+                .instead_of(&["Write `-y`"]);
+        }
         // In square brackets too, since something is missing.
         let usage = [
             r"(?i)usage:[^\n]*?(?P<it><[^<>\n]{1,60}>)",
@@ -270,13 +381,15 @@ impl Doctor<'_> {
             r"(?i)\b(?P<it>--[a-z][\w-]+) (?:is|are) required\b",
             r"(?i)\b(?:provide|specify|pass|supply|give) (?:an? |the )?(?P<it>[\w -]{3,40}?) (?:as|via|by|in|on|with)\b",
             r"(?i)\bno (?P<it>[\w -]{3,40}?) (?:was |were )?(?:provided|specified|given)\b",
+            r"(?i)\b(?:specify|provide|pass|give|use|set) (?:at least |exactly )?(?:one of:? )?(?P<it>--[a-z][^\n.;]{2,60}\w)",
+            r"(?i)\beither an? (?P<it>[\w-]{3,40})",
         ];
         let what = found(&said[..2], &self.told)
             .or_else(|| found(&usage, self.stderr))
             .or_else(|| found(&said[2..], &self.told));
         let mut words = self.started.words();
         match &what {
-            Some(flag) if flag.starts_with("--") => {
+            Some(flag) if flag.starts_with("--") && !flag.contains(' ') => {
                 words.push(flag.clone());
                 words.push(blank(flag.trim_start_matches('-')));
             }
@@ -291,57 +404,49 @@ impl Doctor<'_> {
         }
     }
 
-    fn folder(&self) -> Remedy {
-        fn path(arg: &str) -> &str {
-            arg.rsplit('=').next().unwrap_or(arg)
-        }
-        let named = |arg: &str| {
-            let path = path(arg);
-            path.len() > 1 && path.contains(['/', '\\', '~', '$']) && self.told.contains(path)
-        };
-        let given = self.started.args;
-        let Some(index) = given.iter().position(|arg| named(&arg.text)) else {
-            return Remedy::none();
-        };
-        let mut words = self.started.words();
-        words[index] = words[index].replace(path(&given[index].text), "<folder>");
-        let at = self.at(given[index].place);
-        Remedy::of(vec![
-            format!("Name a folder that there is, at {at}:"),
-            args(&words),
-            "Or create this one:".to_owned(),
-        ])
-        .instead_of(&["Create it, or"])
-    }
-
-    /// A file can't be made where its folder is missing, and triage does not
-    /// see which of them is.
-    fn file(&self) -> Remedy {
-        let path = found(&[r"['\x22](?P<it>/[^'\x22\n]{1,400})['\x22]"], &self.told);
-        let folder = path.as_deref().and_then(|path| Path::new(path).parent());
-        match folder {
-            Some(folder) if !(self.bedside.is_there)(folder) => {
-                let shown = folder.display();
-                Remedy::of(vec![
-                    format!("The folder {shown} does not exist: create it, or name another one."),
-                    format!("$ mkdir -p {}", word(&shown.to_string())),
-                ])
-                .instead_of(&["$ ls "])
-            }
-            Some(_) | None => Remedy::none(),
-        }
-    }
-
     fn variable(&self) -> Remedy {
-        let mut names: Vec<String> = Vec::new();
-        if let Ok(pattern) = Regex::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b") {
-            for name in pattern.find_iter(&self.told).map(|found| found.as_str()) {
-                if !names.iter().any(|known| known == name) && names.len() < NAMES {
-                    names.push(name.to_owned());
-                }
-            }
+        let asked = found(
+            &[
+                r"(?i)\brun (?:it |this |the server )?(?:once )?with (?:the )?['\x22`](?P<it>[\w-]+)['\x22`] (?:argument|command|flag|option|subcommand)",
+            ],
+            &self.told,
+        );
+        if let Some(asked) = asked {
+            let words = std::iter::once(self.started.shown(&self.started.command.text))
+                .chain(self.started.words())
+                .chain([asked]);
+            let line: Vec<String> = words.map(|arg| word(&arg)).collect();
+            return Remedy::of(vec![
+                "Do once what it asks for:".to_owned(),
+                format!("$ {}", line.join(" ")),
+            ])
+            .instead_of(&["Set ", "Write credentials"]);
+        }
+        let mut names = variables_in(&self.told);
+        if names.is_empty() {
+            // Where the line that says what is missing does not name it,
+            // those around it often do.
+            names = settings_in(self.stderr);
         }
         if names.is_empty() {
+            let says = |line: &&str| {
+                let folded = line.to_ascii_lowercase();
+                [
+                    "required", "missing", "not set", "token", "key", "secret", "must", "please",
+                ]
+                .iter()
+                .any(|word| folded.contains(word))
+            };
+            names = self
+                .stderr
+                .lines()
+                .filter(says)
+                .map(variables_in)
+                .find(|names| !names.is_empty())
+                .unwrap_or_default();
+        }
+        let is_unknown = names.is_empty();
+        if is_unknown {
             names.push("<NAME>".to_owned());
         }
         let values: Vec<(String, String)> = names
@@ -352,22 +457,92 @@ impl Doctor<'_> {
             })
             .collect();
         let at = self.at(self.bedside.entry.place);
-        Remedy::of(vec![
+        let mut lines = vec![
             format!("Write in the entry at {at}:"),
             self.started.env_with(&values),
-        ])
-        .instead_of(&["Set ", "Write credentials"])
+        ];
+        if is_unknown && let Some(fetched) = self.fetched() {
+            lines.push("Its documentation names the variable:".to_owned());
+            lines.push(match fetched.launcher {
+                "uvx" | "uv" | "pipx" => {
+                    let name = fetched.spec.split(['=', '@', '[', '<', '>']).next();
+                    format!("https://pypi.org/project/{}/", name.unwrap_or_default())
+                }
+                _ => format!("$ npm view {} readme", word(fetched.spec)),
+            });
+        }
+        Remedy::of(lines).instead_of(&["Set ", "Write credentials"])
     }
 
-    fn module(&self) -> Remedy {
-        let name = found(&[r"No module named ['\x22]?(?P<it>[\w.-]+)"], &self.told);
-        match (name, name_of(&self.started.command.text)) {
-            (Some(name), "uvx") => Remedy::of(vec![
-                format!("Have it installed besides; write at {}:", self.at_args()),
-                args(&self.after(&["--with", &name])),
-            ])
-            .instead_of(&["$ "]),
-            (_, _) => Remedy::none(),
+    /// An argument that the server does not take.
+    fn refused(&self) -> Remedy {
+        let wanted = found(
+            &[r"(?i)\brequires? (?:the )?(?P<it>--[a-z][\w-]+) (?:flag|option|argument)"],
+            &self.told,
+        );
+        let mut words = self.started.words();
+        let at = self.at_args();
+        if let Some(flag) = wanted.filter(|flag| !words.contains(flag)) {
+            words.push(flag);
+            return Remedy::of(vec![format!("Write at {at}:"), args(&words)]);
+        }
+        let named = |text: &str| {
+            let at = text.len() > 1 && self.told.contains(text);
+            at && !matches!(text, "run" | "stdio")
+        };
+        let Some(index) = self.started.args.iter().rposition(|arg| named(&arg.text)) else {
+            return Remedy::none();
+        };
+        let is_of_launcher = self.fetched().is_some_and(|fetched| index <= fetched.index);
+        if is_of_launcher {
+            return Remedy::none();
+        }
+        let place = self.at(self.started.args[index].place);
+        if self.started.args[index].text.starts_with('-') {
+            words.remove(index);
+            let what = format!("It does not take this as it stands; leave it out, at {place}:");
+            return Remedy::of(vec![what, args(&words)]);
+        }
+        let before = index
+            .checked_sub(1)
+            .map(|before| &*self.started.args[before].text);
+        let name = before.filter(|before| before.starts_with("--"));
+        let name = name.map_or("another value", |flag| flag.trim_start_matches('-'));
+        let what = format!("Write a value that it takes, at {place}:");
+        Remedy::of(vec![what, self.with(index, &blank(name))])
+    }
+}
+
+/// Variables that a text names; of those that it offers as alternatives, the
+/// first.
+fn variables_in(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let Ok(pattern) = Regex::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b") else {
+        return names;
+    };
+    let mut end = 0;
+    for name in pattern.find_iter(text) {
+        let between = &text[end..name.start()];
+        let is_other = !names.is_empty()
+            && between.len() < 60
+            && !between.contains('\n')
+            && between
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|w| matches!(w, "or" | "OR"));
+        end = name.end();
+        let name = name.as_str();
+        if !is_other && !names.iter().any(|known| known == name) && names.len() < NAMES {
+            names.push(name.to_owned());
         }
     }
+    names
+}
+
+/// What pydantic's settings lack; it reads them from variables of these names.
+fn settings_in(text: &str) -> Vec<String> {
+    let Ok(pattern) = Regex::new(r"(?m)^(\w{1,80})\n\s+Field required") else {
+        return Vec::new();
+    };
+    let fields = pattern.captures_iter(text).take(NAMES);
+    fields.map(|field| field[1].to_ascii_uppercase()).collect()
 }

@@ -123,6 +123,7 @@ pub(super) fn settings(dir: &Path) -> LoopSettings {
         run_id: "run".into(),
         started_at: "2026-01-01T00:00:00Z".into(),
         report_dir: None,
+        reports_dir: None,
         project_dir: dir.to_owned(),
         budgets: Budgets::default(),
         hooks: Hooks::default(),

@@ -108,6 +108,10 @@ fn down(path: &DocPath, segment: &Segment) -> DocPath {
 }
 
 impl<'t> Editor<'t> {
+    fn shared(&self, node: &Node<'t>, path: DocPath) -> EditError {
+        EditError::Shared(path, self.text.line(node.span.start as usize))
+    }
+
     /// Edits `node` and what is below it; returns what it then must mean.
     fn node(
         &mut self,
@@ -117,7 +121,7 @@ impl<'t> Editor<'t> {
         path: &DocPath,
     ) -> Result<Value, EditError> {
         if node.aliased || node.referred {
-            return Err(EditError::Shared(path.clone()));
+            return Err(self.shared(node, path.clone()));
         }
         if let Some(value) = edits.set {
             if !node.is_scalar() {
@@ -163,7 +167,7 @@ impl<'t> Editor<'t> {
             };
             let path = down(path, &segment);
             if entry.merged {
-                return Err(EditError::Shared(path));
+                return Err(self.shared(&entry.value, path));
             }
             if edits.remove {
                 return Err(EditError::NotItem(path));
@@ -262,7 +266,7 @@ impl<'t> Editor<'t> {
             }
             if edits.remove {
                 if node.referred || item.referred {
-                    return Err(EditError::Shared(path));
+                    return Err(self.shared(item, path));
                 }
                 removed[index] = true;
                 continue;

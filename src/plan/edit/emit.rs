@@ -123,15 +123,39 @@ fn is_plain_safe(text: &str, flow: bool) -> bool {
     }
     // What YAML 1.1 took for booleans, some readers still do.
     let lower = text.to_ascii_lowercase();
-    plain(text) == Plain::Text && !matches!(lower.as_str(), "yes" | "no" | "on" | "off" | "y" | "n")
+    plain(text) == Plain::Text
+        && !matches!(lower.as_str(), "yes" | "no" | "on" | "off" | "y" | "n")
+        && !is_old_number(text)
 }
 
-/// Printable, and on one line.
+/// Whether YAML 1.1 took it for a date, a time (`12:00` was 720), or a number
+/// (`010` was 8, `1_000` a thousand).
+fn is_old_number(text: &str) -> bool {
+    let is_number = |part: &str| {
+        let digits = part
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, '_' | '.'));
+        digits && !part.is_empty() && part.matches('.').count() < 2
+    };
+    let day = text.split(['T', 't', ' ']).next().unwrap_or_default();
+    let is_date = day.split('-').count() == 3 && day.split('-').all(is_number);
+    is_date || text.split(':').all(is_number) || has_radix(text)
+}
+
+/// `0b11`, `0x_f`.
+fn has_radix(text: &str) -> bool {
+    let digits = text.strip_prefix("0b").or_else(|| text.strip_prefix("0x"));
+    digits.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_hexdigit() || c == '_'))
+}
+
+/// Printable, on one line, and where it seems to stand: no character that
+/// changes the direction of what follows.
 fn is_printable(c: char) -> bool {
     !c.is_control()
         && !matches!(
             c,
-            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+                | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
         )
 }
 

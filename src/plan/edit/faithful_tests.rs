@@ -83,7 +83,7 @@ fn each_holds(before: &PlanSource, edits: &[PlanEdit]) -> Result<usize, String> 
     for edit in edits {
         let after = match apply(before, std::slice::from_ref(edit)) {
             Ok(after) => after,
-            Err(EditError::Shared(_)) if witness.is_shared(edit.path()) => continue,
+            Err(EditError::Shared(..)) if witness.is_shared(edit.path()) => continue,
             // The name that is given up may come back out of a merge.
             Err(EditError::Unfaithful)
                 if matches!(edit, PlanEdit::RenameKey { .. }) && before.text.contains("<<") =>

@@ -49,8 +49,11 @@ impl PlanEdit {
 pub enum EditError {
     #[error("nothing stands at {0}")]
     NotFound(DocPath),
-    #[error("{0} comes from an anchor that others share")]
-    Shared(DocPath),
+    /// Where the line of the anchor's value is, from 1.
+    #[error(
+        "{0} is shared through an anchor (line {1}), and an edit there would change the others too"
+    )]
+    Shared(DocPath, usize),
     #[error("{0} is no scalar")]
     NotScalar(DocPath),
     #[error("{0} is no item of a list")]

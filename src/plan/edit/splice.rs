@@ -27,6 +27,11 @@ impl<'t> Text<'t> {
         self.0.get(range).unwrap_or_default()
     }
 
+    /// The number of the line, from 1.
+    pub(super) fn line(self, at: usize) -> usize {
+        1 + self.slice(0..at).matches('\n').count()
+    }
+
     fn line_start(self, at: usize) -> usize {
         let before = self.slice(0..at);
         before.rfind('\n').map_or(0, |feed| feed + 1)

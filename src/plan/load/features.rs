@@ -393,8 +393,8 @@ impl<'t> Reader<'t> {
         let entries = self.map(node, path, &COMPLETION)?;
         let of = match (get(entries, "prompt"), get(entries, "resource")) {
             (Some(prompt), None) => {
-                let name = self.fixed_string(prompt, path.key("prompt"), "a prompt's name")?;
-                CompletionOf::Prompt(name.to_owned())
+                let name = self.foreign_name(prompt, path.key("prompt"), "a prompt's name")?;
+                CompletionOf::Prompt(name)
             }
             (None, Some(resource)) => {
                 let to = path.key("resource");

@@ -127,6 +127,9 @@ impl Target {
     }
 }
 
+/// Of a snapshot; its file's name is to be a few bytes longer.
+const LONGEST_NAME: usize = 100;
+
 impl<'t> Reader<'t> {
     /// The operand as it is kept. What holds a variable is checked when its
     /// value is known.
@@ -351,13 +354,29 @@ impl<'t> Reader<'t> {
 
     fn snapshot(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
         let name = self.string(node, path)?;
-        let good = !name.is_empty()
+        let good = (1..=LONGEST_NAME).contains(&name.len())
+            // It is an argument of `jelly snapshot` too.
+            && !name.starts_with('-')
             && name
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
         if !good {
             self.problem(node.span, path, format!("`{name}` can't name a snapshot"))
-                .hint("use letters, digits, `_` and `-`");
+                .hint(format!(
+                    "use letters, digits, `_` and `-`, the last not at the beginning, and at \
+                     most {LONGEST_NAME} of them"
+                ));
+            return None;
+        }
+        let lower = name.to_ascii_lowercase();
+        let first = self.snapshots.entry(lower);
+        let first = first.or_insert_with(|| name.to_owned()).clone();
+        if first != name {
+            let message = format!("`{name}` and `{first}` differ in case only");
+            self.problem(node.span, path, message).hint(
+                "they would share one file where file names know no case, as on macOS and \
+                 Windows; use another name",
+            );
             return None;
         }
         Some(())

@@ -80,6 +80,16 @@ impl<'t> Reader<'t> {
     fn project(&mut self, root: &Node<'t>, keys: &[SettingKey], project: &mut Project) {
         let path = Path::ROOT;
         project.settings = self.settings(root, path, keys, &["rules", "profiles"]);
+        if let Some(rules) = root.entry("rules").map(|entry| &entry.value)
+            && rules.is_scalar()
+            && !matches!(rules.data, Data::Null)
+        {
+            let message = format!(
+                "expected a list of rules, or a map with `before` and `after`, found {}",
+                rules.kind()
+            );
+            self.problem(rules.span, path.key("rules"), message);
+        }
         let Some(profiles) = root.entry("profiles") else {
             return;
         };

@@ -4,10 +4,11 @@
 use super::problem::Problem;
 use super::references::Names;
 use crate::plan::syntax::{Data, Entry, Node, Span, Trouble};
+use crate::plan::template::{Part, Template, has_reference};
 use crate::plan::{DocPath, Location, Segment, Variant};
 use crate::text::{Lines, close_names};
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,6 +86,8 @@ pub(super) struct Reader<'t> {
     pub(super) strict: bool,
     /// Patterns and schemas that compiled already: plans repeat them.
     pub(super) good_operands: HashSet<String>,
+    /// Names of snapshots, as first written, by how they are in lower case.
+    pub(super) snapshots: HashMap<String, String>,
 }
 
 impl<'t> Reader<'t> {
@@ -97,6 +100,7 @@ impl<'t> Reader<'t> {
             variant: None,
             strict: false,
             good_operands: HashSet::new(),
+            snapshots: HashMap::new(),
         };
         for trouble in troubles {
             let problem = reader.problem(trouble.span, Path::ROOT, trouble.message);
@@ -271,6 +275,23 @@ impl<'t> Reader<'t> {
             return None;
         }
         Some(text)
+    }
+
+    /// A name that a server chose: it may hold `${`, which is written `$${`.
+    pub(super) fn foreign_name(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        what: &str,
+    ) -> Option<String> {
+        let text = self.string(node, path)?;
+        if has_reference(text)
+            && let Ok(Template { parts, .. }) = Template::parse(text)
+            && let [Part::Text(name)] = parts.as_slice()
+        {
+            return Some(name.clone());
+        }
+        self.fixed_string(node, path, what).map(str::to_owned)
     }
 
     /// A string, or a number or boolean as it is written: what an argument or

@@ -326,9 +326,11 @@ impl<'t> Reader<'t> {
         let value = &kind.value;
         let to = path.key(&kind.key);
         match kind.key.as_ref() {
-            "tool" => Some(Request::Tool(
-                self.fixed_string(value, to, "a tool's name")?.to_owned(),
-            )),
+            "tool" => Some(Request::Tool(self.foreign_name(
+                value,
+                to,
+                "a tool's name",
+            )?)),
             "list" => Some(Request::List(self.one_of(value, to, "list", &LISTS)?)),
             "read" => {
                 let uri = self.string(value, to)?.to_owned();
@@ -339,9 +341,11 @@ impl<'t> Reader<'t> {
                 self.templates(value, to, Place::Step, needs);
                 Some(Request::Read(uri))
             }
-            "prompt" => Some(Request::Prompt(
-                self.fixed_string(value, to, "a prompt's name")?.to_owned(),
-            )),
+            "prompt" => Some(Request::Prompt(self.foreign_name(
+                value,
+                to,
+                "a prompt's name",
+            )?)),
             "complete" => self.completion(value, to, needs),
             "subscribe" => self.subscription(value, to, needs),
             "unsubscribe" => self.unsubscription(value, to, needs),

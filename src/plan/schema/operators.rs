@@ -142,7 +142,9 @@ fn operand(operator: Operator, target: Target) -> Schema {
             }]}))
         }
         Op::Schema => or_open(json!({"type": ["object", "boolean"]})),
-        Op::Snapshot => or_open(json!({"type": "string", "pattern": "^[A-Za-z0-9_-]+$"})),
+        Op::Snapshot => {
+            or_open(json!({"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$"}))
+        }
     }
 }
 

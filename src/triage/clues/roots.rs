@@ -48,9 +48,16 @@ pub(in crate::triage) fn telling_line(text: &str) -> Option<String> {
     root_lines(&text).into_iter().next().or_else(|| {
         text.lines()
             .map(str::trim)
-            .rfind(|line| line.chars().any(char::is_alphanumeric))
+            .rfind(|line| line.chars().any(char::is_alphanumeric) && !is_of_launcher(line))
             .map(str::to_owned)
     })
+}
+
+/// What a launcher says by the way, whatever becomes of the server.
+fn is_of_launcher(line: &str) -> bool {
+    ["npm warn ", "npm WARN ", "npm notice "]
+        .iter()
+        .any(|start| line.starts_with(start))
 }
 
 fn find_roots(text: &str) -> Vec<(Root, String)> {

@@ -1,6 +1,6 @@
 //! A project folder that lives as long as its test.
 
-use super::{Call, Run};
+use super::{Call, Ended, Run};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -81,6 +81,14 @@ impl Project {
         Call::by(self, program, args)
     }
 
+    /// jelly at a terminal, where these lines are typed: each with what is
+    /// waited for first.
+    pub fn at_a_terminal(&self, talk: &[(&str, &str)], args: &[&str]) -> Ended {
+        let talk = serde_json::json!(talk).to_string();
+        let call = self.wrapped("python3", &["-c", TERMINAL, &talk]);
+        call.args(args).env("CI", "").output()
+    }
+
     /// `jelly run plan.yaml`, the seed fixed, with these arguments too.
     pub fn call(&self, args: &[&str]) -> Call {
         self.jelly(&["run", "plan.yaml", "--seed", "1"]).args(args)
@@ -91,6 +99,28 @@ impl Project {
         Run::of(self, self.call(args).output())
     }
 }
+
+/// Runs a program at a terminal, and types: pairs of what to wait for, and a
+/// line.
+const TERMINAL: &str = r#"
+import json, os, pty, select, sys
+talk = json.loads(sys.argv[1])
+pid, fd = pty.fork()
+if pid == 0: os.execv(sys.argv[2], sys.argv[2:])
+seen, rest = b"", b""
+while True:
+    if not select.select([fd], [], [], 40)[0]: print("silence after", seen); sys.exit(99)
+    try: chunk = os.read(fd, 65536)
+    except OSError: break
+    if not chunk: break
+    seen += chunk; rest += chunk
+    while talk and talk[0][0].encode() in rest:
+        wanted, line = talk.pop(0)
+        rest = rest.split(wanted.encode(), 1)[1]
+        os.write(fd, line.encode() + b"\n")
+sys.stdout.write(seen.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) if not talk else 98)
+"#;
 
 /// What `jelly run` does with this plan.
 pub fn run(plan: &str) -> Run {

@@ -1,0 +1,52 @@
+//! What remedies may ask of this machine.
+
+use crate::doctor::Sight;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Entries of a folder that are looked at, and bytes of a file.
+const NAMES: usize = 2000;
+const BYTES: u64 = 1 << 20;
+
+/// This machine, with the PATH that servers get.
+pub struct Machine<'a> {
+    pub path: &'a str,
+}
+
+impl Sight for Machine<'_> {
+    fn is_there(&self, path: &Path) -> bool {
+        path.exists()
+    }
+
+    fn names(&self, folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        let names = entries
+            .take(NAMES)
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.collect()
+    }
+
+    fn text(&self, file: &Path) -> Option<String> {
+        // What is no file may never end.
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut text = String::new();
+        let read = File::open(file)
+            .ok()?
+            .take(BYTES + 1)
+            .read_to_string(&mut text)
+            .ok()?;
+        (read as u64 <= BYTES).then_some(text)
+    }
+
+    fn on_path(&self, command: &str) -> Option<PathBuf> {
+        if command.is_empty() || command.contains('/') {
+            return None;
+        }
+        std::env::split_paths(self.path)
+            .map(|folder| folder.join(command))
+            .find(|path| path.is_file())
+    }
+}

@@ -1,0 +1,61 @@
+//! What all commands need that start servers outside of a run: a runtime,
+//! signals, and rules to tell what is wrong.
+
+use super::args::ColorChoice;
+use super::interrupt;
+use super::rules::{RuleFiles, Rules, find_rules};
+use super::run::{complain, fault};
+use super::settings::World;
+use crate::model::{ExitCode, Signal};
+use tokio::sync::watch;
+use tokio::task::LocalSet;
+
+/// See the module.
+pub struct Stage {
+    pub rules: Rules,
+    pub interrupt: watch::Receiver<Option<Signal>>,
+}
+
+/// Does what a command is for.
+pub fn on_stage(
+    own_rules: &RuleFiles,
+    color: ColorChoice,
+    world: &World,
+    work: impl AsyncFnOnce(Stage) -> ExitCode,
+) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return fault(&format!("the runtime can't be started: {error}")),
+    };
+    LocalSet::new().block_on(&runtime, async {
+        let interrupt = match interrupt::listen() {
+            Ok(interrupt) => interrupt,
+            Err(error) => return fault(&format!("signals can't be listened for: {error}")),
+        };
+        match find_rules(&own_rules.files, &world.cwd) {
+            Ok(rules) => work(Stage { rules, interrupt }).await,
+            Err(refusal) => {
+                complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
+                ExitCode::InvalidInput
+            }
+        }
+    })
+}
+
+/// What comes of some work, unless a signal comes first.
+pub async fn unless_interrupted<T>(
+    interrupt: &watch::Receiver<Option<Signal>>,
+    work: impl Future<Output = T>,
+) -> Result<T, ExitCode> {
+    let mut interrupt = interrupt.clone();
+    tokio::select! {
+        done = work => Ok(done),
+        signal = interrupt.wait_for(Option::is_some) => {
+            let signal = signal.ok().and_then(|signal| *signal);
+            Err(signal.map_or(ExitCode::Internal, ExitCode::Interrupted))
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What mends an entry with a `url`.
+
+use super::entries::quoted;
+use super::prescribe::{Bedside, blank};
+use crate::doctor::entry::Reached;
+use crate::model::Diagnosis;
+use crate::text::shell_word as word;
+
+/// Makes the advice one for a server that is reached by HTTP.
+pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
+    let Some(Reached::Url { url: spot, .. }) = &bedside.entry.reached else {
+        return;
+    };
+    let at = bedside.config.at(spot.place);
+    // The filled one, without secrets.
+    let url = bedside.failure.url.as_deref().unwrap_or(&spot.text);
+    let url = bedside.redactor.redact(url);
+    let (origin, path) = split(&url);
+    let advice = &mut diagnosis.advice;
+    let write = |what: &str, url: &str| [format!("{what} at {at}:"), member(url)];
+    let mut instead_of: &[&str] = &[];
+    let lines: Vec<String> = match &*diagnosis.root_cause {
+        "connection_refused" => {
+            advice.what = format!("Nothing answers at {url}.");
+            instead_of = &["Start the service"];
+            let mut lines = vec![
+                "Start the server that is meant to be there; that it is, shows:".to_owned(),
+                format!("$ curl -i {}", word(&url)),
+            ];
+            let other = format!("{}{path}", with_blank_port(origin));
+            lines.extend(write("Or correct host and port", &other));
+            lines
+        }
+        "network_dns" => {
+            advice.what = format!("The host of {url} is not known.");
+            instead_of = &["Correct the host"];
+            let scheme = origin
+                .split_once("://")
+                .map_or("https", |(scheme, _)| scheme);
+            let other = format!("{scheme}://{}{path}", blank("host"));
+            write("Correct the host", &other).into()
+        }
+        cause if is_refusal(cause) || matches!(status(bedside), Some(401 | 403)) => {
+            // Said of plans, and of those who run them.
+            instead_of = &[
+                "If the server wants OAuth",
+                "In CI",
+                "A token from elsewhere",
+            ];
+            let token = quoted(&format!("Bearer {}", blank("token")));
+            let mut token = vec![
+                format!("Write the token that its operator gave you, in the entry at {at}:"),
+                format!("\"headers\": {{ \"Authorization\": {token} }}"),
+            ];
+            let login = [
+                "Or log in to it; jelly uses the login where the entry has no such header:"
+                    .to_owned(),
+                format!("$ jelly login {}", word(&url)),
+            ];
+            // One that does not say who issues tokens has no login.
+            let stage = bedside
+                .failure
+                .http
+                .as_ref()
+                .and_then(|http| http.error.as_deref());
+            if stage != Some("auth_metadata") {
+                token.extend(login);
+            }
+            token
+        }
+        _ if matches!(status(bedside), Some(404 | 405)) => {
+            let other = format!("{origin}{}", other_path(path));
+            write(
+                "Servers answer at `/mcp`, older ones at `/sse`; write",
+                &other,
+            )
+            .into()
+        }
+        "invalid_argument" => {
+            let other = match spot.text.split_once("://") {
+                None if !spot.text.is_empty() => format!("http://{url}"),
+                Some(_) | None => format!("https://{}/mcp", blank("host")),
+            };
+            instead_of = &["Write the whole URL"];
+            write("Write an address of HTTP", &other).into()
+        }
+        _ if url.starts_with("https://") && speaks_no_tls(bedside) => {
+            advice.what = format!("What answers at {url} speaks no TLS.");
+            advice.why = "`https://` asks for an encrypted connection, and a server on the same \
+                          machine seldom has one."
+                .to_owned();
+            instead_of = &["Read the whole", "Run it by hand"];
+            write("Write", &url.replacen("https://", "http://", 1)).into()
+        }
+        _ => Vec::new(),
+    };
+    advice
+        .fix
+        .retain(|line| !instead_of.iter().any(|start| line.starts_with(start)));
+    advice.fix.splice(0..0, lines);
+}
+
+fn speaks_no_tls(bedside: &Bedside<'_>) -> bool {
+    let message = bedside.failure.message.as_deref().unwrap_or_default();
+    message.contains("InvalidContentType")
+}
+
+fn is_refusal(cause: &str) -> bool {
+    ["auth", "credential", "login", "unauthorized", "token"]
+        .iter()
+        .any(|word| cause.contains(word))
+}
+
+fn status(bedside: &Bedside<'_>) -> Option<u16> {
+    bedside.failure.http.as_ref().and_then(|http| http.status)
+}
+
+fn member(url: &str) -> String {
+    format!("\"url\": {}", quoted(url))
+}
+
+/// `scheme://host:port` and the rest.
+fn split(url: &str) -> (&str, &str) {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..]
+        .find(['/', '?', '#'])
+        .map_or(url.len(), |at| start + at);
+    url.split_at(end)
+}
+
+fn with_blank_port(origin: &str) -> String {
+    let start = origin.find("://").map_or(0, |at| at + 3);
+    match origin[start..].rfind(':') {
+        Some(colon) => format!("{}:<port>", &origin[..start + colon]),
+        None => format!("{origin}:<port>"),
+    }
+}
+
+fn other_path(path: &str) -> &'static str {
+    if path.trim_end_matches('/').ends_with("/mcp") {
+        "/sse"
+    } else {
+        "/mcp"
+    }
+}

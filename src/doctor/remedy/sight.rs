@@ -1,0 +1,15 @@
+//! What can be seen of the machine that the servers are started on.
+
+use std::path::{Path, PathBuf};
+
+/// Answers what remedies ask of the machine, so that they need not touch it.
+pub trait Sight {
+    /// Whether a file or folder exists.
+    fn is_there(&self, path: &Path) -> bool;
+    /// What lies in a folder, by name; nothing where it can't be read.
+    fn names(&self, folder: &Path) -> Vec<String>;
+    /// What a file holds, if it is a text of moderate size.
+    fn text(&self, file: &Path) -> Option<String>;
+    /// Where the PATH leads to for this command.
+    fn on_path(&self, command: &str) -> Option<PathBuf>;
+}

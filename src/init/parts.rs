@@ -1,0 +1,88 @@
+//! What several schemas say together.
+//!
+//! Main type: [`Parts`].
+
+use serde_json::{Map, Value};
+
+/// The largest value that is taken over from a schema, in bytes of JSON.
+pub(super) const MAX_VALUE: usize = 1000;
+
+/// A schema with all that holds besides: what it refers to, and all of `allOf`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parts<'a> {
+    pub layers: Vec<&'a Map<String, Value>>,
+    /// Of each, one holds too.
+    pub choices: Vec<&'a [Value]>,
+}
+
+impl<'a> Parts<'a> {
+    /// All that is said by a keyword.
+    pub fn all<'k>(&'k self, key: &'k str) -> impl Iterator<Item = &'a Value> + 'k {
+        self.layers.iter().filter_map(move |layer| layer.get(key))
+    }
+
+    pub fn first(&self, key: &str) -> Option<&'a Value> {
+        self.all(key).next()
+    }
+
+    pub fn text(&self, key: &str) -> Option<&'a str> {
+        self.all(key).find_map(Value::as_str)
+    }
+
+    /// The narrowest of lower bounds.
+    pub fn least(&self, key: &str) -> Option<u64> {
+        self.all(key).filter_map(Value::as_u64).max()
+    }
+
+    /// The narrowest of upper bounds.
+    pub fn most(&self, key: &str) -> Option<u64> {
+        self.all(key).filter_map(Value::as_u64).min()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.layers.iter().all(|layer| layer.is_empty())
+    }
+
+    /// A value that the schema itself names, `null` and what is too large
+    /// aside.
+    pub fn said(&self) -> Option<Value> {
+        let good = |value: &&Value| !value.is_null() && value.to_string().len() <= MAX_VALUE;
+        let listed = |key: &str| {
+            let lists = self.all(key).filter_map(Value::as_array);
+            lists.flatten().find(good)
+        };
+        self.first("const")
+            .or_else(|| self.all("default").find(good))
+            .or_else(|| listed("examples"))
+            .or_else(|| self.all("example").find(good))
+            .or_else(|| listed("enum"))
+            .cloned()
+    }
+
+    /// The type, or the first of several that is not `null`; where none is
+    /// said, what the other keywords are about.
+    pub fn kind(&self) -> Option<&'a str> {
+        let named = self.all("type").find_map(|kinds| match kinds {
+            Value::String(kind) => Some(kind.as_str()),
+            Value::Array(kinds) => kinds
+                .iter()
+                .filter_map(Value::as_str)
+                .find(|kind| *kind != "null"),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+        });
+        let has = |keys: &[&str]| keys.iter().any(|key| self.first(key).is_some());
+        named.or_else(|| {
+            if has(&["properties", "required", "additionalProperties"]) {
+                Some("object")
+            } else if has(&["items", "prefixItems", "minItems"]) {
+                Some("array")
+            } else if has(&["pattern", "minLength", "maxLength", "format"]) || self.is_empty() {
+                Some("string")
+            } else if has(&["minimum", "maximum", "multipleOf"]) {
+                Some("number")
+            } else {
+                None
+            }
+        })
+    }
+}
