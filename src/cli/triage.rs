@@ -18,7 +18,7 @@ use crate::model::{ExitCode, FailureStatus, ReportSummary, TriageReport, Triaged
 use crate::report::triage::{self as show, CaseWriter};
 use crate::survey::{self, Account, Before, Hint, Input, Part, Source, Terms, Tools};
 use crate::text::one_line;
-use crate::text::redact::{Redactor, looks_secret};
+use crate::text::redact::{Redactor, holds_secret};
 use crate::triage::Engine;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -128,7 +128,7 @@ fn secrets(world: &World) -> Redactor {
         world
             .env
             .iter()
-            .filter(|(name, value)| looks_secret(name) && value.len() >= MIN_SECRET),
+            .filter(|(name, value)| holds_secret(name, value) && value.len() >= MIN_SECRET),
     )
 }
 

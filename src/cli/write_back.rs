@@ -35,7 +35,7 @@ impl WriteBack {
         code: ExitCode,
         forbids: Option<&str>,
     ) -> (ExitCode, Vec<String>) {
-        let changes = self.repaired.text != self.original.text;
+        let changes = self.changes();
         let mut code = code;
         let mut said = Vec::new();
         if !report.verdict.is_green() {
@@ -77,11 +77,15 @@ impl WriteBack {
         }
     }
 
+    fn changes(&self) -> bool {
+        self.repaired.text != self.original.text
+    }
+
     /// Writes the reports again, as they stand now.
-    fn report(&self, report: &RunReport) -> Result<(), String> {
+    pub fn report(&self, report: &RunReport) -> Result<(), String> {
         let text = self.redactor.redact(&self.repaired.text);
         let extras = Extras {
-            repaired_plan: Some(text.as_ref()),
+            repaired_plan: self.changes().then_some(text.as_ref()),
         };
         let written = self.report_dir.write(report, extras);
         written.map_err(|error| format!("failed to {}", chain(&error)))

@@ -7,10 +7,9 @@
 use super::entry::{Config, Entry, Input, Place, Reached, Spot};
 use super::places::{Client, client_of};
 use crate::model::{Finding, FindingLevel, Lint};
-use crate::text::{Lines, close_names};
+use crate::text::{Lines, close_names, parse_jsonc, without_mark};
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -60,27 +59,22 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
             None,
         ));
     }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = without_mark(text);
     let reader = Reader {
         path,
         lines: Lines::of(text),
     };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &lenient()).map_err(|problem| {
-        let place = reader.place(problem.range().start);
-        let what = format!(
-            "invalid JSON: {}",
-            problem.kind().to_string().to_lowercase()
-        );
+    let parsed = parse_jsonc(text).map_err(|problem| {
         error(
-            Some(place),
-            what,
+            Some(reader.place(problem.offset)),
+            problem.what,
             Some(
                 "look at this line and the one before it: a comma, a quote or a bracket is \
                  missing, or stands there too often",
             ),
         )
     })?;
-    let root = match &parsed.value {
+    let root = match &parsed {
         Some(Value::Object(root)) => root,
         Some(other) => {
             let place = reader.place(other.range().start);
@@ -107,22 +101,6 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
 
 const SHAPE: &str = "servers stand in an object under `mcpServers` (VS Code: `servers`, Zed: \
                      `context_servers`), by their names";
-
-/// What clients take beyond JSON; what only JSON5 has, none of them does.
-fn lenient() -> ParseOptions {
-    ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    }
-}
 
 fn client_by_shape(root: &Object<'_>) -> Client {
     let has = |key: &str| member(root, key).is_some();
@@ -282,6 +260,12 @@ impl Reader<'_> {
         let command_key = if inner.is_some() { "path" } else { "command" };
         let flaws = &mut entry.flaws;
         let command = self.text(from, command_key, flaws);
+        if let Some(command) = command.as_ref().filter(|c| c.text.trim().is_empty()) {
+            let mut finding = self.flaw(value, "`command` is empty.".to_owned());
+            finding.at = self.at(command.place);
+            flaws.push(finding);
+        }
+        let command = command.filter(|command| !command.text.trim().is_empty());
         let url = ["url", "serverUrl", "httpUrl"]
             .iter()
             .find_map(|key| self.text(server, key, flaws));

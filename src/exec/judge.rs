@@ -305,9 +305,14 @@ impl<'a> Bench<'a> {
         let name = predicate.operand.as_str().unwrap_or_default().to_owned();
         let actual = actual.map(|value| {
             let text = settled(value, &predicate.redact);
-            Value::from(self.cleaner.text(&text))
+            Value::from(self.cleaner.portable(&self.cleaner.text(&text)))
         });
         let verdict = (self.resolve)(predicate).and_then(|stored| {
+            // It may have been stored before the folder was named.
+            let stored = match stored {
+                Value::String(text) => Value::from(self.cleaner.portable(&text)),
+                other => other,
+            };
             let same = holds(predicate.operator, &stored, actual.as_ref(), self.compiled)?;
             Ok((same, stored))
         });

@@ -1,5 +1,6 @@
 //! What can go wrong with the history file.
 
+use crate::process::Held;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -20,17 +21,8 @@ pub enum HistoryError {
     )]
     TooLarge { path: PathBuf, bytes: u64 },
 
-    #[error(
-        "lock the history {}: another jelly has been writing to it for {waited_s} s; \
-         if none is running, look who holds {}",
-        path.display(),
-        lock.display()
-    )]
-    Locked {
-        path: PathBuf,
-        lock: PathBuf,
-        waited_s: u64,
-    },
+    #[error("lock the history {}: {held}", path.display())]
+    Locked { path: PathBuf, held: Held },
 
     #[error("put a run into the history")]
     Encode { source: serde_json::Error },

@@ -9,7 +9,7 @@
 use super::error::HistoryError;
 use super::past::Past;
 use super::record::{PastReport, PastRun, SCHEMA_VERSION};
-use crate::process::{LockError, lock};
+use crate::process::{LockError, lock_beside};
 use crate::text::plural;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -127,12 +127,6 @@ impl Store {
         self.path.with_file_name(name)
     }
 
-    fn lock_path(&self) -> PathBuf {
-        let mut name = self.path.as_os_str().to_os_string();
-        name.push(".lock");
-        PathBuf::from(name)
-    }
-
     /// What the file and the one before it remember, with sentences about the
     /// lines that could not be read. A file that does not exist remembers
     /// nothing.
@@ -243,12 +237,10 @@ impl Store {
     /// Waits for the other writers. The lock ends with the file that is
     /// returned, also when this process is killed.
     fn lock(&self) -> Result<File, HistoryError> {
-        let path = self.lock_path();
-        lock(&path, self.limits.wait).map_err(|error| match error {
-            LockError::Held => HistoryError::Locked {
+        lock_beside(&self.path, self.limits.wait).map_err(|error| match error {
+            LockError::Held(held) => HistoryError::Locked {
                 path: self.path.clone(),
-                lock: path,
-                waited_s: self.limits.wait.as_secs(),
+                held,
             },
             LockError::Io(source) => self.write_error(source),
         })
@@ -310,11 +302,14 @@ fn each_line(path: &Path, take: &mut dyn FnMut(usize, &[u8])) -> Result<(), Hist
         path: path.to_owned(),
         source,
     };
-    let file = match File::open(path) {
-        Ok(file) => file,
+    // To open what is no file, as a pipe that nobody writes, might never end.
+    match fs::metadata(path) {
+        Ok(there) if there.is_file() => {}
+        Ok(_) => return Err(failed(io::Error::other("it is no file"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
-    };
+    }
+    let file = File::open(path).map_err(failed)?;
     let bytes = file.metadata().map_err(failed)?.len();
     if bytes > FILE_MAX {
         return Err(HistoryError::TooLarge {

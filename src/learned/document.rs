@@ -125,7 +125,10 @@ fn wrong(at: &str, error: &serde_json::Error) -> String {
     // The place that serde names is one within this value.
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or_default();
-    format!("at `{at}`: {text}")
+    match at {
+        "" => format!("at its top: {text}"),
+        at => format!("at `{at}`: {text}"),
+    }
 }
 
 impl Document {
@@ -133,7 +136,8 @@ impl Document {
     /// It is no store; a fragment that says why and where.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
-            return Ok(Self::default());
+            // What was cut off to nothing may have held what a person wrote.
+            return Err("it is empty; remove it, and jelly begins a new one".to_owned());
         }
         let raw: Box<RawValue> =
             serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;

@@ -12,7 +12,10 @@ fn generic(status: &mut Status) {
 }
 
 fn after(text: &str, of: (&str, &str)) -> String {
-    let mut document = Document::parse(text).unwrap();
+    let mut document = match text {
+        "" => Document::default(),
+        text => Document::parse(text).unwrap(),
+    };
     assert!(document.change(of, NOW, generic).unwrap());
     document.text().unwrap()
 }
@@ -132,12 +135,13 @@ fn what_changes_nothing_is_not_noted() {
 #[test]
 fn what_is_no_store_is_refused_with_its_place() {
     for (text, why) in [
+        (" \n", "it is empty; remove it"),
         ("{", "it is no JSON: EOF"),
         ("{} x", "it is no JSON: trailing"),
         ("// mine\n{}", "it is no JSON: expected value at line 1"),
         (
             "[]",
-            "at ``: invalid type: sequence, expected a JSON object",
+            "at its top: invalid type: sequence, expected a JSON object",
         ),
         (r#"{"servers": []}"#, "at `/servers`: invalid type"),
         (

@@ -1,5 +1,6 @@
 //! What can go wrong with the schema store.
 
+use crate::process::Held;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -23,15 +24,6 @@ pub enum StoreError {
     )]
     TooLarge { path: PathBuf, bytes: usize },
 
-    #[error(
-        "lock the schema store {}: another jelly has been writing to it for {waited_s} s; \
-         if none is running, look who holds {}",
-        path.display(),
-        lock.display()
-    )]
-    Locked {
-        path: PathBuf,
-        lock: PathBuf,
-        waited_s: u64,
-    },
+    #[error("lock the schema store {}: {held}", path.display())]
+    Locked { path: PathBuf, held: Held },
 }

@@ -8,7 +8,7 @@ use super::document::Document;
 use super::error::StoreError;
 use super::status::Status;
 use crate::model::OutputSeen;
-use crate::process::{LockError, lock};
+use crate::process::{LockError, lock_beside};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -94,12 +94,9 @@ impl Store {
         // A file behind a link is replaced where it is, not the link.
         let path = match fs::canonicalize(&self.path) {
             Ok(path) => path,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.path.clone(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => behind_links(&self.path),
             Err(source) => return Err(self.write_error(source)),
         };
-        if let Some(folder) = folder_of(&path) {
-            fs::create_dir_all(folder).map_err(|source| self.write_error(source))?;
-        }
         let _lock = self.lock(&path)?;
         let mut document = read(&path)?;
         let threshold = u64::from(self.limits.threshold);
@@ -135,14 +132,10 @@ impl Store {
     }
 
     fn lock(&self, path: &Path) -> Result<File, StoreError> {
-        let mut name = path.as_os_str().to_os_string();
-        name.push(".lock");
-        let lock_path = PathBuf::from(name);
-        lock(&lock_path, self.limits.wait).map_err(|error| match error {
-            LockError::Held => StoreError::Locked {
+        lock_beside(path, self.limits.wait).map_err(|error| match error {
+            LockError::Held(held) => StoreError::Locked {
                 path: self.path.clone(),
-                lock: lock_path,
-                waited_s: self.limits.wait.as_secs(),
+                held,
             },
             LockError::Io(source) => self.write_error(source),
         })
@@ -161,6 +154,21 @@ fn corrupt(path: &Path, why: impl Into<String>) -> StoreError {
         path: path.to_owned(),
         why: why.into(),
     }
+}
+
+/// Where links lead to, if there is nothing yet.
+fn behind_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // As many as Linux follows.
+    for _ in 0..40 {
+        let Ok(target) = fs::read_link(&path) else {
+            break;
+        };
+        path = path
+            .parent()
+            .map_or(target.clone(), |folder| folder.join(target));
+    }
+    path
 }
 
 fn folder_of(path: &Path) -> Option<&Path> {

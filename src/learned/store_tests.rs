@@ -53,6 +53,8 @@ fn what_is_no_store_is_never_written_to() {
         &b"{\"servers\": "[..],
         b"\xff\xfe{}",
         b"[]",
+        b"",
+        b" \n",
         b"{\"schema_version\": 9}",
     ] {
         fs::write(&path, bad).unwrap();
@@ -123,8 +125,7 @@ fn who_waits_too_long_for_others_leaves_the_file_alone() {
         wait: Duration::ZERO,
         ..Limits::default()
     });
-    let lock = home.path().join("schemas.json.lock");
-    let held = crate::process::lock(&lock, Duration::ZERO).unwrap();
+    let held = crate::process::lock_beside(&path, Duration::ZERO).unwrap();
     let outputs = [seen("s", "t", Rung::Generic)];
     let error = store.learn(&outputs, NOW).unwrap_err();
     assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
@@ -153,4 +154,28 @@ fn a_link_is_followed_and_the_files_permissions_stay() {
     );
     let mode = fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_what_is_not_there_yet_is_followed() {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("kept")).unwrap();
+    let (link, second) = (home.path().join("a.json"), home.path().join("b.json"));
+    std::os::unix::fs::symlink("b.json", &link).unwrap();
+    std::os::unix::fs::symlink("kept/schemas.json", &second).unwrap();
+    let outputs = [seen("s", "t", Rung::Structured)];
+    assert!(Store::new(&link).learn(&outputs, NOW).unwrap());
+    assert!(link.is_symlink() && second.is_symlink());
+    assert!(home.path().join("kept/schemas.json").is_file());
+}
+
+#[test]
+fn a_lock_that_is_no_file_is_not_waited_for() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("schemas.json");
+    fs::create_dir(home.path().join("schemas.json.lock")).unwrap();
+    let outputs = [seen("s", "t", Rung::Structured)];
+    let error = Store::new(&path).learn(&outputs, NOW).unwrap_err();
+    assert!(matches!(error, StoreError::Write { .. }), "{error:?}");
 }

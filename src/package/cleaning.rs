@@ -174,7 +174,7 @@ fn says_nothing(argument: &Argument) -> bool {
 }
 
 /// A word that somebody was to replace is no value.
-fn blank_out(input: &mut Input, said: &mut Vec<String>) {
+pub(super) fn blank_out(input: &mut Input, said: &mut Vec<String>) {
     for text in [&mut input.value, &mut input.default] {
         let Some(blank) = text.take_if(|text| is_blank(text)) else {
             continue;
@@ -186,15 +186,20 @@ fn blank_out(input: &mut Input, said: &mut Vec<String>) {
     }
 }
 
-/// `<path>`, `YOUR_API_KEY`, and `$NAME`: no shell ever sees the arguments.
+/// `<path>`, `YOUR_API_KEY`, `$NAME`, and whatever holds a `${NAME}`: no shell
+/// and no client ever fills these in.
 fn is_blank(text: &str) -> bool {
     let text = text.trim();
-    let is_shell_variable = text.strip_prefix('$').is_some_and(|rest| {
-        let name = rest
-            .strip_prefix('{')
-            .and_then(|rest| rest.strip_suffix('}'))
-            .unwrap_or(rest);
+    let is_shell_variable = text.strip_prefix('$').is_some_and(|name| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     });
-    is_shell_variable || is_placeholder(text)
+    is_shell_variable || holds_reference(text) || is_placeholder(text)
+}
+
+/// `${NAME}`, `${input:NAME}`.
+fn holds_reference(text: &str) -> bool {
+    text.split("${").skip(1).any(|rest| {
+        rest.split_once('}')
+            .is_some_and(|(name, _)| !name.is_empty())
+    })
 }

@@ -29,20 +29,27 @@ pub enum Given {
 
 impl From<&Value> for Given {
     fn from(value: &Value) -> Self {
+        Self::of(value, &mut |text| Self::Text(text.to_owned()))
+    }
+}
+
+impl Given {
+    /// What a value gives; `text` says what a text in it stands for.
+    pub fn of(value: &Value, text: &mut dyn FnMut(&str) -> Self) -> Self {
         match value {
             Value::Null => Self::Bare,
             Value::Bool(flag) => Self::Switch(*flag),
             Value::Number(number) => Self::Text(number.to_string()),
-            Value::String(text) => Self::Text(text.clone()),
-            Value::Array(items) => Self::List(items.iter().map(Self::from).collect()),
+            Value::String(of) => text(of),
+            Value::Array(items) => Self::List(items.iter().map(|i| Self::of(i, text)).collect()),
             Value::Object(map) => match (map.get("value"), map.get("split")) {
-                (Some(text), Some(Value::String(by))) if map.len() == 2 => Self::Split {
-                    text: Box::new(Self::from(text)),
+                (Some(whole), Some(Value::String(by))) if map.len() == 2 => Self::Split {
+                    text: Box::new(Self::of(whole, text)),
                     by: by.clone(),
                 },
                 _ => Self::Fields(
                     map.iter()
-                        .map(|(name, value)| (name.clone(), Self::from(value)))
+                        .map(|(name, value)| (name.clone(), Self::of(value, text)))
                         .collect(),
                 ),
             },

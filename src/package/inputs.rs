@@ -1,6 +1,8 @@
 //! What a person may fill in, and the names by which it is given.
 
 use super::types::{Argument, ArgumentKind, Input, Package};
+use super::values::names_in;
+use std::collections::{HashMap, HashSet};
 
 /// What an input is part of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +88,8 @@ impl Package {
     /// both have means the server's.
     pub(super) fn keyed(&self) -> Vec<Keyed<'_>> {
         let mut keyed: Vec<Keyed<'_>> = Vec::new();
+        let mut taken: HashSet<String> = HashSet::new();
+        let mut next: HashMap<String, usize> = HashMap::new();
         let groups = [
             (&self.package_arguments, InputKind::Argument),
             (&self.runtime_arguments, InputKind::RuntimeArgument),
@@ -93,10 +97,14 @@ impl Package {
         for (arguments, kind) in groups {
             for (index, argument) in arguments.iter().enumerate() {
                 let own = argument.key(index + 1);
-                let same = |key: &str| keyed.iter().any(|known| known.key == key);
-                let key = match (1..).map(|n| numbered(&own, n)).find(|key| !same(key)) {
-                    Some(key) => key,
-                    None => own,
+                // A name may look like another's number.
+                let key = loop {
+                    let n = next.entry(own.clone()).or_insert(1);
+                    let key = numbered(&own, *n);
+                    *n += 1;
+                    if taken.insert(key.clone()) {
+                        break key;
+                    }
                 };
                 keyed.push(Keyed {
                     key,
@@ -172,9 +180,10 @@ fn variables<'p>(
     value: &str,
     of: &str,
 ) -> Vec<AskedInput<'p>> {
+    let named = names_in(value);
     variables
         .iter()
-        .filter(|(name, input)| input.value.is_none() && value.contains(&format!("{{{name}}}")))
+        .filter(|(name, input)| input.value.is_none() && named.contains(name.as_str()))
         .map(|(name, input)| AskedInput {
             kind: InputKind::Variable { of: of.to_owned() },
             key: name.clone(),

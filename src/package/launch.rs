@@ -15,6 +15,8 @@ pub struct Piece {
     pub text: String,
     /// The definition says that it must not be shown.
     pub is_secret: bool,
+    /// It is the value of a flag, so nothing can be read from it.
+    pub of_flag: bool,
     /// Absent for what comes from the definition.
     pub from: Option<Origin>,
 }
@@ -24,6 +26,7 @@ impl Piece {
         Self {
             text: text.into(),
             is_secret: false,
+            of_flag: false,
             from: None,
         }
     }

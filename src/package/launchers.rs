@@ -68,14 +68,7 @@ pub(super) fn line(
     env: &[String],
     warnings: &mut Vec<Warning>,
 ) -> Option<Line> {
-    let family = match package.registry {
-        Registry::Npm => Family::Npm,
-        Registry::Pypi => Family::Pypi,
-        Registry::Oci => Family::Oci,
-        Registry::Nuget => Family::Nuget,
-        Registry::Other(_) => return None,
-    };
-    let (command, grammar) = chosen(family, package.runtime_hint.as_deref(), warnings);
+    let (command, grammar) = launcher(package, warnings)?;
     warnings.extend(spec::unpinned(package).map(Warning));
     warnings.extend(spec::disagreement(package).map(Warning));
     let mut assembly = Assembly {
@@ -99,6 +92,22 @@ pub(super) fn line(
         command: command.to_owned(),
         args,
     })
+}
+
+/// The command that fetches and starts a package.
+pub(super) fn command(package: &Package) -> Option<&'static str> {
+    launcher(package, &mut Vec::new()).map(|(command, _)| command)
+}
+
+fn launcher(package: &Package, warnings: &mut Vec<Warning>) -> Option<(&'static str, Grammar)> {
+    let family = match package.registry {
+        Registry::Npm => Family::Npm,
+        Registry::Pypi => Family::Pypi,
+        Registry::Oci => Family::Oci,
+        Registry::Nuget => Family::Nuget,
+        Registry::Other(_) => return None,
+    };
+    Some(chosen(family, package.runtime_hint.as_deref(), warnings))
 }
 
 /// The launcher of the hint, if it is one for this kind of package, else the
@@ -130,6 +139,11 @@ fn chosen(
     }
 }
 
+/// Whether a word is one of these itself, and not the value of a flag.
+fn is_one_of(piece: &Piece, words: &[&str]) -> bool {
+    !piece.of_flag && words.contains(&piece.text.as_str())
+}
+
 struct Assembly<'a> {
     package: &'a Package,
     runtime: Vec<Piece>,
@@ -147,9 +161,12 @@ impl Assembly<'_> {
     }
 
     fn runtime_has(&self, words: &[&str]) -> bool {
-        self.runtime
-            .iter()
-            .any(|piece| words.contains(&piece.text.as_str()))
+        self.runtime.iter().any(|piece| is_one_of(piece, words))
+    }
+
+    /// Takes words out that jelly writes itself.
+    fn leave_out(&mut self, words: &[&str]) {
+        self.runtime.retain(|piece| !is_one_of(piece, words));
     }
 
     fn take_runtime(&mut self) {
@@ -159,13 +176,18 @@ impl Assembly<'_> {
     /// Some publishers write the package among the launcher's own arguments.
     fn runtime_has_package(&mut self) -> bool {
         let (name, _) = spec::split(&self.package.registry, &self.package.identifier);
-        let is_it = |piece: &Piece| {
-            let rest = piece.text.strip_prefix(&name);
-            piece.from.is_none()
-                && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', ':', '=']))
-        };
-        // What stands behind `--from` is another matter.
-        let found = self.runtime.iter().any(is_it);
+        // Of the values of flags, only one of these is what is started; what
+        // stands behind `--from` is another matter.
+        let fetches = |flag: &str| matches!(flag, "--package" | "-p" | "--spec");
+        let mut before = "";
+        let mut found = false;
+        for piece in &self.runtime {
+            let text = piece.text.strip_prefix("--package=").unwrap_or(&piece.text);
+            found |= (!piece.of_flag || fetches(before))
+                && piece.from.is_none()
+                && self.package.is_named_by(text);
+            before = &piece.text;
+        }
         if found {
             self.warnings.push(Warning(format!(
                 "the launcher's arguments name `{name}` themselves; it is not passed twice"
@@ -202,8 +224,7 @@ impl Assembly<'_> {
         if !self.runtime_has(&["-y", "--yes"]) {
             self.word("--yes");
         }
-        self.runtime
-            .retain(|piece| piece.text != "exec" && piece.text != "--");
+        self.leave_out(&["exec", "--"]);
         self.registry("--registry", "registry.npmjs.org");
         let has_package = self.runtime_has_package();
         if has_package {
@@ -258,7 +279,7 @@ impl Assembly<'_> {
 
     fn pipx(&mut self) {
         self.word("run");
-        self.runtime.retain(|piece| piece.text != "run");
+        self.leave_out(&["run"]);
         self.registry("--index-url", "pypi.org");
         let has_package = self.runtime_has_package();
         self.take_runtime();
@@ -272,9 +293,7 @@ impl Assembly<'_> {
 
     fn container(&mut self, env: &[String]) {
         // Some write the whole command.
-        self.runtime.retain(|piece| {
-            !matches!(piece.text.as_str(), "run" | "-i" | "--rm" | "--interactive")
-        });
+        self.leave_out(&["run", "-i", "--rm", "--interactive"]);
         self.words(&["run", "-i", "--rm"]);
         for name in env {
             if !self.passes_on(name) {

@@ -3,10 +3,9 @@
 use super::problem::{JsonProblem, Level, Place, Problem, segments};
 use super::reader;
 use super::types::ServerJson;
-use crate::text::Lines;
-use jsonc_parser::ast::{ObjectProp, ObjectPropName, Value as Ast};
+use crate::text::{Lines, parse_jsonc, without_mark};
+use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
@@ -59,20 +58,15 @@ pub fn read(text: &str) -> Result<ServerJson, ReadError> {
         let message = "larger than 4 MiB, which no server.json is".to_owned();
         return Err(whole(start, message, None));
     }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = without_mark(text);
     let lines = Lines::of(text);
     let place = |offset: usize| {
         let (line, column) = lines.place(offset);
         Place { line, column }
     };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &STRICT).map_err(|problem| {
-        let message = format!(
-            "invalid JSON: {}",
-            problem.kind().to_string().to_lowercase()
-        );
-        whole(place(problem.range().start), message, None)
-    })?;
-    let root = match &parsed.value {
+    let parsed =
+        parse_jsonc(text).map_err(|problem| whole(place(problem.offset), problem.what, None))?;
+    let root = match &parsed {
         Some(root @ Ast::Object(_)) => root,
         Some(other) => {
             let message = "a server.json is an object".to_owned();
@@ -102,19 +96,6 @@ pub fn read(text: &str) -> Result<ServerJson, ReadError> {
     }
 }
 
-const STRICT: ParseOptions = ParseOptions {
-    allow_comments: true,
-    allow_trailing_commas: true,
-    allow_loose_object_property_names: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
-
 /// The same without places. The parser has bounded the depth.
 fn to_value(ast: &Ast<'_>) -> Value {
     match ast {
@@ -130,16 +111,9 @@ fn to_value(ast: &Ast<'_>) -> Value {
             object
                 .properties
                 .iter()
-                .map(|property| (name(property).to_owned(), to_value(&property.value)))
+                .map(|property| (property.name.as_str().to_owned(), to_value(&property.value)))
                 .collect::<Map<_, _>>(),
         ),
-    }
-}
-
-fn name<'p>(property: &'p ObjectProp<'_>) -> &'p str {
-    match &property.name {
-        ObjectPropName::String(text) => &text.value,
-        ObjectPropName::Word(word) => word.value,
     }
 }
 
@@ -154,7 +128,7 @@ fn offset_of(root: &Ast<'_>, problem: &Problem) -> usize {
                 .properties
                 .iter()
                 // The last of several with one name is the one that counts.
-                .rfind(|property| name(property) == segment)
+                .rfind(|property| property.name.as_str() == segment)
                 .map(|property| (property.name.range().start, &property.value)),
             Ast::Array(items) => segment
                 .parse()

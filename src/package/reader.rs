@@ -1,6 +1,6 @@
 //! JSON values → types, with everything that is wrong.
 
-use super::cleaning::{Cleaned, clean};
+use super::cleaning::{Cleaned, blank_out, clean};
 use super::fields::{Fields, Found};
 use super::problem::{Level, Problem, below};
 use super::types::{
@@ -10,6 +10,8 @@ use super::types::{
 use crate::text::{close_names, json_type};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Who wrote a definition, which decides how strictly it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,7 +153,8 @@ impl Reader {
         let found = fields.get(name)?;
         match found.value {
             Value::String(text) => {
-                if self.source == Source::Plan && text.contains("${") {
+                let is_prose = matches!(name, "description" | "placeholder");
+                if self.source == Source::Plan && text.contains("${") && !is_prose {
                     self.error(found.pointer, "a definition holds no variables of the plan")
                         .hint = Some("they stand in `package_args`, `args` and `env`".into());
                 }
@@ -172,7 +175,7 @@ impl Reader {
     }
 
     fn flag(&mut self, fields: Fields<'_>, name: &str) -> bool {
-        let Some(found) = fields.get(name) else {
+        let Some(found) = fields.get(name).or_else(|| self.short(fields, name)) else {
             return false;
         };
         match found.value {
@@ -195,6 +198,20 @@ impl Reader {
         }
     }
 
+    /// `secret` for `isSecret`: whoever writes so means it.
+    fn short<'v>(&mut self, fields: Fields<'v>, name: &str) -> Option<Found<'v>> {
+        let short = name.strip_prefix("is")?.to_ascii_lowercase();
+        let found = fields.get(&short).filter(|found| {
+            self.source == Source::ServerJson
+                && (found.value.is_boolean() || found.value.is_string())
+        })?;
+        self.warn(
+            found.pointer.clone(),
+            format!("`{short}` should be `{name}`"),
+        );
+        Some(found)
+    }
+
     /// Each item of a list with its pointer.
     fn items<'v>(&mut self, fields: Fields<'v>, name: &str) -> Vec<(&'v Value, String)> {
         let Some(found) = fields.get(name) else {
@@ -215,6 +232,47 @@ impl Reader {
                 Vec::new()
             }
         }
+    }
+
+    /// The same of what has names. Some write the names alone, or a map by
+    /// them, of values or of what a value has to be.
+    fn named_items<'v>(&mut self, fields: Fields<'v>, name: &str) -> Vec<(Cow<'v, Value>, String)> {
+        let named = |name: &str, mut entry: Map<String, Value>| {
+            entry.insert("name".to_owned(), Value::from(name));
+            Cow::Owned(Value::Object(entry))
+        };
+        let meant = self.source == Source::ServerJson;
+        if let Some(found) = fields
+            .get(name)
+            .filter(|found| meant && found.value.is_object())
+        {
+            self.warn(
+                found.pointer.clone(),
+                "this should be a list of what has a `name`",
+            );
+            let entries = found.value.as_object().into_iter().flatten();
+            return entries
+                .map(|(name, entry)| {
+                    let pointer = below(&found.pointer, name);
+                    let entry = match entry {
+                        Value::Object(entry) => entry.clone(),
+                        Value::Null => Map::new(),
+                        value => Map::from_iter([("value".to_owned(), value.clone())]),
+                    };
+                    (named(name, entry), pointer)
+                })
+                .collect();
+        }
+        let items = self.items(fields, name).into_iter();
+        items
+            .map(|(value, pointer)| match value {
+                Value::String(name) if meant => {
+                    self.warn(pointer.as_str(), "this should be an object with a `name`");
+                    (named(name, Map::new()), pointer)
+                }
+                value => (Cow::Borrowed(value), pointer),
+            })
+            .collect()
     }
 
     fn server(&mut self, fields: Fields<'_>) -> ServerJson {
@@ -357,8 +415,14 @@ impl Reader {
     fn arguments(&mut self, fields: Fields<'_>, name: &str) -> Vec<Argument> {
         let items = self.items(fields, name);
         let arguments = items.into_iter().filter_map(|(value, pointer)| {
-            let map = self.object(value, &pointer)?;
             let pointer = pointer.as_str();
+            // Some write the words as they stand on a command line.
+            let word = value.as_str().filter(|_| self.source == Source::ServerJson);
+            let word = word.map(|word| Map::from_iter([("value".to_owned(), Value::from(word))]));
+            let map = match &word {
+                Some(map) => map,
+                None => self.object(value, pointer)?,
+            };
             self.argument(Fields { map, pointer })
         });
         arguments.collect()
@@ -419,8 +483,9 @@ impl Reader {
         name: &str,
     ) -> Vec<EnvironmentVariable> {
         let mut variables: Vec<EnvironmentVariable> = Vec::new();
-        for (value, pointer) in self.items(fields, name) {
-            let Some(map) = self.object(value, &pointer) else {
+        let mut names: HashSet<String> = HashSet::new();
+        for (value, pointer) in self.named_items(fields, name) {
+            let Some(map) = self.object(&value, &pointer) else {
                 continue;
             };
             let fields = Fields {
@@ -431,7 +496,12 @@ impl Reader {
             known.extend(INPUT);
             self.keys(fields, &known);
             let name = self.text(fields, "name");
-            let input = self.input(fields);
+            let mut input = self.input(fields);
+            let mut said = Vec::new();
+            blank_out(&mut input, &mut said);
+            for message in said {
+                self.warn(pointer.as_str(), message);
+            }
             let inner = self.variables(fields);
             // Some write `NAME=value` where the name belongs.
             let name = name.as_deref().map(str::trim).unwrap_or_default();
@@ -445,7 +515,7 @@ impl Reader {
                 );
                 continue;
             }
-            if variables.iter().any(|known| known.name == name) {
+            if !names.insert(name.to_owned()) {
                 self.warn(pointer.as_str(), format!("`{name}` stands here twice"));
                 continue;
             }

@@ -7,11 +7,11 @@ use super::launch::{Launch, Origin, Piece};
 use super::launchers;
 use super::spec;
 use super::trouble::{GivenAt, Trouble, Warning};
-use super::types::{ArgumentKind, Input, Package, Registry};
+use super::types::{ArgumentKind, Input, Package};
 use super::values::{Taker, Word, has_variables, substitute, text_of};
 use crate::text::close_names;
 use indexmap::IndexMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// A launch, and what is worth a word about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,6 +189,7 @@ impl<'v> Resolver<'v> {
             let piece = |text: String| Piece {
                 text,
                 is_secret,
+                of_flag: matches!(argument.kind, ArgumentKind::Named { .. }),
                 from: from.clone(),
             };
             match &argument.kind {
@@ -221,24 +222,28 @@ impl<'v> Resolver<'v> {
     fn undeclared(&mut self, package: &Package, keyed: &[Keyed<'_>], pieces: &mut Vec<Piece>) {
         let declares_nothing =
             package.package_arguments.is_empty() && package.runtime_arguments.is_empty();
-        let of_environment = |name: &str| {
-            package
-                .environment_variables
-                .iter()
-                .any(|variable| variable.variables.contains_key(name))
-        };
+        let of_environment: HashSet<&str> = package
+            .environment_variables
+            .iter()
+            .flat_map(|variable| variable.variables.keys().map(String::as_str))
+            .collect();
+        let known: Vec<String> = keyed
+            .iter()
+            .map(|keyed| keyed.key.clone())
+            .chain(
+                keyed
+                    .iter()
+                    .flat_map(|keyed| keyed.argument.variables.keys().cloned()),
+            )
+            .collect();
         let values = self.values;
         for (name, given) in &values.arguments {
-            if self.used.contains(name.as_str()) || of_environment(name) {
+            if self.used.contains(name.as_str()) || of_environment.contains(name.as_str()) {
                 continue;
             }
             if declares_nothing {
                 self.verbatim(name, given, pieces);
                 continue;
-            }
-            let mut known: Vec<String> = keyed.iter().map(|keyed| keyed.key.clone()).collect();
-            for keyed in keyed {
-                known.extend(keyed.argument.variables.keys().cloned());
             }
             let at = GivenAt {
                 key: name.clone(),
@@ -246,6 +251,7 @@ impl<'v> Resolver<'v> {
                 in_env: false,
             };
             let close = close_names(name, known.iter().map(String::as_str));
+            let known = known.clone();
             self.troubles.push(Trouble::Unknown { at, close, known });
         }
     }
@@ -281,6 +287,7 @@ impl<'v> Resolver<'v> {
             let piece = |text: String| Piece {
                 text,
                 is_secret: false,
+                of_flag: true,
                 from: Some(Origin {
                     key: name.to_owned(),
                     index: word.index,
@@ -320,8 +327,12 @@ impl<'v> Resolver<'v> {
                         && !matches!(given, Given::Open)
                         && text_of(given) != *fixed
                     {
+                        let to = match variable.input.is_secret {
+                            true => String::new(),
+                            false => format!(" to `{fixed}`"),
+                        };
                         self.warnings.push(Warning(format!(
-                            "the package fixes {name} to `{fixed}`; what `env` says is taken"
+                            "the package fixes {name}{to}; what `env` says is taken"
                         )));
                     }
                     self.filled(&taker, false, Some(given))
@@ -356,12 +367,14 @@ impl<'v> Resolver<'v> {
             let piece = Piece {
                 text,
                 is_secret: variable.input.is_secret,
+                of_flag: false,
                 from: None,
             };
             env.push((name.clone(), piece));
         }
+        let names: HashSet<&str> = declared.iter().map(|v| v.name.as_str()).collect();
         for (name, given) in &values.environment {
-            if !declared.iter().any(|variable| variable.name == *name) {
+            if !names.contains(name.as_str()) {
                 handed_on.push(name.clone());
                 env.push((name.clone(), Piece::fixed(text_of(given))));
             }
@@ -370,10 +383,10 @@ impl<'v> Resolver<'v> {
     }
 }
 
-impl Registry {
-    /// Whether jelly can start packages of it.
+impl Package {
+    /// The command that fetches and starts it, where jelly knows one.
     #[must_use]
-    pub fn has_launcher(&self) -> bool {
-        !matches!(self, Self::Other(_))
+    pub fn launcher(&self) -> Option<&'static str> {
+        launchers::command(self)
     }
 }

@@ -11,6 +11,8 @@ pub(super) fn usable(text: &str) -> Result<(), &'static str> {
         Err("begins with a dash, so its launcher would take it for a flag")
     } else if text.contains(char::is_whitespace) || text.contains(char::is_control) {
         Err("holds a blank, which no identifier or version does")
+    } else if text.contains("${") {
+        Err("holds a `${…}` that nobody filled in")
     } else {
         Ok(())
     }
@@ -39,11 +41,24 @@ pub(super) fn split(registry: &Registry, identifier: &str) -> (String, Option<St
         Registry::Other(_) => None,
     };
     match found {
-        Some((at, width)) if at + width < identifier.len() => (
+        // What begins with its version has no name that it could be of.
+        Some((at, width)) if at > 0 && at + width < identifier.len() => (
             identifier[..at].to_owned(),
             Some(identifier[at + width..].to_owned()),
         ),
         Some(_) | None => (identifier.to_owned(), None),
+    }
+}
+
+impl Package {
+    /// Whether a word of a command line is this package, in whatever version.
+    #[must_use]
+    pub fn is_named_by(&self, word: &str) -> bool {
+        let (name, _) = split(&self.registry, &self.identifier);
+        word.strip_prefix(&name).is_some_and(|rest| {
+            // What is behind a slash is a folder: `redis:/data`.
+            rest.is_empty() || rest.starts_with(['@', ':', '=']) && !rest.contains('/')
+        })
     }
 }
 

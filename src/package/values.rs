@@ -7,6 +7,7 @@ use super::trouble::{GivenAt, Lack, Trouble, Warning};
 use super::types::{Format, Input};
 use crate::text::close_names;
 use indexmap::IndexMap;
+use std::collections::HashSet;
 
 /// A value on its way to the command line.
 pub(super) struct Word {
@@ -166,8 +167,12 @@ impl Resolver<'_> {
                     )));
                 }
                 if let Some(doubt) = doubt(taker.input, default) {
+                    let said = match taker.input.is_secret {
+                        true => String::new(),
+                        false => format!(", `{default}`,"),
+                    };
                     self.warnings.push(Warning(format!(
-                        "the default of `{}`, `{default}`, is {doubt}",
+                        "the default of `{}`{said} is {doubt}",
                         taker.key
                     )));
                 }
@@ -205,9 +210,11 @@ impl Resolver<'_> {
         let sets: Vec<(&IndexMap<String, Given>, Option<usize>)> = match given {
             None => vec![(&nothing, None)],
             Some(Given::Fields(fields)) => vec![(fields, None)],
-            Some(Given::List(items)) if items.is_empty() && !taker.input.is_required => {
-                return Vec::new();
+            // What is required can't be left out.
+            Some(Given::List(items)) if items.is_empty() && taker.input.is_required => {
+                vec![(&nothing, None)]
             }
+            Some(Given::List(items)) if items.is_empty() => return Vec::new(),
             Some(Given::List(items))
                 if items.iter().all(|item| matches!(item, Given::Fields(_))) =>
             {
@@ -271,8 +278,9 @@ impl Resolver<'_> {
         let mut absent: Vec<(&String, &Input)> = Vec::new();
         let mut any_given = false;
         let before = self.troubles.len();
+        let named = names_in(value);
         for (name, input) in variables {
-            if !value.contains(&format!("{{{name}}}")) {
+            if !named.contains(name.as_str()) {
                 continue;
             }
             let values = self.values;
@@ -356,9 +364,16 @@ pub(super) fn text_of(given: &Given) -> String {
 }
 
 pub(super) fn has_variables(value: &str, variables: &IndexMap<String, Input>) -> bool {
-    variables
-        .keys()
-        .any(|name| value.contains(&format!("{{{name}}}")))
+    names_in(value)
+        .iter()
+        .any(|name| variables.contains_key(*name))
+}
+
+/// What stands in braces.
+pub(super) fn names_in(value: &str) -> HashSet<&str> {
+    let opened = value.split('{').skip(1);
+    let named = opened.filter_map(|rest| rest.split_once('}'));
+    named.map(|(name, _)| name).collect()
 }
 
 /// `{name}` replaced where the name is known, once: what a value brings is

@@ -63,7 +63,13 @@ impl Command {
         let arguments = self.package.iter().flat_map(|package| &package.args);
         Values {
             arguments: arguments
-                .map(|(name, value)| (name.clone(), given(value, &mut one)))
+                .map(|(name, value)| {
+                    let given = Given::of(value, &mut |text| match Template::parse(text) {
+                        Ok(template) if has_reference(text) => one(&template),
+                        Ok(_) | Err(_) => Given::Text(text.to_owned()),
+                    });
+                    (name.clone(), given)
+                })
                 .collect(),
             environment: self
                 .env
@@ -83,27 +89,5 @@ fn text(given: Given) -> Given {
         Given::Switch(flag) => Given::Text(flag.to_string()),
         Given::Bare => Given::Text(String::new()),
         Given::List(_) | Given::Split { .. } | Given::Fields(_) => Given::Open,
-    }
-}
-
-fn given(value: &Value, one: &mut dyn FnMut(&Template) -> Given) -> Given {
-    match value {
-        Value::String(text) if has_reference(text) => match Template::parse(text) {
-            Ok(template) => one(&template),
-            Err(_) => Given::Text(text.clone()),
-        },
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Given::from(value),
-        Value::Array(items) => Given::List(items.iter().map(|item| given(item, one)).collect()),
-        Value::Object(map) => match (map.get("value"), map.get("split")) {
-            (Some(text), Some(Value::String(by))) if map.len() == 2 => Given::Split {
-                text: Box::new(given(text, one)),
-                by: by.clone(),
-            },
-            _ => Given::Fields(
-                map.iter()
-                    .map(|(name, value)| (name.clone(), given(value, one)))
-                    .collect(),
-            ),
-        },
     }
 }

@@ -12,14 +12,43 @@ use crate::package::{
     self, Argument, ArgumentKind, AskedInput, InputKind, Package, Trouble, env_name, named_key,
 };
 use crate::plan::{Command, DocPath, PackageUse, Part, Plan, PlanEdit, Server, Template};
+use crate::text::is_placeholder;
 use crate::text::redact::looks_secret;
 use serde_json::Value;
 
 /// Variables that every shell sets: that one of them has an argument's name
 /// says nothing about the argument.
-const OF_THE_SYSTEM: [&str; 18] = [
-    "PATH", "HOME", "USER", "SHELL", "PWD", "OLDPWD", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TMP",
-    "TEMP", "HOST", "HOSTNAME", "LOGNAME", "MAIL", "DISPLAY", "EDITOR",
+const OF_THE_SYSTEM: [&str; 30] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "USERNAME",
+    "NAME",
+    "SHELL",
+    "PWD",
+    "OLDPWD",
+    "LANG",
+    "LANGUAGE",
+    "TERM",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "HOST",
+    "HOSTNAME",
+    "COMPUTERNAME",
+    "USERDOMAIN",
+    "LOGNAME",
+    "MAIL",
+    "DISPLAY",
+    "EDITOR",
+    "VISUAL",
+    "OS",
+    "TZ",
+    "COLUMNS",
+    "LINES",
+    "SHLVL",
+    "UID",
+    "CI",
 ];
 
 pub(super) fn propose(
@@ -185,7 +214,7 @@ impl Search<'_> {
 
     /// What the value is, as the plan writes it, and where it is from.
     fn source(&self, asked: &AskedInput<'_>) -> Option<(String, String)> {
-        let fits = |value: &str| asked.input.allows(value);
+        let fits = |value: &str| asked.input.allows(value) && !is_placeholder(value);
         if let Some(default) = &asked.input.default {
             let raw = Template::literal(default).raw;
             return Some((raw, "its default".to_owned()));
@@ -266,10 +295,7 @@ fn lacking<'p>(package: &'p Package, words: &[String]) -> Vec<&'p Argument> {
 /// The words behind the one that names the package: those of the server.
 /// Absent where none does, as when a script is started.
 fn own_words<'w>(package: &Package, words: &'w [String]) -> Option<&'w [String]> {
-    let at = words.iter().position(|word| {
-        word.strip_prefix(&package.identifier)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', ':', '=']))
-    })?;
+    let at = words.iter().position(|word| package.is_named_by(word))?;
     Some(&words[at + 1..])
 }
 

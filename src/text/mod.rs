@@ -2,6 +2,7 @@
 //!
 //! Pure functions on strings. Must know nothing of failures, plans or servers.
 
+mod jsonc;
 mod names;
 mod order;
 mod placeholder;
@@ -11,6 +12,7 @@ mod shell;
 mod stable;
 mod words;
 
+pub use jsonc::{JsoncError, parse_jsonc, without_mark};
 pub use names::close_names;
 pub use order::natural_cmp;
 pub use placeholder::is_placeholder;

@@ -748,3 +748,39 @@ fn the_project_folder_can_be_another_than_the_plans() {
         .output();
     refused(&ended, &["nowhere"]);
 }
+
+/// A call whose stdout is a disk that is full.
+#[cfg(target_os = "linux")]
+fn on_a_full_disk(project: &Project, args: &[&str]) -> Ended {
+    let redirected = r#"exec "$0" "$@" > /dev/full"#;
+    project
+        .wrapped("sh", &["-c", redirected])
+        .args(args)
+        .output()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_can_not_be_printed_is_said_and_never_green() {
+    let project = Project::with(
+        "version: 1\nservers:\n  s: { command: jelly, args: [mock] }\n\
+         steps:\n  - { id: a, tool: echo, args: { message: hi } }\n",
+    );
+    project.write(
+        "mcp.json",
+        r#"{"mcpServers": {"s": {"command": "true", "disabled": true}}}"#,
+    );
+    for args in [
+        &["schema", "plan"][..],
+        &["config"],
+        &["completions", "bash"],
+        &["doctor", "--format", "json", "mcp.json"],
+        &["run", "plan.yaml"],
+        &["run", "plan.yaml", "--format", "json"],
+    ] {
+        let ended = on_a_full_disk(&project, args);
+        assert_eq!(ended.code, Some(3), "{args:?}: {}", ended.stderr);
+        let said = "error: failed to write to stdout: No space left on device";
+        assert!(ended.stderr.contains(said), "{args:?}: {}", ended.stderr);
+    }
+}

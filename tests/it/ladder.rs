@@ -114,6 +114,7 @@ fn a_corrupt_store_is_told_and_left_as_it_is_and_the_run_goes_on() {
         "\u{feff}{}",
         "[1, 2]",
         "nothing",
+        "",
     ];
     for bad in halves {
         project.write(STORE, bad);
@@ -529,4 +530,21 @@ fn a_store_that_cannot_be_written_costs_a_warning_and_no_result() {
         "{told}"
     );
     assert_eq!(project.read("file"), "x");
+}
+
+#[test]
+fn a_pipe_where_a_file_belongs_is_told_and_not_waited_for() {
+    let project = project("[{ tool: say }]", "[{ name: say, response: { text: hi } }]");
+    let pipes = ["store.json", "kept.json.lock", "history.jsonl"].map(|name| project.at(name));
+    let made = std::process::Command::new("mkfifo").args(&pipes).status();
+    assert!(made.unwrap().success());
+    for args in [
+        ["--schema-store", "store.json"],
+        ["--schema-store", "kept.json"],
+        ["--history", "history.jsonl"],
+    ] {
+        let ended = project.call(&args).output();
+        let told = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(told.contains("is no file"), "{args:?}: {told}");
+    }
 }

@@ -1,6 +1,6 @@
 //! A secret is nowhere in anything that jelly prints or writes.
 
-use crate::support::{Ended, Project};
+use crate::support::{Ended, Project, python};
 use std::fs;
 use std::path::Path;
 
@@ -289,4 +289,69 @@ fn an_argument_that_looks_like_a_secret_is_not_shown() {
         assert!(!text.contains("zyx987654"), "{place}: {text}");
     }
     assert!(run.stdout.contains("plain"), "{}", run.stdout);
+}
+
+#[test]
+fn a_secret_that_fix_tests_brings_and_one_of_digits_are_nowhere() {
+    const WORD: &str = "hunter2hunter2";
+    const PIN: &str = "83712345";
+    let server = python(
+        r#"
+def call(request):
+    result = text(json.dumps(request["params"].get("arguments")))
+    result["structuredContent"] = {"pin": int(os.environ["PIN"])}
+    answer(request, result)
+serve(call)
+"#,
+    );
+    let plan = format!(
+        "version: 1
+hooks: {{ fix_tests: [./fix.sh] }}
+servers:
+  s: {server}
+  t: {{ command: jelly, args: [mock], env: {{ PIN: \"${{secret:PIN}}\" }} }}
+steps:
+  - {{ id: a, server: s, tool: work, args: WHAT, expect: {{ text: {{ contains: zzz }} }} }}
+  - {{ id: b, server: s, tool: work, expect: {{ structured: {{ equals: {{ pin: 1 }} }} }} }}
+  - {{ id: c, server: s, tool: work, expect: {{ json: [{{ path: $.structuredContent.pin, equals: 5 }}] }} }}
+"
+    );
+    let project = Project::with(&plan.replace("WHAT", "{ file: \"${secret:NONE}\" }"));
+    project.write(
+        "next.yaml",
+        plan.replace("WHAT", "{ q: \"${secret:DBPW}\" }"),
+    );
+    project.script(
+        "fix.sh",
+        &format!("#!/bin/sh\necho using {WORD}\ncp next.yaml plan.yaml\n"),
+    );
+    let call = project.call(&["--record"]);
+    let ended = call.env("DBPW", WORD).env("PIN", PIN).output();
+    assert!(ended.stdout.contains("fix_tests"), "{}", ended.stdout);
+    let mut shown = files(&project.path("reports"));
+    shown.push(("stdout".into(), ended.stdout));
+    shown.push(("stderr".into(), ended.stderr));
+    for (file, text) in shown {
+        assert!(!text.contains(WORD), "{file}: {text}");
+        assert!(!text.contains(PIN), "{file}: {text}");
+    }
+}
+
+#[test]
+fn the_arguments_of_a_hook_are_shown_like_a_servers() {
+    let project = Project::with(
+        "version: 1
+hooks: { fix_tests: [./fix.sh, --token, tok_abcdef] }
+servers: { s: { command: /nowhere/at/all } }
+steps: [{ id: a, tool: t }]
+",
+    );
+    project.script("fix.sh", "#!/bin/sh\nexit 1\n");
+    let ended = project.call(&[]).output();
+    assert!(ended.stdout.contains("fix_tests"), "{}", ended.stdout);
+    let mut shown = files(&project.path("reports"));
+    shown.push(("stdout".into(), ended.stdout));
+    for (file, text) in shown {
+        assert!(!text.contains("tok_abcdef"), "{file}: {text}");
+    }
 }

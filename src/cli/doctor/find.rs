@@ -158,6 +158,13 @@ impl Found {
 
 /// What a file holds, up to one byte more than a configuration may have.
 fn contents(path: &Path) -> io::Result<Vec<u8>> {
+    // What a shell hands over as `/dev/fd/63` is a pipe with a writer; another
+    // pipe or device may keep its reader for ever.
+    let is_handed_over = path.starts_with("/dev/fd") || path.starts_with("/dev/stdin");
+    let kind = path.metadata()?;
+    if !is_handed_over && !kind.is_file() && !kind.is_dir() {
+        return Err(io::Error::other("it is a pipe or a device, and no file"));
+    }
     let mut bytes = Vec::new();
     File::open(path)?
         .take(MAX_BYTES as u64 + 1)

@@ -19,6 +19,10 @@ impl Sight for Machine<'_> {
         path.exists()
     }
 
+    fn is_folder(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+
     fn names(&self, folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).into_iter().flatten();
         let names = entries

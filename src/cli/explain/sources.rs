@@ -13,7 +13,7 @@ use crate::history::{Past, PastCause, TestName};
 use crate::junit::{self, Case, CaseSink, Limits};
 use crate::model::{Diagnosis, ExitCode, Failure, FailureReport, Template};
 use crate::survey::{Input, Source, open};
-use crate::text::redact::{Redactor, looks_secret};
+use crate::text::redact::{Redactor, holds_secret};
 use crate::triage::fingerprints;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
@@ -227,7 +227,7 @@ fn secrets_of(world: &World) -> Redactor {
     let secrets = world
         .env
         .iter()
-        .filter(|(name, value)| looks_secret(name) && value.len() >= 8);
+        .filter(|(name, value)| holds_secret(name, value) && value.len() >= 8);
     Redactor::new(secrets)
 }
 

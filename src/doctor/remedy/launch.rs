@@ -4,7 +4,22 @@
 use super::entries::{args, command, command_and_args};
 use super::prescribe::{Doctor, Remedy, found};
 use crate::doctor::launcher::{name_of, runtime};
+use crate::model::Outcome;
 use crate::text::shell_word as word;
+
+/// The port that a text is about: never the minutes of a time.
+fn port_in(text: &str) -> Option<String> {
+    found(
+        &[
+            r"https?://[^\s/]+:(?P<it>\d{2,5})\b",
+            r"(?i)\bport:? ?(?P<it>\d{2,5})\b",
+            r"\('[^']*', (?P<it>\d{2,5})\)",
+            r"(?:localhost|\d(?:\.\d+){3}|\]|::):(?P<it>\d{2,5})\b",
+            r"\s:(?P<it>\d{4,5})\b",
+        ],
+        text,
+    )
+}
 
 impl Doctor<'_> {
     pub(super) fn runtime(&self) -> Remedy {
@@ -110,10 +125,7 @@ impl Doctor<'_> {
     }
 
     pub(super) fn port(&self) -> Remedy {
-        let port = found(
-            &[r"(?i)port (?P<it>\d{2,5})\b", r":(?P<it>\d{2,5})\b"],
-            &self.told,
-        );
+        let port = port_in(&self.told);
         // This alone mends it; a server of HTTP on another port stays mute.
         let mut lines = self.without_http_mode();
         let other = if lines.is_empty() {
@@ -126,7 +138,24 @@ impl Doctor<'_> {
             port.as_deref()
                 .is_some_and(|port| text == port || text.ends_with(&format!("={port}")))
         };
-        let arg = self.started.args.iter().position(|arg| names_it(&arg.text));
+        let args_ = self.started.args;
+        let is_flag =
+            |text: &str| text.starts_with('-') && text.to_ascii_lowercase().contains("port");
+        // Where no port is told of, the one that a flag gives.
+        let arg = args_
+            .iter()
+            .position(|arg| names_it(&arg.text))
+            .or_else(|| {
+                let flag = args_
+                    .iter()
+                    .position(|arg| port.is_none() && is_flag(&arg.text))?;
+                let next = if args_[flag].text.contains('=') {
+                    flag
+                } else {
+                    flag + 1
+                };
+                (next < args_.len()).then_some(next)
+            });
         let variable = self
             .started
             .env
@@ -159,10 +188,7 @@ impl Doctor<'_> {
 
     pub(super) fn transport(&self) -> Remedy {
         let mut lines = self.without_http_mode();
-        let port = found(
-            &[r"(?i)(?:port:? |localhost:|\d\.\d\.\d\.\d:|:)(?P<it>\d{2,5})\b"],
-            &format!("{}\n{}", self.told, self.stderr),
-        );
+        let port = port_in(&format!("{}\n{}", self.told, self.stderr));
         let url = format!(
             "http://127.0.0.1:{}/mcp",
             port.as_deref().unwrap_or("<port>")
@@ -184,10 +210,18 @@ impl Doctor<'_> {
                 let folded = word.to_ascii_lowercase().replace(['-', '_'], "");
                 matches!(&*folded, "streamablehttp" | "http" | "sse" | "streamable")
             };
+            let names_mode = |flag: &str| {
+                let folded = flag.to_ascii_lowercase();
+                flag == "-t"
+                    || flag.starts_with('-')
+                        && ["transport", "mode"]
+                            .iter()
+                            .any(|name| folded.contains(name))
+            };
             let (flag, value) = word.split_once('=').unwrap_or((word, ""));
             match flag {
-                "--transport" | "-t" | "--mode" if mode(value) => {}
-                "--transport" | "-t" | "--mode" if rest.peek().is_some_and(|next| mode(next)) => {
+                flag if names_mode(flag) && mode(value) => {}
+                flag if names_mode(flag) && rest.peek().is_some_and(|next| mode(next)) => {
                     rest.next();
                 }
                 _ if mode(flag.trim_start_matches('-')) => {}
@@ -275,6 +309,9 @@ impl Doctor<'_> {
                 ),
                 args(&self.before(&["--silent"])),
             ]);
+        }
+        if self.bedside.failure.outcome == Some(Outcome::Timeout) {
+            return Remedy::none();
         }
         let own = self.started.shown(&self.started.command.text);
         let line: Vec<String> = std::iter::once(&own)

@@ -118,10 +118,14 @@ impl Doctor<'_> {
             })
             .filter(|given| !self.bedside.sight.is_there(&given.whole))
             .collect();
-        let told = gone.iter().position(|given| {
-            whole_story.contains(&given.text)
-                || whole_story.contains(&*given.whole.to_string_lossy())
-        });
+        // One path may begin like another.
+        let told = (0..gone.len())
+            .filter(|index| {
+                let given = &gone[*index];
+                whole_story.contains(&given.text)
+                    || whole_story.contains(&*given.whole.to_string_lossy())
+            })
+            .max_by_key(|index| gone[*index].text.len());
         let index = told
             .or_else(|| gone.iter().position(|given| is_script(&given.place)))
             .or((gone.len() == 1).then_some(0))?;
@@ -146,7 +150,17 @@ impl Doctor<'_> {
     /// What is written in place of the path.
     fn instead(&self, given: &Given, text: &str) -> String {
         match &given.place {
-            GivenAt::Argument(index) => self.with(*index, text),
+            GivenAt::Argument(index) => {
+                let mut words = self.started.words();
+                match words.get_mut(*index) {
+                    // `--config=PATH`, `NAME=PATH`.
+                    Some(word) if word.contains(&given.text) => {
+                        *word = word.replacen(&given.text, text, 1);
+                        args(&words)
+                    }
+                    Some(_) | None => self.with(*index, text),
+                }
+            }
             GivenAt::Variable(name) => self.started.env_with(&[(name.clone(), text.to_owned())]),
         }
     }
@@ -364,7 +378,7 @@ fn split(text: &str) -> Option<Vec<String>> {
 /// The value of `--config=./x`.
 fn value_of(arg: &str) -> &str {
     match arg.split_once('=') {
-        Some((flag, value)) if flag.starts_with('-') => value,
+        Some((flag, value)) if flag.starts_with('-') || is_path(value) => value,
         Some(_) | None => arg,
     }
 }

@@ -10,4 +10,5 @@ mod server;
 mod wrap;
 
 pub use climb::{Footing, climb, own_structure};
+pub use json_text::json_text;
 pub use server::{Overrides, ServerLadder};

@@ -1,0 +1,48 @@
+//! JSON as people and programs keep it in files: with comments, trailing
+//! commas and a byte order mark, and nothing else of JSON5.
+
+use jsonc_parser::ast::Value;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+const AS_IN_FILES: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// Why a text is no JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsoncError {
+    /// In bytes.
+    pub offset: usize,
+    /// A fragment in lower case.
+    pub what: String,
+}
+
+/// The text without its byte order mark: what offsets count from.
+#[must_use]
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// The value of a text without a byte order mark; `None` where there is none.
+/// The parser bounds its depth.
+///
+/// # Errors
+/// It is no JSON.
+pub fn parse_jsonc(text: &str) -> Result<Option<Value<'_>>, JsoncError> {
+    match parse_to_ast(text, &CollectOptions::default(), &AS_IN_FILES) {
+        Ok(parsed) => Ok(parsed.value),
+        Err(error) => Err(JsoncError {
+            offset: error.range().start,
+            what: format!("invalid JSON: {}", error.kind().to_string().to_lowercase()),
+        }),
+    }
+}
