@@ -1,12 +1,19 @@
 //! `jelly init`: a live server → a plan for it → an exit code.
 
+mod clean;
+mod configured;
 mod from_package;
 mod keep;
 mod origin;
+mod remote;
+mod slips;
 mod trial;
+mod unwell;
+mod way;
 mod written;
 
 use super::args::{ColorChoice, parse_duration};
+use super::out;
 use super::rules::{RuleFiles, Rules};
 use super::run::complain;
 use super::settings::World;
@@ -18,15 +25,10 @@ use crate::text::{one_line, plural};
 use clap::Args;
 use keep::Place;
 use origin::Origin;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use trial::Trial;
-
-/// The JSON Schema of plans in a project, where `jelly schema plan` may put it;
-/// not into `plans/`, where every JSON file is a plan.
-const PLAN_SCHEMA: &str = "plan.schema.json";
 
 #[derive(Debug, Args)]
 #[command(
@@ -61,6 +63,10 @@ pub struct InitArgs {
     #[arg(long, value_name = "CONFIG")]
     pub config: Option<PathBuf>,
 
+    /// Which of the packages of a server.json is taken [default: the first that can be started here]
+    #[arg(long, value_enum, value_name = "REGISTRY")]
+    pub registry: Option<way::Kind>,
+
     /// What the server is called in the plan [default: as its package or it calls itself]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -85,6 +91,10 @@ pub struct InitArgs {
     #[arg(long, value_name = "NAME: VALUE")]
     pub header: Vec<String>,
 
+    /// Uses what `jelly login` keeps for the URL
+    #[arg(long, conflicts_with = "command")]
+    pub login: bool,
+
     /// Calls every tool whose arguments can be filled, whatever it may destroy
     #[arg(long)]
     pub call_all: bool,
@@ -102,7 +112,7 @@ pub struct InitArgs {
     pub call_timeout: Duration,
 
     /// The project folder, as for `jelly run` [default: the plan's]
-    #[arg(long, value_name = "DIR", env = "JELLY_PROJECT_DIR")]
+    #[arg(long, value_name = "DIR")]
     pub project_dir: Option<PathBuf>,
 
     #[command(flatten)]
@@ -193,7 +203,7 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
         name: named.to_owned(),
         server: server.entry,
         notes: server.notes,
-        schema: Some(place.way_to(&shared.world.cwd, PLAN_SCHEMA)),
+        schema: Some(place.schema_way().to_owned()),
         call_all: args.call_all,
         ..Settings::default()
     };
@@ -261,14 +271,24 @@ fn say(shared: &Shared<'_>, place: &Place, draft: &Draft, took: Duration) {
             text.push_str(&format!("  and {} more\n", left.len() - 12));
         }
     }
-    text.push_str(&format!("next: {}\n", place.run_line(shared)));
-    if !place.is_stdout() && !shared.world.cwd.join(PLAN_SCHEMA).exists() {
-        text.push_str(&format!("for editors: jelly schema plan > {PLAN_SCHEMA}\n"));
+    match place.keep_schema(shared) {
+        Some(Ok(path)) => {
+            let path = path.display();
+            text.push_str(&format!(
+                "wrote {path} besides, for editors that check plans\n"
+            ));
+        }
+        Some(Err(why)) => complain(&format!("warning: {why}")),
+        None => {}
     }
+    text.push_str(&match place.is_stdout() {
+        true => format!("next: keep it as a file, and {}\n", place.run_line(shared)),
+        false => format!("next: {}\n", place.run_line(shared)),
+    });
     if place.is_stdout() {
         complain(text.trim_end());
-    } else {
-        // A closed pipe is the reader's wish.
-        let _ = io::stdout().write_all(text.as_bytes());
+    } else if let Err(error) = out::print(text) {
+        // The plan is there, and that is what was asked for.
+        complain(&format!("warning: failed to write to stdout: {error}"));
     }
 }

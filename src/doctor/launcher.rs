@@ -234,8 +234,7 @@ pub(super) fn up_to_program(command: &str, args: &[&str]) -> usize {
         })
     });
     last_spec.unwrap_or_else(|| {
-        let starts_module = |arg: &&str| *arg == "-m";
-        if let Some(module) = args.iter().position(starts_module) {
+        if let Some(module) = args.iter().position(|arg| *arg == "-m") {
             return (module + 2).min(args.len());
         }
         let values: &[&str] = if name_of(command) == "uv" {

@@ -260,6 +260,12 @@ impl Reader<'_> {
         let command_key = if inner.is_some() { "path" } else { "command" };
         let flaws = &mut entry.flaws;
         let command = self.text(from, command_key, flaws);
+        if let Some(command) = command.as_ref().filter(|c| c.text.trim().is_empty()) {
+            let mut finding = self.flaw(value, "`command` is empty.".to_owned());
+            finding.at = self.at(command.place);
+            flaws.push(finding);
+        }
+        let command = command.filter(|command| !command.text.trim().is_empty());
         let url = ["url", "serverUrl", "httpUrl"]
             .iter()
             .find_map(|key| self.text(server, key, flaws));

@@ -10,7 +10,7 @@ use crate::plan::{
     Auth, AuthGrant, AuthProof, Command, PackageUse, Scope, Server, Template, Transport, Unresolved,
 };
 use crate::process::{self, CommandSpec};
-use crate::text::redact::{Redactor, looks_secret, show_argv};
+use crate::text::redact::{Redactor, show_argv, show_url, show_value};
 use crate::wire::{Endpoint, Reach, StartFailure};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -343,45 +343,16 @@ impl Preparation<'_> {
 /// An argv, and variables by name.
 type Spelled = (Vec<String>, Vec<(String, String)>);
 
-/// A URL as it may be shown: without the user and the password in it, and
-/// without the values of a query that look secret.
+/// A URL as it may be shown.
 pub(super) fn shown_url(url: &str, redactor: &Redactor) -> String {
-    let url = redactor.redact(url);
-    let (url, query) = match url.split_once('?') {
-        Some((url, query)) => (url, Some(query)),
-        None => (&*url, None),
-    };
-    let mut shown = match url.split_once("://") {
-        Some((scheme, rest)) => {
-            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-            format!("{scheme}://{host}{path}")
-        }
-        None => url.to_owned(),
-    };
-    if let Some(query) = query {
-        let pairs: Vec<String> = query
-            .split('&')
-            .map(|pair| match pair.split_once('=') {
-                Some((name, _)) if looks_secret(name) => format!("{name}=[secret]"),
-                Some(_) | None => pair.to_owned(),
-            })
-            .collect();
-        shown.push('?');
-        shown.push_str(&pairs.join("&"));
-    }
-    shown
+    show_url(&redactor.redact(url))
 }
 
 /// Values are shown only where they can't be secret.
 pub(super) fn shown_env(env: &[(String, String)], redactor: &Redactor) -> IndexMap<String, Value> {
     env.iter()
         .map(|(name, value)| {
-            let value = if looks_secret(name) {
-                "[secret]".to_owned()
-            } else {
-                redactor.redact(value).into_owned()
-            };
+            let value = show_value(name, &redactor.redact(value));
             (name.clone(), Value::from(value))
         })
         .collect()
@@ -472,28 +443,4 @@ pub(super) fn not_startable(
     };
     failure.spawn_error = Some(error);
     failure
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shown_url;
-    use crate::text::redact::Redactor;
-
-    #[test]
-    fn a_url_is_shown_without_what_is_secret_in_it() {
-        let redactor = Redactor::new([("KEY", "swordfish")]);
-        for (url, shown) in [
-            ("http://h:1/mcp", "http://h:1/mcp"),
-            ("https://me:pw@h/mcp?a=b", "https://h/mcp?a=b"),
-            ("https://h/swordfish", "https://h/[secret KEY]"),
-            (
-                "https://h/?api_key=abc&x=1",
-                "https://h/?api_key=[secret]&x=1",
-            ),
-            ("https://h/a@b", "https://h/a@b"),
-            ("nothing", "nothing"),
-        ] {
-            assert_eq!(shown_url(url, &redactor), shown);
-        }
-    }
 }

@@ -4,58 +4,68 @@
 
 use super::tool::Tool;
 
-/// Names that say that nothing is changed.
+/// Verbs that say that nothing is changed, as the first word of a name.
 const READING: &[&str] = &[
-    "about",
     "browse",
-    "check",
+    "compare",
     "count",
     "current",
     "describe",
     "detect",
     "diff",
-    "display",
     "echo",
     "estimate",
-    "exists",
     "explain",
     "fetch",
     "find",
     "get",
-    "greet",
     "has",
-    "health",
-    "healthcheck",
     "hello",
-    "help",
-    "info",
     "inspect",
     "is",
     "list",
     "lookup",
-    "now",
     "peek",
     "ping",
     "preview",
-    "print",
     "query",
     "read",
     "retrieve",
+    "return",
     "search",
     "show",
-    "stat",
-    "stats",
-    "status",
     "summarize",
-    "summary",
-    "test",
-    "time",
-    "uptime",
-    "validate",
-    "verify",
-    "version",
     "view",
     "whoami",
+];
+
+/// What can only be looked at, as the last word of a name.
+const SEEN: &[&str] = &[
+    "about",
+    "health",
+    "healthcheck",
+    "help",
+    "info",
+    "now",
+    "overview",
+    "stats",
+    "status",
+    "summary",
+    "time",
+    "uptime",
+    "version",
+];
+
+/// Whose it is, before such a word.
+const WHOSE: &[&str] = &[
+    "account", "api", "app", "cluster", "current", "database", "db", "host", "local", "machine",
+    "my", "node", "project", "repo", "server", "service", "session", "system", "user",
+];
+
+/// Words in front of the verb of a sentence.
+const FILLERS: &[&str] = &[
+    "a", "also", "an", "and", "can", "command", "endpoint", "function", "it", "method", "that",
+    "the", "then", "this", "to", "tool", "which", "will",
 ];
 
 /// Words that make such a name doubtful wherever they stand in it, as in
@@ -234,7 +244,7 @@ pub(super) fn choose(tool: &Tool, call_all: bool) -> Result<(), &'static str> {
         (Some(false), None) => Err(DESTRUCTIVE_UNLESS_SAID),
         (Some(false) | None, Some(false)) if tool.open_world == Some(true) => Err(OUTSIDE),
         (Some(false) | None, Some(false)) => Ok(()),
-        (None, None) if reads(&tool.name) && !tells_of_change(tool) => Ok(()),
+        (None, None) if reads(tool) && !tells_of_change(tool) => Ok(()),
         (None, None) => Err(SILENT),
     }
 }
@@ -242,34 +252,64 @@ pub(super) fn choose(tool: &Tool, call_all: bool) -> Result<(), &'static str> {
 pub(super) const DESTRUCTIVE_UNLESS_SAID: &str =
     "it is not read-only, and does not say that it destroys nothing";
 
-/// Whether a name says that nothing is changed.
-fn reads(name: &str) -> bool {
-    let words = words(name);
-    words.iter().any(|word| READING.contains(&word.as_str()))
-        && !words.iter().any(|word| ACTING.contains(&word.as_str()))
+/// Whether a name says that nothing is changed: its verb, or what it is about,
+/// which says little of itself (`email_summary`).
+fn reads(tool: &Tool) -> bool {
+    let words = words(&tool.name);
+    let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
+    if words.iter().any(|word| is(word, ACTING)) {
+        return false;
+    }
+    match words.as_slice() {
+        [] => false,
+        [verb, ..] if is(verb, READING) => true,
+        [whose @ .., last] if is(last, SEEN) => {
+            let first = heads(&tool.description).next();
+            whose.iter().all(|word| is(word, WHOSE) || is(word, SEEN))
+                || first.is_some_and(|first| stems(&first).any(|stem| is(&stem, READING)))
+        }
+        [..] => false,
+    }
 }
 
-/// Whether its own description says that it does more than read: what it does
-/// stands at the head of a sentence, or behind an `and`.
+/// Whether its own description says that it does more than read.
 fn tells_of_change(tool: &Tool) -> bool {
+    heads(&tool.description).any(|head| stems(&head).any(|stem| ACTING.contains(&stem.as_str())))
+}
+
+/// The words of a text where its verbs are likely: at the head of a sentence,
+/// behind a comma, behind an `and`.
+fn heads(text: &str) -> impl Iterator<Item = String> {
     let mut is_head = true;
-    for word in tool.description.split_whitespace() {
+    text.split_whitespace().filter_map(move |word| {
         let bare: String = word
             .chars()
             .filter(|c| c.is_alphanumeric())
             .flat_map(char::to_lowercase)
             .collect();
-        let forms = [
-            Some(bare.as_str()),
-            bare.strip_suffix('s'),
-            bare.strip_suffix("es"),
-        ];
-        if is_head && forms.iter().flatten().any(|form| ACTING.contains(form)) {
-            return true;
-        }
-        is_head = word.ends_with(['.', ';', ',', ':']) || bare == "and" || bare == "then";
-    }
-    false
+        let passes = bare.is_empty() || FILLERS.contains(&bare.as_str()) || bare.ends_with("ly");
+        let found = is_head && !passes;
+        let opens = word.ends_with(['.', ';', ',', ':', '!']) || bare == "and" || bare == "then";
+        is_head = opens || is_head && passes;
+        found.then_some(bare)
+    })
+}
+
+/// What a verb's form may be a form of: `empties`, `removing`, `deletes`.
+fn stems(word: &str) -> impl Iterator<Item = String> {
+    let cut = |end: &str, more: &str| word.strip_suffix(end).map(|stem| format!("{stem}{more}"));
+    [
+        Some(word.to_owned()),
+        cut("s", ""),
+        cut("es", ""),
+        cut("ies", "y"),
+        cut("ing", ""),
+        cut("ing", "e"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .into_iter()
 }
 
 /// The words of a name, in lower case: `getUserName`, `get-user_name`.
@@ -357,6 +397,43 @@ mod tests {
         }
         let task = json!({"name": "t", "execution": {"taskSupport": "required"}});
         assert_eq!(choose(&Tool::read(&task).unwrap(), true), Err(TASK));
+    }
+
+    #[test]
+    fn a_friendly_name_does_not_hide_what_a_tool_does() {
+        for (name, about, chosen) in [
+            (
+                "email_summary",
+                "Emails the weekly summary to all customers.",
+                Err(SILENT),
+            ),
+            ("email_summary", "", Err(SILENT)),
+            ("turn_off_display", "", Err(SILENT)),
+            ("test_alarm", "Rings the fire alarm.", Err(SILENT)),
+            ("print_labels", "", Err(SILENT)),
+            (
+                "get_queue",
+                "This empties the queue, returning its items.",
+                Err(SILENT),
+            ),
+            ("get_queue", "Permanently deletes what is due.", Err(SILENT)),
+            (
+                "get_queue",
+                "Returns the queue, removing its items.",
+                Err(SILENT),
+            ),
+            ("get_queue", "Returns the queue and its length.", Ok(())),
+            ("weather_summary", "Returns the weather of today.", Ok(())),
+            ("database_info", "", Ok(())),
+            ("status", "Whether it is up", Ok(())),
+        ] {
+            let tool = json!({"name": name, "description": about, "inputSchema": {}});
+            assert_eq!(
+                choose(&Tool::read(&tool).unwrap(), false),
+                chosen,
+                "{name}: {about}"
+            );
+        }
     }
 
     #[test]

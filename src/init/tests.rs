@@ -303,7 +303,7 @@ fn other_arguments_are_tried_before_a_tool_is_left_out() {
     let failed = || {
         vec![Called {
             id: "look".to_owned(),
-            outcome: Outcome::Failed("is a folder".to_owned()),
+            outcome: Outcome::Refused("is a folder".to_owned()),
         }]
     };
     assert_eq!(draft.learn(failed()), Ok(true));

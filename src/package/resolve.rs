@@ -7,7 +7,7 @@ use super::launch::{Launch, Origin, Piece};
 use super::launchers;
 use super::spec;
 use super::trouble::{GivenAt, Trouble, Warning};
-use super::types::{ArgumentKind, Input, Package, Registry};
+use super::types::{ArgumentKind, Input, Package};
 use super::values::{Taker, Word, has_variables, substitute, text_of};
 use crate::text::close_names;
 use indexmap::IndexMap;
@@ -380,13 +380,5 @@ impl<'v> Resolver<'v> {
             }
         }
         (env, handed_on)
-    }
-}
-
-impl Registry {
-    /// Whether jelly can start packages of it.
-    #[must_use]
-    pub fn has_launcher(&self) -> bool {
-        !matches!(self, Self::Other(_))
     }
 }

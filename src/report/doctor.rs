@@ -107,6 +107,14 @@ pub fn doctor_text(report: &DoctorReport, options: DoctorOptions) -> String {
     text
 }
 
+/// What is said of one server, without the table.
+#[must_use]
+pub fn server_text(server: &Checkup, options: DoctorOptions) -> String {
+    let mut text = String::new();
+    Paint(options).server(server, &mut text);
+    text
+}
+
 fn row(server: &Checkup) -> [String; 9] {
     let number = |n: Option<usize>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
     let ready = server.tools.is_some();

@@ -20,7 +20,7 @@ mod words;
 #[cfg(test)]
 mod samples;
 
-pub use doctor::{DoctorOptions, doctor_md, doctor_text};
+pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
 pub use github::{annotations, job_summary};
 pub use json::{Results, results_json, run_json};

@@ -17,6 +17,7 @@ mod blame;
 mod cli;
 mod conformance;
 mod doctor;
+mod doctor_mends;
 mod doctor_real;
 mod explain;
 mod faults;

@@ -5,7 +5,7 @@ use super::super::ask::{Question, ask, may_ask};
 use super::super::settings::World;
 use crate::doctor::{Config, Input, Surroundings, fill, variable_of};
 use crate::text::redact::Redactor;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// The values of all inputs that servers use, by id; those that nobody gave
 /// are left out. Passwords are known to the redactor.
@@ -18,7 +18,9 @@ pub async fn answers(
     let may_ask = may_ask(world) && !dry_run;
     let mut answers = BTreeMap::new();
     for config in configs {
-        for input in config.inputs.iter().filter(|input| is_used(config, input)) {
+        let used = blanks_of(config);
+        let is_used = |input: &&Input| used.contains(&blank(&input.id));
+        for input in config.inputs.iter().filter(is_used) {
             if answers.contains_key(&input.id) {
                 continue;
             }
@@ -49,9 +51,17 @@ pub fn question(input: &Input) -> Question<'_> {
     }
 }
 
+fn blank(id: &str) -> String {
+    format!("${{input:{id}}}")
+}
+
 /// Whether a server that is not disabled has the blank of this input.
 pub fn is_used(config: &Config, input: &Input) -> bool {
-    let blank = format!("${{input:{}}}", input.id);
+    blanks_of(config).contains(&blank(&input.id))
+}
+
+/// All blanks of servers that are not disabled.
+fn blanks_of(config: &Config) -> HashSet<String> {
     // A blank is only one where it is read as such.
     let nothing = BTreeMap::new();
     let around = Surroundings {
@@ -65,5 +75,6 @@ pub fn is_used(config: &Config, input: &Input) -> bool {
         .iter()
         .filter(|entry| !entry.disabled)
         .flat_map(|entry| entry.spots())
-        .any(|spot| fill(&spot.text, &around).left.contains(&blank))
+        .flat_map(|spot| fill(&spot.text, &around).left)
+        .collect()
 }

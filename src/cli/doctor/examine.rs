@@ -5,20 +5,20 @@ use super::super::settings::World;
 use super::find::Found;
 use super::sight::Machine;
 use crate::doctor::{
-    Bedside, Config, Entry, Platform, Reached, Spot, Surroundings, by_hand, duplicate_names, fill,
-    lint, names_secret, prescribe, secrets_of,
+    Bedside, Config, Entry, Platform, Reached, Sight as _, Spot, Surroundings, by_hand,
+    duplicate_names, fill, lint, names_secret, prescribe, secrets_of,
 };
 use crate::exec::{CheckupSettings, Examined, examine, preflight};
-use crate::model::{Checkup, CheckupState, Failure, Finding, Outcome};
+use crate::model::{Checkup, CheckupState, Failure, Finding, FindingLevel, Lint, Outcome, Phase};
 use crate::process::CommandSpec;
-use crate::text::redact::{Redactor, show_argv};
+use crate::text::redact::{Redactor, holds_secret, may_be_secret, show_argv};
 use crate::text::sanitize;
 use crate::triage::Engine;
 use crate::wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
 use crate::wire::{Endpoint, Reach};
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +30,9 @@ const STDERR_LINES: usize = 20;
 /// What no server works without, even if it starts. Of all else that servers
 /// that are ready say on stderr, much is of no account.
 const SERIOUS: &[&str] = &["missing_argument"];
+
+/// Bytes of an `envFile`.
+const ENV_FILE: u64 = 1 << 20;
 
 /// For one request for a token.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -60,14 +63,13 @@ struct Patient<'a> {
 pub async fn admit(ward: &Ward<'_>, found: &Found) -> Vec<Checkup> {
     let redactor = &ward.settings.redactor;
     // Before anything can be shown.
-    for entry in found.configs.iter().flat_map(|config| &config.entries) {
-        redactor.learn(secrets_of(entry));
-    }
+    let entries = found.configs.iter().flat_map(|config| &config.entries);
+    redactor.learn(entries.flat_map(secrets_of).collect::<Vec<_>>());
     let mut patients = Vec::new();
     let mut duplicates = duplicate_names(&found.configs).into_iter().peekable();
     for (file, (config, folder)) in found.configs.iter().zip(&found.folders).enumerate() {
         for (index, entry) in config.entries.iter().enumerate() {
-            let mut patient = ward.patient(config, entry, folder, found.home.as_deref());
+            let mut patient = ward.patient(config, entry, folder);
             if let Some((.., finding)) = duplicates.next_if(|(f, e, _)| (*f, *e) == (file, index)) {
                 patient.findings.push(finding);
             }
@@ -102,18 +104,12 @@ pub async fn admit(ward: &Ward<'_>, found: &Found) -> Vec<Checkup> {
 }
 
 impl Ward<'_> {
-    fn patient<'c>(
-        &self,
-        config: &'c Config,
-        entry: &'c Entry,
-        folder: &Path,
-        home: Option<&Path>,
-    ) -> Patient<'c> {
+    fn patient<'c>(&self, config: &'c Config, entry: &'c Entry, folder: &Path) -> Patient<'c> {
         let around = Surroundings {
             env: &self.world.env,
             inputs: self.answers,
             project: folder,
-            home,
+            home: self.home,
         };
         let mut filler = Filler {
             around,
@@ -129,7 +125,10 @@ impl Ward<'_> {
         Patient {
             config,
             entry,
-            findings: lint(config, entry, self.platform, &around),
+            findings: lint(config, entry, self.platform, &around)
+                .into_iter()
+                .filter(|finding| self.starts || !is_to_be_asked(finding, config))
+                .collect(),
             notes,
             reach: reach.filter(|_| !filler.left),
         }
@@ -139,7 +138,7 @@ impl Ward<'_> {
     /// already.
     pub fn told(&self, config: &Config, folder: &Path, examined: Examined) -> Option<Checkup> {
         let entry = config.entries.first()?;
-        let patient = self.patient(config, entry, folder, None);
+        let patient = self.patient(config, entry, folder);
         Some(self.checkup(patient, Some(examined)))
     }
 
@@ -188,6 +187,17 @@ impl Ward<'_> {
             return checkup;
         }
         let Some(reach) = reach else {
+            let is_wrong = checkup
+                .findings
+                .iter()
+                .any(|finding| finding.level == FindingLevel::Error);
+            let asked = !self.starts && !is_wrong && entry.reached.is_some();
+            if asked {
+                checkup
+                    .notes
+                    .push("its inputs are asked for when it is started".to_owned());
+                return checkup;
+            }
             checkup.state = CheckupState::Broken;
             checkup.message = Some(
                 if entry.reached.is_none() {
@@ -258,8 +268,10 @@ impl Ward<'_> {
             checkup.message = failure.message.as_deref().map(|message| {
                 let message = sanitize(message);
                 match failure.spawn_error {
-                    Some(_) => format!("could not be started: {message}"),
-                    None => message.into_owned(),
+                    Some(_) if failure.phase == Some(Phase::Config) => {
+                        format!("could not be started: {message}")
+                    }
+                    Some(_) | None => message.into_owned(),
                 }
             });
             let mut diagnosis = self.engine.diagnose(&failure);
@@ -274,20 +286,62 @@ impl Ward<'_> {
                 sight: &machine,
             };
             prescribe(&mut diagnosis, &bedside);
+            if diagnosis.root_cause == "startup_timeout"
+                && let Some(line) = where_it_waits(&failure, reach, redactor, &machine)
+            {
+                let fix = &mut diagnosis.advice.fix;
+                fix.push("See at which line of its code it waits, after 15 seconds:".to_owned());
+                fix.push(format!("$ {line}"));
+            }
             checkup.diagnosis = Some(diagnosis);
             checkup.by_hand = hand(&failure, reach, redactor);
         }
     }
 }
 
+/// Whether a blank is one that its client asks for, so that it is none where
+/// nothing is started.
+fn is_to_be_asked(finding: &Finding, config: &Config) -> bool {
+    let asks =
+        |input: &crate::doctor::Input| finding.what.contains(&format!("`${{input:{}}}`", input.id));
+    finding.lint == Lint::Unfilled && config.inputs.iter().any(asks)
+}
+
 /// How to see for oneself what a server says that never answers.
 fn hand(failure: &Failure, reach: &Reach, redactor: &Redactor) -> Option<String> {
     match (failure.outcome, reach) {
         (Some(Outcome::Timeout), Reach::Stdio(spec)) => {
-            Some(by_hand(&spec.argv, &spec.env, &spec.cwd, redactor))
+            let method = failure.request.as_ref().map(|request| &*request.method);
+            let method =
+                method.filter(|method| !matches!(*method, "initialize" | "server/discover"));
+            Some(by_hand(&spec.argv, &spec.env, &spec.cwd, method, redactor))
         }
         (_, _) => None,
     }
+}
+
+/// What has a server of Python that never answers print the line at which it
+/// waits.
+fn where_it_waits(
+    failure: &Failure,
+    reach: &Reach,
+    redactor: &Redactor,
+    machine: &Machine<'_>,
+) -> Option<String> {
+    let Reach::Stdio(spec) = reach else {
+        return None;
+    };
+    let name = Path::new(spec.argv.first()?).file_name()?.to_str()?;
+    let is_python = name.starts_with("python") || matches!(name, "uv" | "uvx" | "pipx");
+    let hung = failure.outcome == Some(Outcome::Timeout) && is_python;
+    if !hung || machine.on_path("timeout").is_none() {
+        return None;
+    }
+    let ended = ["timeout", "--signal=ABRT", "15"].map(str::to_owned);
+    let argv: Vec<String> = ended.into_iter().chain(spec.argv.iter().cloned()).collect();
+    let mut env = spec.env.clone();
+    env.push(("PYTHONFAULTHANDLER".to_owned(), "1".to_owned()));
+    Some(by_hand(&argv, &env, &spec.cwd, None, redactor))
 }
 
 fn shown_argv(entry: &Entry, reach: Option<&Reach>, redactor: &Redactor) -> Vec<String> {
@@ -327,7 +381,9 @@ impl Filler<'_> {
         let taken = filled.taken.iter();
         self.redactor.learn(
             taken
-                .filter(|(name, _)| secret || names_secret(name))
+                .filter(|(name, value)| {
+                    (secret || names_secret(name)) && may_be_secret(name, value)
+                })
                 .cloned(),
         );
         filled.text
@@ -412,15 +468,24 @@ impl Filler<'_> {
                 return Vec::new();
             }
         };
-        self.redactor
-            .learn(pairs.iter().filter(|(name, _)| names_secret(name)).cloned());
+        self.redactor.learn(
+            pairs
+                .iter()
+                .filter(|(n, value)| holds_secret(n, value))
+                .cloned(),
+        );
         pairs
     }
 }
 
 /// The variables of a file of `NAME=value` lines.
 pub fn read_env_file(path: &Path) -> io::Result<Vec<(String, String)>> {
-    let text = fs::read_to_string(path)?;
+    // A device or a pipe may never end.
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let mut text = String::new();
+    File::open(path)?.take(ENV_FILE).read_to_string(&mut text)?;
     Ok(text
         .lines()
         .map(str::trim)

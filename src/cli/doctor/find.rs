@@ -112,8 +112,18 @@ impl Found {
         let config = contents(&world.cwd.join(path))
             .map_err(|error| refused(path, format!("it can't be read: {error}")))
             .and_then(|bytes| {
-                String::from_utf8(bytes)
-                    .map_err(|_| refused(path, "it is no UTF-8 text".to_owned()))
+                let is_utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+                String::from_utf8(bytes).map_err(|_| ConfigError {
+                    help: Some("save it as UTF-8, which is what clients read".to_owned()),
+                    ..refused(
+                        path,
+                        if is_utf16 {
+                            "it is UTF-16 text".to_owned()
+                        } else {
+                            "it is no UTF-8 text".to_owned()
+                        },
+                    )
+                })
             })
             .and_then(|text| read(path, &text, &folder));
         let shown = path.display().to_string();
@@ -158,6 +168,13 @@ impl Found {
 
 /// What a file holds, up to one byte more than a configuration may have.
 fn contents(path: &Path) -> io::Result<Vec<u8>> {
+    // What a shell hands over as `/dev/fd/63` is a pipe with a writer; another
+    // pipe or device may keep its reader for ever.
+    let is_handed_over = path.starts_with("/dev/fd") || path.starts_with("/dev/stdin");
+    let kind = path.metadata()?;
+    if !is_handed_over && !kind.is_file() && !kind.is_dir() {
+        return Err(io::Error::other("it is a pipe or a device, and no file"));
+    }
     let mut bytes = Vec::new();
     File::open(path)?
         .take(MAX_BYTES as u64 + 1)

@@ -3,8 +3,10 @@
 
 use super::super::ask::{Question, ask, may_ask};
 use super::super::run::complain;
-use super::origin::{Origin, refuse_strangers, spot};
-use super::{Refusal, Shared};
+use super::origin::{Origin, spot};
+use super::slips::refuse_strangers;
+use super::way::{self, Way};
+use super::{Refusal, Shared, remote};
 use crate::doctor::{Reached, variable_of};
 use crate::init::server_name;
 use crate::package::{Given, InputKind, Package, Trouble, Values, read, resolve};
@@ -19,7 +21,7 @@ use std::path::Path;
 /// More than a `server.json` may have.
 const MAX_BYTES: u64 = 5 << 20;
 
-/// The server of a file: its first package that something fetches and starts.
+/// The server of a file, in one of the ways that it offers.
 pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
     let shown = path.display();
     let mut text = String::new();
@@ -40,13 +42,19 @@ pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Orig
             sanitize(&warning.to_string())
         ));
     }
-    let usable = |package: &&Package| package.registry.has_launcher();
-    let Some(package) = server.packages.iter().find(usable) else {
-        return Err(Refusal::Invalid(format!(
-            "error: {shown} has no package that can be fetched and started\nhelp: npm, PyPI, OCI \
-             and NuGet are known; a remote is given by its URL, as in `jelly init URL`"
-        )));
+    let package = match way::chosen(shared, path, &server).await? {
+        Way::Remote(remote) => return remote::of_remote(shared, &server, remote).await,
+        Way::Package(package) => package,
     };
+    of_package(shared, &server.name, package).await
+}
+
+/// The server that a package is.
+async fn of_package(
+    shared: &Shared<'_>,
+    server: &str,
+    package: &Package,
+) -> Result<Vec<Origin>, Refusal> {
     let (values, mut written) = values(shared, package).await?;
     let launch = match resolve(package, &values) {
         Ok(resolved) => {
@@ -57,12 +65,6 @@ pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Orig
         }
         Err(troubles) => return Err(refused(&troubles)),
     };
-    if launch.url.is_some() {
-        return Err(Refusal::Invalid(format!(
-            "error: the package of {shown} is reached over HTTP once it is started\nhelp: start it, \
-             and name its URL: jelly init URL"
-        )));
-    }
     let reached = Reached::Command {
         command: spot(&launch.command),
         args: launch.args.iter().map(|piece| spot(&piece.text)).collect(),
@@ -74,7 +76,10 @@ pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Orig
         cwd: None,
         env_file: None,
     };
-    let name = server_name(&server.name).or_else(|| server_name(&package.identifier));
+    if let Some(url) = &launch.url {
+        written.insert("url".to_owned(), Value::from(Template::literal(url).raw));
+    }
+    let name = server_name(server).or_else(|| server_name(&package.identifier));
     written.shift_insert(0, "package".to_owned(), package.to_plan());
     let mut secrets = launch.secrets;
     secrets.extend(told_secrets(package, &values));

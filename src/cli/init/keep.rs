@@ -1,5 +1,7 @@
 //! Where a plan is kept, and how it names what lies around it.
 
+use super::super::out::print;
+use super::super::schema::plan_schema;
 use super::super::settings::World;
 use super::{Refusal, Shared};
 use crate::plan::{PlanSource, Template};
@@ -123,29 +125,55 @@ impl Place {
             .unwrap_or_else(|| PathBuf::from("plan.yaml"))
     }
 
-    /// How the plan is run.
+    /// How the plan is run, from the folder where it was made.
     pub fn run_line(&self, shared: &Shared<'_>) -> String {
         let path = self
             .path
             .as_ref()
-            .map_or("PLAN".into(), |p| p.to_string_lossy());
+            .map_or("PLAN.yaml".into(), |p| p.to_string_lossy());
         let mut line = format!("jelly run {}", word(&path));
         if let Some(dir) = &shared.args.project_dir {
-            line.push_str(&format!(" --project-dir {}", word(&dir.to_string_lossy())));
+            let cwd = &shared.world.cwd;
+            let dir = match dir.is_absolute() && self.project.starts_with(cwd) {
+                // The plan has this line too, and goes to other machines.
+                true => relative(cwd, &self.project).unwrap_or_default(),
+                false => dir.to_string_lossy().into_owned(),
+            };
+            let dir = if dir.is_empty() { "." } else { &dir };
+            line.push_str(&format!(" --project-dir {}", word(dir)));
         }
         line
     }
 
-    /// The way from the plan's own folder to a file in another one.
-    pub fn way_to(&self, folder: &Path, file: &str) -> String {
-        let own = self.path.as_ref().and_then(|path| {
-            let path = folder.join(path);
-            path.parent()?.canonicalize().ok()
-        });
-        let way = own.and_then(|own| relative(&own, &folder.canonicalize().ok()?));
-        match way.as_deref() {
-            None | Some("") => file.to_owned(),
-            Some(way) => format!("{way}/{file}"),
+    /// Where the JSON Schema of plans lies, from the plan's own folder: beside
+    /// the plan, but for `plans/`, where every JSON file is a plan.
+    pub fn schema_way(&self) -> &'static str {
+        let folder = self.path.as_ref().and_then(|path| path.parent());
+        match folder.is_some_and(|folder| folder.ends_with("plans")) {
+            true => "../plan.schema.json",
+            false => "plan.schema.json",
+        }
+    }
+
+    /// Writes that schema where there is none yet, so that editors find what
+    /// the plan names; what was written, or why nothing was.
+    pub fn keep_schema(&self, shared: &Shared<'_>) -> Option<Result<PathBuf, String>> {
+        let folder = self.path.as_ref()?.parent()?;
+        let folder = match self.schema_way() {
+            way if way.starts_with("..") => folder.parent()?,
+            _ => folder,
+        };
+        let path = folder.join("plan.schema.json");
+        let full = shared.world.cwd.join(&path);
+        let write = || -> io::Result<()> {
+            let text = plan_schema()?;
+            let mut file = fs::File::create_new(&full)?;
+            file.write_all(text.as_bytes())
+        };
+        match write() {
+            Ok(()) => Some(Ok(path)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+            Err(error) => Some(Err(format!("{} can't be written: {error}", path.display()))),
         }
     }
 
@@ -173,9 +201,9 @@ impl Place {
     /// Writes the plan, whole or not at all.
     pub fn keep(&mut self, shared: &Shared<'_>, text: &str) -> Result<(), Refusal> {
         let Some(path) = self.path.clone() else {
-            // A closed pipe is the reader's wish.
-            let _ = io::stdout().write_all(text.as_bytes());
-            return Ok(());
+            return print(text).map_err(|error| {
+                Refusal::Help(format!("error: failed to write to stdout: {error}"))
+            });
         };
         let full = shared.world.cwd.join(&path);
         let failed = |why: String| {

@@ -2,17 +2,16 @@
 //! entry of a configuration; and that entry as plans write it.
 
 use super::super::ask::{Question, ask, may_ask};
-use super::super::doctor::{ask as inputs, find};
-use super::super::settings::World;
+use super::configured::of_config;
 use super::from_package;
+use super::slips::{is_config, is_json, no_command, no_url, refuse_misplaced, refuse_strangers};
 use super::{Refusal, Shared};
 use crate::doctor::{
-    Client, Config, Entry, Piece, Reached, Spot, Surroundings, names_secret, package_name, pieces,
-    variable_of,
+    Client, Config, Entry, Reached, Spot, names_secret, package_name, variable_of,
 };
 use crate::init::server_name;
 use crate::plan::{Part, Template};
-use crate::text::{close_names, is_placeholder, one_line, sanitize};
+use crate::text::{one_line, sanitize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -67,10 +66,14 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
     if let Some(name) = &args.name {
         check_name(name)?;
     }
+    refuse_misplaced(args)?;
     if let Some(config) = &args.config {
         return of_config(shared, config).await;
     }
     let reached = match (args.command.as_slice(), &args.url, args.names.as_slice()) {
+        ([file], _, _) if shared.world.cwd.join(file).is_file() && is_json(file) => {
+            return Err(Refusal::Invalid(no_command(shared, file)));
+        }
         ([command, rest @ ..], _, _) => Reached::Command {
             command: spot(command),
             args: rest.iter().map(|arg| spot(arg)).collect(),
@@ -80,25 +83,19 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
         },
         ([], Some(url), _) => of_url(shared, url)?,
         ([], None, [url]) if url.contains("://") => of_url(shared, url)?,
-        ([], None, [one]) if one.ends_with(".json") => {
-            return from_package::of_server_json(shared, Path::new(one)).await;
+        ([], None, [one]) if is_json(one) => {
+            let path = Path::new(one);
+            if is_config(shared, path) {
+                return Err(Refusal::Invalid(no_command(shared, one)));
+            }
+            return from_package::of_server_json(shared, path).await;
         }
-        ([], None, [one]) => {
-            return Err(Refusal::Invalid(format!(
-                "error: `{one}` is no URL, and no server.json\nhelp: a command stands behind `--`, as in `jelly init \
-                 -- npx -y PACKAGE`; a client's configuration is given with --config"
-            )));
-        }
+        ([], None, [one, ..]) => return Err(Refusal::Invalid(no_url(args, one))),
         ([], None, []) => {
             return Err(Refusal::Invalid(
                 "error: no server was named\nhelp: jelly init -- COMMAND [ARGS]..., jelly init \
                  URL, or jelly init --config CONFIG [NAME]..."
                     .to_owned(),
-            ));
-        }
-        ([], None, [_, _, ..]) => {
-            return Err(Refusal::Invalid(
-                "error: one URL at a time\nhelp: names of servers go with --config".to_owned(),
             ));
         }
     };
@@ -115,22 +112,9 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
         }
         Reached::Url { .. } => None,
     };
-    let cwd = canonical(&shared.world.cwd);
     let mut env = shared.world.env.clone();
     ask_left(shared, typed_blanks(&reached), &mut env).await?;
-    Ok(vec![Origin {
-        config: alone(name.as_deref().unwrap_or("server"), reached),
-        name,
-        folder: cwd.clone(),
-        base: cwd,
-        home: None,
-        answers: BTreeMap::new(),
-        known: shared.world.env.clone(),
-        env,
-        secrets: Vec::new(),
-        package: None,
-        words: Words::Plan,
-    }])
+    Ok(vec![Origin::typed(shared, name, reached, env)])
 }
 
 /// The package that a path of npm's belongs to.
@@ -147,7 +131,7 @@ fn is_server(word: &str) -> bool {
     !word.starts_with('-') && !word.contains(['=', ' ']) && parts.any(|part| part == "mcp")
 }
 
-fn check_name(name: &str) -> Result<(), Refusal> {
+pub(super) fn check_name(name: &str) -> Result<(), Refusal> {
     let bad = name.is_empty()
         || name.starts_with('.')
         || name.trim() != name
@@ -174,13 +158,12 @@ pub(super) fn canonical(path: &Path) -> PathBuf {
 }
 
 impl Origin {
-    /// Of a package that is launched so; secrets are apart.
-    pub fn launched(
+    /// In the words of plans, with the environment that has what they name.
+    pub fn typed(
         shared: &Shared<'_>,
         name: Option<String>,
         reached: Reached,
-        secrets: Vec<(String, String)>,
-        package: Map<String, Value>,
+        env: BTreeMap<String, String>,
     ) -> Self {
         let cwd = canonical(&shared.world.cwd);
         Self {
@@ -191,10 +174,26 @@ impl Origin {
             home: None,
             answers: BTreeMap::new(),
             known: shared.world.env.clone(),
-            env: shared.world.env.clone(),
+            env,
+            secrets: Vec::new(),
+            package: None,
+            words: Words::Plan,
+        }
+    }
+
+    /// Of a package that is launched so; secrets are apart.
+    pub fn launched(
+        shared: &Shared<'_>,
+        name: Option<String>,
+        reached: Reached,
+        secrets: Vec<(String, String)>,
+        package: Map<String, Value>,
+    ) -> Self {
+        Self {
             secrets,
             package: Some(package),
             words: Words::Literal,
+            ..Self::typed(shared, name, reached, shared.world.env.clone())
         }
     }
 }
@@ -235,6 +234,14 @@ fn variables(given: &[String]) -> Result<Vec<(String, Spot)>, Refusal> {
 }
 
 fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, Refusal> {
+    Ok(Reached::Url {
+        url: spot(url),
+        headers: headers(shared)?,
+    })
+}
+
+/// Those that were given.
+pub(super) fn headers(shared: &Shared<'_>) -> Result<Vec<(String, Spot)>, Refusal> {
     let header = |header: &String| match header.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => {
             Ok((name.trim().to_owned(), spot(value.trim())))
@@ -245,218 +252,7 @@ fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, Refusal> {
                 .to_owned(),
         )),
     };
-    Ok(Reached::Url {
-        url: spot(url),
-        headers: shared
-            .args
-            .header
-            .iter()
-            .map(header)
-            .collect::<Result<_, _>>()?,
-    })
-}
-
-/// Values were given that nothing asks for: most likely slips.
-pub fn refuse_strangers(shared: &Shared<'_>, known: &BTreeSet<String>) -> Result<(), Refusal> {
-    let Some((name, _)) = shared
-        .args
-        .args
-        .iter()
-        .find(|(name, _)| !known.contains(name))
-    else {
-        return Ok(());
-    };
-    let close = close_names(name, known.iter().map(String::as_str));
-    let help = match (close.first(), known.is_empty()) {
-        (Some(close), _) => format!("did you mean `{close}`?"),
-        (None, true) => "there is nothing to fill in".to_owned(),
-        (None, false) => {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            format!("there are: {}", known.join(", "))
-        }
-    };
-    Err(Refusal::Invalid(format!(
-        "error: --arg {name}: nothing has this name\nhelp: {help}"
-    )))
-}
-
-async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
-    let (args, world) = (shared.args, shared.world);
-    let found = find::find(&[path.to_path_buf()], world).map_err(Refusal::Invalid)?;
-    let unread = found.summaries.iter().find_map(|file| file.error.as_ref());
-    if let Some(problem) = unread {
-        let help = problem.help.as_ref().map(|help| format!("\nhelp: {help}"));
-        return Err(Refusal::Invalid(format!(
-            "error: {}: {}{}",
-            problem.at,
-            problem.what,
-            help.unwrap_or_default()
-        )));
-    }
-    let mut origins = Vec::new();
-    for (config, folder) in found.configs.iter().zip(&found.folders) {
-        let entries = selected(config, &args.names)?;
-        if entries.len() > 1 && (args.output.is_some() || args.name.is_some()) {
-            let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-            return Err(Refusal::Invalid(format!(
-                "error: {} has several servers, and -o and --name are for one\nhelp: name the one \
-                 that is meant: {}",
-                config.path.display(),
-                sanitize(&names.join(", "))
-            )));
-        }
-        let config = Config {
-            entries,
-            ..config.clone()
-        };
-        origins.extend(filled(shared, &config, folder, found.home.as_deref()).await?);
-    }
-    Ok(origins)
-}
-
-/// The entries that are meant.
-fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
-    for name in names {
-        if !config.entries.iter().any(|entry| &entry.name == name) {
-            let all: Vec<&str> = config.entries.iter().map(|e| e.name.as_str()).collect();
-            let help = match close_names(name, all.iter().copied()).first() {
-                Some(close) => format!("did you mean `{close}`?"),
-                None => format!("there are: {}", all.join(", ")),
-            };
-            return Err(Refusal::Invalid(format!(
-                "error: {} has no server `{name}`\nhelp: {}",
-                config.path.display(),
-                sanitize(&help)
-            )));
-        }
-    }
-    let entries: Vec<Entry> = config
-        .entries
-        .iter()
-        .filter(|entry| match names {
-            [] => !entry.disabled,
-            names => names.contains(&entry.name),
-        })
-        .cloned()
-        .map(|entry| Entry {
-            disabled: false,
-            ..entry
-        })
-        .collect();
-    if entries.is_empty() {
-        return Err(Refusal::Invalid(format!(
-            "error: {} has no server that is not disabled",
-            config.path.display()
-        )));
-    }
-    for entry in &entries {
-        if entry.reached.is_none() {
-            let flaw = entry.flaws.first();
-            return Err(Refusal::Invalid(format!(
-                "error: {}: {}\nhelp: {}",
-                flaw.map_or_else(|| config.at(entry.place), |flaw| flaw.at.clone()),
-                flaw.map_or("this is no server that can be started", |flaw| &flaw.what),
-                flaw.map_or("`jelly doctor` says more", |flaw| &flaw.fix),
-            )));
-        }
-    }
-    Ok(entries)
-}
-
-/// The entries with values for all of their blanks.
-async fn filled(
-    shared: &Shared<'_>,
-    config: &Config,
-    folder: &Path,
-    home: Option<&Path>,
-) -> Result<Vec<Origin>, Refusal> {
-    let mut world = World::clone(shared.world);
-    let mut config = config.clone();
-    for entry in &mut config.entries {
-        blanks_for_placeholders(entry);
-    }
-    let mut known: BTreeSet<String> = config
-        .inputs
-        .iter()
-        .filter(|input| inputs::is_used(&config, input))
-        .map(|input| input.id.clone())
-        .collect();
-    let nothing = BTreeMap::new();
-    let bare = Surroundings {
-        env: &nothing,
-        inputs: &nothing,
-        project: folder,
-        home,
-    };
-    let names = |around: &Surroundings<'_>| -> BTreeMap<String, String> {
-        let spots = config.entries.iter().flat_map(Entry::spots);
-        spots
-            .flat_map(|spot| pieces(&spot.text, around))
-            .filter_map(|piece| match piece {
-                Piece::Left(blank) => name_in(&blank),
-                Piece::Text(_) | Piece::Variable { .. } | Piece::Answer { .. } => None,
-            })
-            .collect()
-    };
-    known.extend(names(&bare).into_keys());
-    refuse_strangers(shared, &known)?;
-    let is_input = |name: &String| config.inputs.iter().any(|input| &input.id == name);
-    for (name, value) in shared.args.args.iter().filter(|(name, _)| is_input(name)) {
-        world.env.insert(variable_of(name), value.clone());
-    }
-    let answers = inputs::answers(
-        std::slice::from_ref(&config),
-        false,
-        &world,
-        &shared.redactor,
-    )
-    .await;
-    let around = Surroundings {
-        env: &world.env,
-        inputs: &answers,
-        ..bare
-    };
-    let missing = names(&around);
-    let mut env = world.env.clone();
-    let told = shared.args.args.iter().filter(|(name, _)| !is_input(name));
-    env.extend(told.cloned());
-    env.extend(
-        answers
-            .iter()
-            .map(|(id, value)| (variable_of(id), value.clone())),
-    );
-    ask_left(shared, missing, &mut env).await?;
-    Ok(config
-        .entries
-        .iter()
-        .map(|entry| Origin {
-            name: Some(entry.name.clone()).filter(|name| check_name(name).is_ok()),
-            config: Config {
-                entries: vec![entry.clone()],
-                ..config.clone()
-            },
-            folder: canonical(folder),
-            base: canonical(folder),
-            home: home.map(Path::to_path_buf),
-            answers: answers.clone(),
-            known: world.env.clone(),
-            env: env.clone(),
-            secrets: Vec::new(),
-            package: None,
-            words: Words::Client,
-        })
-        .collect())
-}
-
-/// `<YOUR_KEY>` where a variable's value belongs is a blank of its name.
-fn blanks_for_placeholders(entry: &mut Entry) {
-    if let Some(Reached::Command { env, .. }) = &mut entry.reached {
-        for (name, spot) in env {
-            if is_placeholder(&spot.text) {
-                spot.text = format!("${{env:{name}}}");
-            }
-        }
-    }
+    shared.args.header.iter().map(header).collect()
 }
 
 /// The name that stands in a blank, and the variable that has its value.
@@ -487,7 +283,7 @@ fn typed_blanks(reached: &Reached) -> BTreeMap<String, String> {
 
 /// Asks for what the environment does not have, or says all of it. What is
 /// wanted has its name for people, and its variable.
-async fn ask_left(
+pub(super) async fn ask_left(
     shared: &Shared<'_>,
     wanted: BTreeMap<String, String>,
     env: &mut BTreeMap<String, String>,

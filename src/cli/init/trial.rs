@@ -1,23 +1,21 @@
 //! The server at work: listed, and its plan run until it passes.
 
-use super::super::doctor::examine::Ward;
 use super::super::plan_run::secrets;
 use super::super::stage::unless_interrupted;
+use super::clean::without_secrets;
 use super::keep::Place;
 use super::origin::{Origin, written_time};
+use super::unwell::unwell;
 use super::{Refusal, Shared};
-use crate::doctor::{Platform, Reached};
+use crate::doctor::Reached;
 use crate::exec::{
-    CheckupSettings, Examined, ExecSettings, Executed, Iteration, Selection, execute, settled,
-    take_stock,
+    Examined, ExecSettings, Executed, Iteration, Selection, execute, settled, take_stock,
 };
 use crate::init::{Called, Draft, Outcome, Settings};
 use crate::model::{
-    Because, CheckupCounts, DoctorReport, ExitCode, Failure, Inventory, IterationRecord,
-    Outcome as Ended, SCHEMA_VERSION, StepReport, StepState,
+    Because, ExitCode, Failure, Inventory, IterationRecord, Outcome as Ended, StepReport, StepState,
 };
 use crate::plan::{Plan, PlanSource, Redaction, Scope, Volatile, load};
-use crate::report::{DoctorOptions, doctor_text};
 use crate::text::sanitize;
 use crate::wire::Reach;
 use indexmap::IndexMap;
@@ -115,14 +113,14 @@ impl<'a> Trial<'a> {
                     failure: Some(Box::new(first)),
                     ..Examined::default()
                 };
-                return Err(self.unwell(origin, examined, &exec));
+                return Err(unwell(self.shared, &self.env, origin, examined, &exec));
             }
         };
         if examined.vitals.is_none() {
-            return Err(self.unwell(origin, examined, &exec));
+            return Err(unwell(self.shared, &self.env, origin, examined, &exec));
         }
         Ok(Stock {
-            inventory,
+            inventory: without_secrets(inventory, &exec.redactor),
             folder: given_folder(&reach).or_else(|| self.project_folder(origin)),
         })
     }
@@ -141,57 +139,11 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// What the doctor says of a server that can't be started.
-    fn unwell(&self, origin: &Origin, examined: Examined, exec: &ExecSettings) -> Refusal {
-        let settings = CheckupSettings {
-            startup_timeout: self.shared.args.timeout,
-            redactor: exec.redactor.clone(),
-            starts: exec.starts.clone(),
-        };
-        let world = super::super::settings::World {
-            env: self.env.clone(),
-            ..self.shared.world.clone()
-        };
-        let ward = Ward {
-            platform: Platform::current(),
-            starts: false,
-            answers: &origin.answers,
-            settings: &settings,
-            engine: self.shared.rules,
-            world: &world,
-            home: origin.home.as_deref(),
-        };
-        let mut checkup = ward.told(&origin.config, &origin.folder, examined);
-        if let Some(checkup) = &mut checkup
-            && origin.is_typed()
-        {
-            checkup.at = "(as it was typed)".to_owned();
-        }
-        let report = DoctorReport {
-            schema_version: SCHEMA_VERSION,
-            exit_code: ExitCode::NeedsUserHelp.code(),
-            files: Vec::new(),
-            counts: CheckupCounts {
-                servers: 1,
-                broken: 1,
-                ..CheckupCounts::default()
-            },
-            servers: checkup.into_iter().collect(),
-        };
-        let options = DoctorOptions {
-            color: world.color(self.shared.color, world.stderr_is_terminal),
-            width: world.width().unwrap_or(100),
-        };
-        Refusal::Help(format!(
-            "error: the server could not be started, so there is no plan\n\n{}",
-            doctor_text(&report, options)
-        ))
-    }
-
     /// Runs the plan until all that is left in it passes, and returns it as it
     /// is kept.
     pub async fn settle(&mut self, draft: &mut Draft) -> Result<String, Refusal> {
         let limit = written_time(self.shared.args.call_timeout);
+        let mut passed_before = false;
         for _ in 0..MAX_ROUNDS {
             let plan = Rc::new(self.load(&draft.text_within(&limit))?);
             let record = self.run(&plan).await?;
@@ -203,11 +155,15 @@ impl<'a> Trial<'a> {
                     sanitize(&why)
                 ))
             })?;
-            if passed && (!learnt || self.shared.args.no_verify) {
+            if passed && (self.shared.args.no_verify || passed_before && !learnt) {
                 let text = draft.text();
                 // What is kept is what a run will read.
                 self.load(&text)?;
                 return Ok(text);
+            }
+            passed_before = passed;
+            if passed {
+                continue;
             }
             if !learnt {
                 let why = record

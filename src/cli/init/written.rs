@@ -36,7 +36,7 @@ impl Origin {
             secrets: BTreeMap::new(),
             env: self.env.clone(),
         };
-        let entry = writer.entry(shared.args.timeout);
+        let entry = writer.entry(shared.args.timeout, shared.args.login);
         let env = writer.env;
         let used = Value::Object(entry.clone()).to_string();
         // Also what is set here and now: the plan will be run elsewhere.
@@ -71,7 +71,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn entry(&mut self, startup: Duration) -> Map<String, Value> {
+    fn entry(&mut self, startup: Duration, login: bool) -> Map<String, Value> {
         let entry = self.origin.entry();
         let own = self.origin.secrets.iter().cloned();
         for (name, value) in own.chain(secrets_of(entry)) {
@@ -149,6 +149,9 @@ impl Writer<'_> {
                     .collect();
                 if !headers.is_empty() {
                     map.insert("headers".to_owned(), Value::Object(headers));
+                }
+                if login {
+                    map.insert("auth".to_owned(), Value::from("login"));
                 }
             }
             None => {}

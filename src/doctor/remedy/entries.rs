@@ -2,10 +2,10 @@
 //! changed.
 
 use crate::doctor::entry::{Entry, Reached, Spot};
-use crate::text::redact::Redactor;
+use crate::text::redact::{Redactor, holds_secret};
 
 /// What stands in place of a value that is not to be shown.
-const AS_IT_IS: &str = "<as it stands>";
+pub(super) const AS_IT_IS: &str = "<as it stands>";
 
 /// An entry with a command.
 #[derive(Clone, Copy)]
@@ -51,7 +51,10 @@ impl<'a> Started<'a> {
             .env
             .iter()
             .filter(|(name, _)| is_new(name))
-            .map(|(name, spot)| (name, self.shown(&spot.text)))
+            .map(|(name, spot)| match holds_secret(name, &spot.text) {
+                true => (name, AS_IT_IS.to_owned()),
+                false => (name, self.shown(&spot.text)),
+            })
             .chain(more.iter().map(|(name, value)| (name, value.clone())))
             .map(|(name, value)| format!("{}: {}", quoted(name), quoted(&value)))
             .collect();

@@ -4,7 +4,22 @@
 use super::entries::{args, command, command_and_args};
 use super::prescribe::{Doctor, Remedy, found};
 use crate::doctor::launcher::{name_of, runtime};
+use crate::model::Outcome;
 use crate::text::shell_word as word;
+
+/// The port that a text is about: never the minutes of a time.
+fn port_in(text: &str) -> Option<String> {
+    found(
+        &[
+            r"https?://[^\s/]+:(?P<it>\d{2,5})\b",
+            r"(?i)\bport:? ?(?P<it>\d{2,5})\b",
+            r"\('[^']*', (?P<it>\d{2,5})\)",
+            r"(?:localhost|\d(?:\.\d+){3}|\]|::):(?P<it>\d{2,5})\b",
+            r"\s:(?P<it>\d{4,5})\b",
+        ],
+        text,
+    )
+}
 
 impl Doctor<'_> {
     pub(super) fn runtime(&self) -> Remedy {
@@ -110,10 +125,7 @@ impl Doctor<'_> {
     }
 
     pub(super) fn port(&self) -> Remedy {
-        let port = found(
-            &[r"(?i)port (?P<it>\d{2,5})\b", r":(?P<it>\d{2,5})\b"],
-            &self.told,
-        );
+        let port = port_in(&self.told);
         // This alone mends it; a server of HTTP on another port stays mute.
         let mut lines = self.without_http_mode();
         let other = if lines.is_empty() {
@@ -126,7 +138,24 @@ impl Doctor<'_> {
             port.as_deref()
                 .is_some_and(|port| text == port || text.ends_with(&format!("={port}")))
         };
-        let arg = self.started.args.iter().position(|arg| names_it(&arg.text));
+        let args_ = self.started.args;
+        let is_flag =
+            |text: &str| text.starts_with('-') && text.to_ascii_lowercase().contains("port");
+        // Where no port is told of, the one that a flag gives.
+        let arg = args_
+            .iter()
+            .position(|arg| names_it(&arg.text))
+            .or_else(|| {
+                let flag = args_
+                    .iter()
+                    .position(|arg| port.is_none() && is_flag(&arg.text))?;
+                let next = if args_[flag].text.contains('=') {
+                    flag
+                } else {
+                    flag + 1
+                };
+                (next < args_.len()).then_some(next)
+            });
         let variable = self
             .started
             .env
@@ -159,10 +188,17 @@ impl Doctor<'_> {
 
     pub(super) fn transport(&self) -> Remedy {
         let mut lines = self.without_http_mode();
-        let port = found(
-            &[r"(?i)(?:port:? |localhost:|\d\.\d\.\d\.\d:|:)(?P<it>\d{2,5})\b"],
-            &format!("{}\n{}", self.told, self.stderr),
-        );
+        if lines.is_empty() {
+            lines = self.without_port();
+        }
+        if lines.is_empty() {
+            let mut words = self.started.words();
+            words.push("<its argument for stdio, such as --stdio>".to_owned());
+            let at = self.at_args();
+            lines.push(format!("Start it in its stdio mode; write at {at}:"));
+            lines.push(args(&words));
+        }
+        let port = port_in(&format!("{}\n{}", self.told, self.stderr));
         let url = format!(
             "http://127.0.0.1:{}/mcp",
             port.as_deref().unwrap_or("<port>")
@@ -171,39 +207,69 @@ impl Doctor<'_> {
             "Or start it yourself, and write in place of `command`, `args` and `env`:".to_owned(),
         );
         lines.push(format!("\"url\": \"{url}\""));
-        Remedy::of(lines).instead_of(&["Or give"])
+        Remedy::of(lines).instead_of(&["Or give", "Start it in stdio"])
     }
 
-    /// The arguments without those that make of it a server of HTTP.
-    fn without_http_mode(&self) -> Vec<String> {
+    /// The arguments with stdio in place of what makes of it a server of HTTP.
+    pub(super) fn without_http_mode(&self) -> Vec<String> {
+        let mode = |word: &str| {
+            let folded = word.to_ascii_lowercase().replace(['-', '_'], "");
+            matches!(&*folded, "streamablehttp" | "http" | "sse" | "streamable")
+        };
+        let names_mode = |flag: &str| {
+            let folded = flag.to_ascii_lowercase();
+            flag == "-t"
+                || flag.starts_with('-')
+                    && ["transport", "mode"]
+                        .iter()
+                        .any(|name| folded.contains(name))
+        };
         let words = self.started.words();
         let mut kept = Vec::with_capacity(words.len());
-        let mut rest = words.iter().peekable();
-        while let Some(word) = rest.next() {
-            let mode = |word: &str| {
-                let folded = word.to_ascii_lowercase().replace(['-', '_'], "");
-                matches!(&*folded, "streamablehttp" | "http" | "sse" | "streamable")
-            };
-            let (flag, value) = word.split_once('=').unwrap_or((word, ""));
-            match flag {
-                "--transport" | "-t" | "--mode" if mode(value) => {}
-                "--transport" | "-t" | "--mode" if rest.peek().is_some_and(|next| mode(next)) => {
-                    rest.next();
+        for word in &words {
+            match word.split_once('=') {
+                Some((flag, value)) if names_mode(flag) && mode(value) => {
+                    kept.push(format!("{flag}=stdio"));
                 }
-                _ if mode(flag.trim_start_matches('-')) => {}
-                _ => kept.push(word.clone()),
+                // A switch, and not one of several modes.
+                _ if word.starts_with('-') && mode(word.trim_start_matches('-')) => {}
+                None if mode(word) => kept.push("stdio".to_owned()),
+                Some(_) | None => kept.push(word.clone()),
             }
         }
-        if kept.len() == words.len() {
+        if kept == words {
             return Vec::new();
         }
         vec![
             format!(
-                "Its arguments make of it a server of HTTP, and its client speaks stdio; leave \
-                 them out at {}:",
+                "Its arguments make of it a server of HTTP, and its client speaks stdio; write at \
+                 {}:",
                 self.at_args()
             ),
             args(&kept),
+        ]
+    }
+
+    /// The arguments without the port that makes of it a server of HTTP.
+    fn without_port(&self) -> Vec<String> {
+        let mut words = self.started.words();
+        let is_port = |word: &String| word == "--port" || word.starts_with("--port=");
+        let Some(at) = words.iter().position(is_port) else {
+            return Vec::new();
+        };
+        let end = if words[at].contains('=') {
+            at + 1
+        } else {
+            at + 2
+        };
+        words.drain(at..end.min(words.len()));
+        vec![
+            format!(
+                "Servers often talk HTTP once they are given a port, and its client speaks stdio; \
+                 leave it out at {}:",
+                self.at_args()
+            ),
+            args(&words),
         ]
     }
 
@@ -227,7 +293,11 @@ impl Doctor<'_> {
                 r"cannot import name '\w+' from '(?P<it>\w+)",
                 r"module '(?P<it>\w+)[\w.]*' has no attribute",
             ];
-            Some(format!("{}==<version>", found(&patterns, &whole)?))
+            // Of the protocol's own package the second version changed most.
+            Some(match found(&patterns, &whole)?.as_str() {
+                "mcp" => "mcp<2".to_owned(),
+                name => format!("{name}==<version>"),
+            })
         })
         .unwrap_or_else(|| "<dependency>==<version>".to_owned());
         let name = name_of(&self.started.command.text);
@@ -275,6 +345,9 @@ impl Doctor<'_> {
                 ),
                 args(&self.before(&["--silent"])),
             ]);
+        }
+        if self.bedside.failure.outcome == Some(Outcome::Timeout) {
+            return Remedy::none();
         }
         let own = self.started.shown(&self.started.command.text);
         let line: Vec<String> = std::iter::once(&own)

@@ -1,7 +1,7 @@
 //! One cause after the other, and what mends it.
 
 use super::commands::{elsewhere, launchers_like, packages_like};
-use super::entries::{Started, args, command};
+use super::entries::{Started, args, command, command_and_args};
 use super::sight::Sight;
 use super::{remote, words};
 use crate::doctor::entry::{Config, Entry, Place};
@@ -57,17 +57,26 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         "missing_env_var" => doctor.variable(),
         "missing_module" => doctor.module(),
         "invalid_argument" => doctor.refused(),
+        "not_executable" => doctor.executable(),
         "runtime_version_mismatch" => doctor.runtime(),
         "port_in_use" => doctor.port(),
         "dependency_version_mismatch" => doctor.dependency(),
         "stdout_pollution" => doctor.noise(),
         "transport_mismatch" => doctor.transport(),
         // The command that shows why is told apart.
-        "startup_timeout" => Remedy::none().instead_of(&["Start it by hand", "$ "]),
+        "startup_timeout" => doctor.silence(),
         _ => Remedy::none(),
     };
     fix.retain(|line| !instead_of.iter().any(|start| line.starts_with(start)));
     fix.splice(0..0, lines);
+    fix.splice(0..0, doctor.other_language());
+    // What announces a command that could not be filled in announces nothing.
+    let pasted = |line: &str| line.starts_with("$ ") || line.starts_with('"');
+    let announces: Vec<bool> = (0..fix.len())
+        .map(|at| fix[at].ends_with(':') && !fix.get(at + 1).is_some_and(|next| pasted(next)))
+        .collect();
+    let mut announces = announces.into_iter();
+    fix.retain(|line| !announces.next().unwrap_or(false) || line.starts_with("To its author"));
     // The usage is the server's, and not that of what is given to it.
     for line in fix
         .iter_mut()
@@ -137,19 +146,7 @@ impl Doctor<'_> {
 
     pub(super) fn fetched(&self) -> Option<Package<'_>> {
         let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
-        let found = package(&self.started.command.text, &words)?;
-        let arg = self.started.args.get(found.index)?;
-        Some(Package {
-            launcher: name_of(&self.started.command.text),
-            spec: arg
-                .text
-                .strip_prefix("--package=")
-                .or_else(|| arg.text.strip_prefix("--from="))
-                .unwrap_or(&arg.text),
-            index: found.index,
-            pinned: found.pinned,
-            example: found.example,
-        })
+        package(&self.started.command.text, &words)
     }
 
     /// The arguments with one of them replaced.
@@ -194,10 +191,15 @@ impl Doctor<'_> {
         words
     }
 
+    /// How many of the arguments say what is started.
+    fn program_end(&self) -> usize {
+        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        up_to_program(&self.started.command.text, &texts).min(texts.len())
+    }
+
     /// What prints how the server is used.
     fn usage(&self) -> String {
-        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
-        let end = up_to_program(&self.started.command.text, &texts).min(texts.len());
+        let end = self.program_end();
         let shown = std::iter::once(self.started.shown(&self.started.command.text));
         let words: Vec<String> = shown
             .chain(self.started.words().into_iter().take(end))
@@ -220,6 +222,16 @@ impl Doctor<'_> {
             lines.extend([members.join(", ")]);
             return Remedy::of(lines).instead_of(&["Install `", "If it is", "$ command"]);
         }
+        let is_there = self.bedside.sight.is_there(&self.whole(name));
+        if name.contains('/') && is_there {
+            return Remedy::of(vec![
+                format!(
+                    "It is there, and the program that its first line names is not; write that \
+                     program at {at}, and this path as its first argument:"
+                ),
+                command_and_args(&blank("path of the interpreter"), &self.before(&[name])),
+            ]);
+        }
         if name.contains(['/', '\\']) {
             return Remedy::of(vec![
                 format!("Nothing is at that path; write the one where the program lies, at {at}:"),
@@ -228,6 +240,22 @@ impl Doctor<'_> {
             .instead_of(&["Install `"]);
         }
         let sight = self.bedside.sight;
+        if let Some(path) = self.started.env.iter().find(|(name, _)| name == "PATH") {
+            let found = sight.on_path(name);
+            let full = found.map_or_else(
+                || blank(&format!("full path of {name}")),
+                |path| path.display().to_string(),
+            );
+            let at = self.at(path.1.place);
+            return Remedy::of(vec![
+                format!(
+                    "The PATH of the entry, at {at}, replaces the whole PATH, and `{name}` lies in \
+                     none of its folders; delete it there, or write:"
+                ),
+                command(&full),
+            ])
+            .instead_of(&["Install `", "`", "If it is", "$ command"]);
+        }
         let meant = launchers_like(name);
         let is_here = |command: &&&str| sight.on_path(command).is_some();
         if let Some(meant) = meant.iter().find(is_here) {
@@ -237,8 +265,8 @@ impl Doctor<'_> {
             ])
             .instead_of(&["Install `", "If it is", "$ command"]);
         }
-        let is_there = |path: &Path| sight.is_there(path);
-        if let Some(path) = elsewhere(name, self.bedside.home, &is_there) {
+        let is_file = |path: &Path| sight.is_there(path) && !sight.is_folder(path);
+        if let Some(path) = elsewhere(name, self.bedside.home, &is_file) {
             let path = path.display().to_string();
             return Remedy::of(vec![
                 format!("It is installed, in a folder that the PATH does not name; write at {at}:"),
@@ -263,6 +291,34 @@ impl Doctor<'_> {
         .instead_of(&["Install `"])
     }
 
+    /// It never answers, for what its arguments tell of.
+    fn silence(&self) -> Remedy {
+        let lines = if self.rule.contains("interpreter") {
+            let at = self.at(self.bedside.entry.place);
+            let mut words = self.started.words();
+            words.push(blank("path of the server's script"));
+            vec![format!("Write in the entry at {at}:"), args(&words)]
+        } else {
+            self.without_http_mode()
+        };
+        Remedy::of(lines).instead_of(&["Start it by hand", "Give the server's script", "$ "])
+    }
+
+    /// What is there, and can't be executed.
+    fn executable(&self) -> Remedy {
+        let name = &self.started.command.text;
+        if !self.bedside.sight.is_folder(&self.whole(name)) {
+            return Remedy::none();
+        }
+        let at = self.at(self.started.command.place);
+        let program = format!("{}/{}", name.trim_end_matches('/'), blank("program"));
+        Remedy::of(vec![
+            format!("It is a folder; write the program in it that is meant, at {at}:"),
+            command(&program),
+        ])
+        .instead_of(&["Make it", "$ chmod"])
+    }
+
     /// A program that the server starts: its path is often a word of the entry.
     fn upstream(&self) -> Remedy {
         let Some(name) = found(&[r"can't be found: (?P<it>\S+?)\.(?:\s|$)"], &self.told) else {
@@ -272,6 +328,16 @@ impl Doctor<'_> {
         let is_uv = name_of(&self.started.command.text) == "uv";
         if let Some(index) = given.filter(|_| is_uv) {
             return self.program_of_project(index);
+        }
+        if let (Some(index), Some(fetched)) = (given, self.fetched()) {
+            // What npx looks for is a program of the package that it fetched.
+            let at = self.at(self.started.args[index].place);
+            return Remedy::of(vec![
+                format!("The package has no program `{name}`; write one that it has, at {at}:"),
+                self.with(index, &blank("name of its program")),
+                format!("$ npm view {} bin", word(fetched.spec)),
+            ])
+            .instead_of(&["Install ", "$ command"]);
         }
         let variable = self.started.env.iter().find(|(_, spot)| spot.text == name);
         let path = blank(&format!("full path of {name}"));
@@ -296,7 +362,8 @@ impl Doctor<'_> {
         };
         let at = self.at(self.started.args[fetched.index].place);
         let is_python = matches!(fetched.launcher, "uvx" | "uv" | "pipx");
-        if self.rule.ends_with("executable") {
+        let has_none = self.stderr.contains("does not provide any executables");
+        if self.rule.ends_with("executable") && !has_none {
             let rest = self.started.words().split_off(fetched.index + 1);
             let listed = found(
                 &[r"executables are available:\s+- (?P<it>[^\s(]+)"],
@@ -422,7 +489,12 @@ impl Doctor<'_> {
             ])
             .instead_of(&["Set ", "Write credentials"]);
         }
-        let mut names = variables_in(&self.told);
+        // The name of a secret stands where its value stood.
+        let told = match Regex::new(r"\[secret [^\]\n]*\]") {
+            Ok(mask) => mask.replace_all(&self.told, "").into_owned(),
+            Err(_) => self.told.clone(),
+        };
+        let mut names = variables_in(&told);
         if names.is_empty() {
             // Where the line that says what is missing does not name it,
             // those around it often do.
@@ -493,8 +565,7 @@ impl Doctor<'_> {
         let Some(index) = self.started.args.iter().rposition(|arg| named(&arg.text)) else {
             return Remedy::none();
         };
-        let is_of_launcher = self.fetched().is_some_and(|fetched| index <= fetched.index);
-        if is_of_launcher {
+        if index < self.program_end() {
             return Remedy::none();
         }
         let place = self.at(self.started.args[index].place);

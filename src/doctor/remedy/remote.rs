@@ -1,14 +1,14 @@
 //! What mends an entry with a `url`.
 
-use super::entries::quoted;
+use super::entries::{AS_IT_IS, quoted};
 use super::prescribe::{Bedside, blank};
-use crate::doctor::entry::Reached;
+use crate::doctor::entry::{Reached, Spot};
 use crate::model::Diagnosis;
 use crate::text::shell_word as word;
 
 /// Makes the advice one for a server that is reached by HTTP.
 pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
-    let Some(Reached::Url { url: spot, .. }) = &bedside.entry.reached else {
+    let Some(Reached::Url { url: spot, headers }) = &bedside.entry.reached else {
         return;
     };
     let at = bedside.config.at(spot.place);
@@ -47,10 +47,9 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
                 "In CI",
                 "A token from elsewhere",
             ];
-            let token = quoted(&format!("Bearer {}", blank("token")));
             let mut token = vec![
                 format!("Write the token that its operator gave you, in the entry at {at}:"),
-                format!("\"headers\": {{ \"Authorization\": {token} }}"),
+                with_token(headers),
             ];
             let login = [
                 "Or log in to it; jelly uses the login where the entry has no such header:"
@@ -63,10 +62,25 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
                 .http
                 .as_ref()
                 .and_then(|http| http.error.as_deref());
-            if stage != Some("auth_metadata") {
-                token.extend(login);
+            match stage {
+                Some("auth_metadata") => token,
+                Some("auth_login") => {
+                    advice.why = "It wants a token, and on this machine nobody has logged in to \
+                                  it by jelly yet."
+                        .to_owned();
+                    // Said of plans.
+                    advice.fix.clear();
+                    let mut lines = vec!["Log in to it:".to_owned()];
+                    lines.extend(login.into_iter().skip(1));
+                    token[0] = token[0].replacen("Write", "Or write", 1);
+                    lines.append(&mut token);
+                    lines
+                }
+                Some(_) | None => {
+                    token.extend(login);
+                    token
+                }
             }
-            token
         }
         _ if matches!(status(bedside), Some(404 | 405)) => {
             let other = format!("{origin}{}", other_path(path));
@@ -98,6 +112,19 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         .fix
         .retain(|line| !instead_of.iter().any(|start| line.starts_with(start)));
     advice.fix.splice(0..0, lines);
+}
+
+/// The headers of the entry with a token among them.
+fn with_token(headers: &[(String, Spot)]) -> String {
+    let token = format!("Bearer {}", blank("token"));
+    let members: Vec<String> = headers
+        .iter()
+        .filter(|(name, _)| !name.eq_ignore_ascii_case("authorization"))
+        .map(|(name, _)| (name.as_str(), AS_IT_IS))
+        .chain([("Authorization", token.as_str())])
+        .map(|(name, value)| format!("{}: {}", quoted(name), quoted(value)))
+        .collect();
+    format!("\"headers\": {{ {} }}", members.join(", "))
 }
 
 fn speaks_no_tls(bedside: &Bedside<'_>) -> bool {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 pub trait Sight {
     /// Whether a file or folder exists.
     fn is_there(&self, path: &Path) -> bool;
+    fn is_folder(&self, path: &Path) -> bool;
     /// What lies in a folder, by name; nothing where it can't be read.
     fn names(&self, folder: &Path) -> Vec<String>;
     /// What a file holds, if it is a text of moderate size.

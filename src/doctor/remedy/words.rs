@@ -2,28 +2,32 @@
 
 use crate::model::Advice;
 
-/// Words of plans, and what they are in a client's configuration.
+/// Words of plans, and what they are in a client's configuration; later ones
+/// come after what they would take apart.
 const WORDS: &[(&str, &str)] = &[
-    ("in the plan", "in the configuration"),
-    ("correct the plan", "correct the configuration"),
-    ("that the plan names", "that the configuration names"),
-    ("that the plan starts", "that the configuration starts"),
     ("the plan speaks stdio", "its client speaks stdio"),
-    ("of the plan", "of the configuration"),
-    ("the plan's", "the configuration's"),
-    ("The plan's", "The configuration's"),
-    ("The plan names", "The configuration names"),
-    ("The plan gives", "The configuration gives"),
-    ("The plan takes", "The configuration takes"),
-    ("give the plan its", "give the configuration its"),
+    ("The plan speaks stdio", "Its client speaks stdio"),
     (
         "Raise `startup_timeout` of the server",
         "Give it more time (`--timeout 3m`)",
     ),
+    (
+        "Raise the step's `timeout` if the work takes that long.",
+        "See what it waits for: it lives, and answers other requests.",
+    ),
+    ("the plan", "the configuration"),
+    ("The plan", "The configuration"),
+    (" in the report", ""),
 ];
 
-/// Variables of a plan, which a configuration does not know.
-const VARIABLES: &[&str] = &["${port}", "${secret:", "${tmp}", "${workspace}"];
+/// Variables of a plan and what reads it, which a configuration does not know.
+const VARIABLES: &[&str] = &[
+    "${port}",
+    "${secret:",
+    "${tmp}",
+    "${workspace}",
+    "`jelly check`",
+];
 
 pub(super) fn of_configurations(advice: &mut Advice) {
     for text in [&mut advice.what, &mut advice.why]

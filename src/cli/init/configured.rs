@@ -1,0 +1,224 @@
+//! Servers of a client's configuration, with values for what it leaves open.
+
+use super::super::doctor::{ask as inputs, find};
+use super::super::run::complain;
+use super::super::settings::World;
+use super::origin::{Origin, Words, ask_left, canonical, check_name, name_in};
+use super::slips::refuse_strangers;
+use super::{Refusal, Shared};
+use crate::doctor::{Config, Entry, Piece, Reached, Surroundings, pieces, variable_of};
+use crate::text::{close_names, is_placeholder, sanitize, shell_word};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Those that are meant.
+pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
+    let (args, world) = (shared.args, shared.world);
+    let found = find::find(&[path.to_path_buf()], world).map_err(Refusal::Invalid)?;
+    let unread = found.summaries.iter().find_map(|file| file.error.as_ref());
+    if let Some(problem) = unread {
+        let help = problem.help.as_ref().map(|help| format!("\nhelp: {help}"));
+        return Err(Refusal::Invalid(format!(
+            "error: {}: {}{}",
+            problem.at,
+            problem.what,
+            help.unwrap_or_default()
+        )));
+    }
+    if let Some(config) = found
+        .configs
+        .first()
+        .filter(|config| !config.has_servers_key)
+    {
+        return Err(Refusal::Invalid(format!(
+            "error: {} is no client's configuration: it has no `mcpServers`, `servers` or \
+             `context_servers`\nhelp: the registry's server.json is given without --config: jelly \
+             init {}",
+            config.path.display(),
+            shell_word(&config.path.display().to_string())
+        )));
+    }
+    let mut origins = Vec::new();
+    for (config, folder) in found.configs.iter().zip(&found.folders) {
+        let entries = selected(config, &args.names)?;
+        if entries.len() > 1 && (args.output.is_some() || args.name.is_some()) {
+            let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+            return Err(Refusal::Invalid(format!(
+                "error: {} has several servers, and -o and --name are for one\nhelp: name the one \
+                 that is meant: {}",
+                config.path.display(),
+                sanitize(&names.join(", "))
+            )));
+        }
+        let config = Config {
+            entries,
+            ..config.clone()
+        };
+        origins.extend(filled(shared, &config, folder, found.home.as_deref()).await?);
+    }
+    Ok(origins)
+}
+
+/// The entries that are meant.
+fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
+    for name in names {
+        if !config.entries.iter().any(|entry| &entry.name == name) {
+            let all: Vec<&str> = config.entries.iter().map(|e| e.name.as_str()).collect();
+            let help = match close_names(name, all.iter().copied()).first() {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => format!("there are: {}", all.join(", ")),
+            };
+            return Err(Refusal::Invalid(format!(
+                "error: {} has no server `{name}`\nhelp: {}",
+                config.path.display(),
+                sanitize(&help)
+            )));
+        }
+    }
+    let entries: Vec<Entry> = config
+        .entries
+        .iter()
+        .filter(|entry| match names {
+            [] => !entry.disabled,
+            names => names.contains(&entry.name),
+        })
+        .cloned()
+        .map(|entry| Entry {
+            disabled: false,
+            ..entry
+        })
+        .collect();
+    let shown = config.path.display();
+    let off = |entry: &&Entry| names.is_empty() && entry.disabled;
+    let off: Vec<&str> = config
+        .entries
+        .iter()
+        .filter(off)
+        .map(|e| e.name.as_str())
+        .collect();
+    if entries.is_empty() {
+        return Err(Refusal::Invalid(match off.first() {
+            None => format!("error: {shown} has no servers"),
+            Some(first) => format!(
+                "error: {shown} has no server that is not disabled\nhelp: named, a disabled one is \
+                 taken too: jelly init --config {} {}",
+                shell_word(&shown.to_string()),
+                sanitize(&shell_word(first))
+            ),
+        }));
+    }
+    if !off.is_empty() {
+        complain(&format!(
+            "note: disabled in {shown}, and left out unless they are named: {}",
+            sanitize(&off.join(", "))
+        ));
+    }
+    for entry in &entries {
+        if entry.reached.is_none() {
+            let flaw = entry.flaws.first();
+            return Err(Refusal::Invalid(format!(
+                "error: {}: {}\nhelp: {}",
+                flaw.map_or_else(|| config.at(entry.place), |flaw| flaw.at.clone()),
+                flaw.map_or("this is no server that can be started", |flaw| &flaw.what),
+                flaw.map_or("`jelly doctor` says more", |flaw| &flaw.fix),
+            )));
+        }
+    }
+    Ok(entries)
+}
+
+/// The entries with values for all of their blanks.
+async fn filled(
+    shared: &Shared<'_>,
+    config: &Config,
+    folder: &Path,
+    home: Option<&Path>,
+) -> Result<Vec<Origin>, Refusal> {
+    let mut world = World::clone(shared.world);
+    let mut config = config.clone();
+    for entry in &mut config.entries {
+        blanks_for_placeholders(entry);
+    }
+    let mut known: BTreeSet<String> = config
+        .inputs
+        .iter()
+        .filter(|input| inputs::is_used(&config, input))
+        .map(|input| input.id.clone())
+        .collect();
+    let nothing = BTreeMap::new();
+    let bare = Surroundings {
+        env: &nothing,
+        inputs: &nothing,
+        project: folder,
+        home,
+    };
+    let names = |around: &Surroundings<'_>| -> BTreeMap<String, String> {
+        let spots = config.entries.iter().flat_map(Entry::spots);
+        spots
+            .flat_map(|spot| pieces(&spot.text, around))
+            .filter_map(|piece| match piece {
+                Piece::Left(blank) => name_in(&blank),
+                Piece::Text(_) | Piece::Variable { .. } | Piece::Answer { .. } => None,
+            })
+            .collect()
+    };
+    known.extend(names(&bare).into_keys());
+    refuse_strangers(shared, &known)?;
+    let is_input = |name: &String| config.inputs.iter().any(|input| &input.id == name);
+    for (name, value) in shared.args.args.iter().filter(|(name, _)| is_input(name)) {
+        world.env.insert(variable_of(name), value.clone());
+    }
+    let answers = inputs::answers(
+        std::slice::from_ref(&config),
+        false,
+        &world,
+        &shared.redactor,
+    )
+    .await;
+    let around = Surroundings {
+        env: &world.env,
+        inputs: &answers,
+        ..bare
+    };
+    let missing = names(&around);
+    let mut env = world.env.clone();
+    let told = shared.args.args.iter().filter(|(name, _)| !is_input(name));
+    env.extend(told.cloned());
+    env.extend(
+        answers
+            .iter()
+            .map(|(id, value)| (variable_of(id), value.clone())),
+    );
+    ask_left(shared, missing, &mut env).await?;
+    Ok(config
+        .entries
+        .iter()
+        .map(|entry| Origin {
+            name: Some(entry.name.clone()).filter(|name| check_name(name).is_ok()),
+            config: Config {
+                entries: vec![entry.clone()],
+                ..config.clone()
+            },
+            folder: canonical(folder),
+            base: canonical(folder),
+            home: home.map(Path::to_path_buf),
+            answers: answers.clone(),
+            known: world.env.clone(),
+            env: env.clone(),
+            secrets: Vec::new(),
+            package: None,
+            words: Words::Client,
+        })
+        .collect())
+}
+
+/// `<YOUR_KEY>` where a variable's value belongs is a blank of its name.
+fn blanks_for_placeholders(entry: &mut Entry) {
+    if let Some(Reached::Command { env, .. }) = &mut entry.reached {
+        for (name, spot) in env {
+            if is_placeholder(&spot.text) {
+                spot.text = format!("${{env:{name}}}");
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! A remote of a `server.json`: a URL and headers, with values for what they
+//! leave open.
+
+use super::super::ask::{Question, ask, may_ask};
+use super::origin::{Origin, spot};
+use super::slips::refuse_strangers;
+use super::{Refusal, Shared};
+use crate::doctor::{Reached, names_secret, variable_of};
+use crate::init::server_name;
+use crate::package::{Input, Remote, ServerJson, Variable};
+use crate::plan::Template;
+use crate::text::sanitize;
+use indexmap::IndexMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The server behind the URL.
+pub async fn of_remote(
+    shared: &Shared<'_>,
+    server: &ServerJson,
+    remote: &Remote,
+) -> Result<Vec<Origin>, Refusal> {
+    let open = |input: &Input| input.value.is_none();
+    let known: BTreeSet<String> = remote
+        .variables
+        .iter()
+        .chain(remote.headers.iter().flat_map(|header| &header.variables))
+        .filter(|(_, input)| open(input))
+        .map(|(name, _)| name.clone())
+        .chain(
+            remote
+                .headers
+                .iter()
+                .filter(|header| open(&header.input))
+                .map(|h| h.name.clone()),
+        )
+        .collect();
+    refuse_strangers(shared, &known)?;
+    let mut blanks = Blanks {
+        shared,
+        env: shared.world.env.clone(),
+        missing: BTreeMap::new(),
+    };
+    let url = blanks.filled(&remote.url, &remote.variables).await;
+    let mut headers = super::origin::headers(shared)?;
+    for header in &remote.headers {
+        let given = headers
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case(&header.name));
+        if given {
+            continue;
+        }
+        let value = match &header.input.value {
+            Some(value) => Some(blanks.filled(value, &header.variables).await),
+            None => blanks.value(&header.name, &header.input).await,
+        };
+        headers.extend(value.map(|value| (header.name.clone(), spot(&value))));
+    }
+    if !blanks.missing.is_empty() {
+        return Err(blanks.refused());
+    }
+    let reached = Reached::Url {
+        url: spot(&url),
+        headers,
+    };
+    Ok(vec![Origin::typed(
+        shared,
+        server_name(&server.name),
+        reached,
+        blanks.env,
+    )])
+}
+
+/// What a remote leaves open.
+struct Blanks<'a> {
+    shared: &'a Shared<'a>,
+    /// With the values that were asked for or told.
+    env: BTreeMap<String, String>,
+    /// What people know of those that have no value.
+    missing: BTreeMap<String, String>,
+}
+
+impl Blanks<'_> {
+    /// A text in the words of plans; `{name}` stands for a variable.
+    async fn filled(&mut self, text: &str, variables: &IndexMap<String, Variable>) -> String {
+        let mut written = String::new();
+        let mut rest = text;
+        while let Some(open) = rest.find('{') {
+            let Some(length) = rest[open..].find('}') else {
+                break;
+            };
+            let name = &rest[open + 1..open + length];
+            written.push_str(&Template::literal(&rest[..open]).raw);
+            match variables.get(name) {
+                Some(input) => {
+                    let value = match &input.value {
+                        Some(value) => Some(Template::literal(value).raw),
+                        None => self.value(name, input).await,
+                    };
+                    written.push_str(&value.unwrap_or_default());
+                }
+                None => written.push_str(&rest[open..=open + length]),
+            }
+            rest = &rest[open + length + 1..];
+        }
+        written.push_str(&Template::literal(rest).raw);
+        written
+    }
+
+    /// A value in the words of plans: told, in the environment, asked for, or
+    /// the default. What is secret stands in a variable.
+    async fn value(&mut self, name: &str, input: &Input) -> Option<String> {
+        let variable = variable_of(name);
+        let secret = input.is_secret || names_secret(name);
+        let told = self
+            .shared
+            .args
+            .args
+            .iter()
+            .find(|(given, _)| given == name);
+        let is_there = self
+            .env
+            .get(&variable)
+            .is_some_and(|value| !value.is_empty());
+        let value = match told {
+            Some((_, value)) => value.clone(),
+            None if is_there => {
+                let kind = if secret { "secret" } else { "env" };
+                return Some(format!("${{{kind}:{variable}}}"));
+            }
+            None if input.is_required && may_ask(self.shared.world) => {
+                let question = Question {
+                    prompt: input.description.as_deref().unwrap_or(name),
+                    options: &input.choices,
+                    default: input.default.as_deref(),
+                    secret,
+                };
+                match ask(&question).await {
+                    Some(value) => value,
+                    None => return self.lacks(name, input),
+                }
+            }
+            None => match &input.default {
+                Some(value) => value.clone(),
+                None if input.is_required => return self.lacks(name, input),
+                None => return None,
+            },
+        };
+        if !secret {
+            return Some(Template::literal(&value).raw);
+        }
+        self.env.insert(variable.clone(), value);
+        Some(format!("${{secret:{variable}}}"))
+    }
+
+    fn lacks(&mut self, name: &str, input: &Input) -> Option<String> {
+        let about = input.description.clone().unwrap_or_default();
+        self.missing.insert(name.to_owned(), about);
+        None
+    }
+
+    fn refused(&self) -> Refusal {
+        let mut text = String::new();
+        for (name, about) in &self.missing {
+            let about = match about.as_str() {
+                "" => String::new(),
+                about => format!(" ({about})"),
+            };
+            text.push_str(&format!("error: nothing says what `{name}` is{about}\n"));
+        }
+        let ways: Vec<String> = self
+            .missing
+            .keys()
+            .map(|name| {
+                format!(
+                    "--arg {name}=VALUE, or {}=VALUE in the environment",
+                    variable_of(name)
+                )
+            })
+            .collect();
+        text.push_str(&format!("help: give {}", ways.join("; ")));
+        Refusal::Invalid(sanitize(&text).into_owned())
+    }
+}

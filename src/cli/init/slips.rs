@@ -1,0 +1,104 @@
+//! What was typed and can't be meant.
+
+use super::super::doctor::find;
+use super::{InitArgs, Refusal, Shared};
+use crate::text::{close_names, one_line, sanitize, shell_command, shell_word};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+pub fn is_json(path: &str) -> bool {
+    path.ends_with(".json")
+}
+
+/// Whether it can be read as a client's configuration.
+pub fn is_config(shared: &Shared<'_>, path: &Path) -> bool {
+    find::find(&[path.to_path_buf()], shared.world)
+        .is_ok_and(|found| found.configs.iter().any(|config| config.has_servers_key))
+}
+
+/// A file stands where a command, or a `server.json`, is wanted.
+pub fn no_command(shared: &Shared<'_>, file: &str) -> String {
+    let shown = sanitize(&shell_word(file)).into_owned();
+    match is_config(shared, Path::new(file)) {
+        true => {
+            format!("error: {shown} is a client's configuration\nhelp: jelly init --config {shown}")
+        }
+        false => format!(
+            "error: {shown} is a file, and no command\nhelp: of the registry's server.json: jelly \
+             init {shown}; of a client's configuration: jelly init --config {shown}"
+        ),
+    }
+}
+
+/// Words stand where a URL is wanted.
+pub fn no_url(args: &InitArgs, first: &str) -> String {
+    let command = sanitize(&shell_command(&args.names)).into_owned();
+    let first = one_line(first, 80);
+    format!(
+        "error: `{first}` is no URL, and no server.json\nhelp: a command stands behind `--`: jelly \
+         init -- {command}; names of servers go with --config CONFIG"
+    )
+}
+
+/// Flags that nothing would look at: most likely slips.
+pub fn refuse_misplaced(args: &InitArgs) -> Result<(), Refusal> {
+    let is_command = !args.command.is_empty();
+    let is_package = args.config.is_none() && args.names.iter().any(|name| is_json(name));
+    let is_url = !is_command && !is_package && args.config.is_none();
+    let misplaced = [
+        (
+            "--header",
+            !args.header.is_empty() && !is_url && !is_package,
+            "a header is for a server that is reached by a URL; a command gets a variable with --env",
+        ),
+        (
+            "--env",
+            !args.env.is_empty() && !is_command,
+            if is_url {
+                "a variable is for a server that is started by a command; a URL gets --header"
+            } else {
+                "what a file leaves open is given with --arg NAME=VALUE, or in the environment"
+            },
+        ),
+        (
+            "--login",
+            args.login && !is_url && !is_package,
+            "a login is for a server that is reached by a URL",
+        ),
+        (
+            "--registry",
+            args.registry.is_some() && !is_package,
+            "it chooses from the packages of a server.json",
+        ),
+    ];
+    match misplaced.into_iter().find(|(_, is_there, _)| *is_there) {
+        Some((flag, _, why)) => Err(Refusal::Invalid(format!(
+            "error: {flag} does not fit the server that is named\nhelp: {why}"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Values were given that nothing asks for: most likely slips.
+pub fn refuse_strangers(shared: &Shared<'_>, known: &BTreeSet<String>) -> Result<(), Refusal> {
+    let Some((name, _)) = shared
+        .args
+        .args
+        .iter()
+        .find(|(name, _)| !known.contains(name))
+    else {
+        return Ok(());
+    };
+    let close = close_names(name, known.iter().map(String::as_str));
+    let help = match (close.first(), known.is_empty()) {
+        (Some(close), _) => format!("did you mean `{close}`?"),
+        (None, true) => "there is nothing to fill in".to_owned(),
+        (None, false) => {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            format!("there are: {}", known.join(", "))
+        }
+    };
+    Err(Refusal::Invalid(format!(
+        "error: --arg {name}: nothing has this name\nhelp: {help}"
+    )))
+}

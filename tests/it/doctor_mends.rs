@@ -1,0 +1,262 @@
+//! What `jelly doctor` prints for servers that are broken in odd ways, pasted
+//! as it is printed: each is mended by it, or told in a way that is true.
+
+use crate::support::{Project, real};
+use serde_json::{Map, Value, json};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::Command;
+use std::thread;
+
+/// A server of Node that needs nothing.
+fn memory() -> String {
+    real("npm/node_modules/@modelcontextprotocol/server-memory/dist/index.js")
+}
+
+fn examined(project: &Project, servers: &Value) -> Value {
+    let text = serde_json::to_string_pretty(&json!({ "mcpServers": servers })).unwrap();
+    project.write("mcp.json", text);
+    let ended = project
+        .jelly(&["doctor", "mcp.json", "--format", "json"])
+        .args(&["--timeout", "30s", "--jobs", "4"])
+        .output();
+    serde_json::from_str(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}\n{}", ended.stdout, ended.stderr))
+}
+
+#[track_caller]
+fn of<'r>(report: &'r Value, name: &str) -> &'r Value {
+    let servers = report["servers"].as_array().unwrap();
+    servers.iter().find(|s| s["name"] == name).unwrap()
+}
+
+fn fixes(server: &Value) -> Vec<&str> {
+    let fixes = server["diagnosis"]["advice"]["fix"].as_array();
+    fixes
+        .into_iter()
+        .flatten()
+        .map(|fix| fix.as_str().unwrap())
+        .collect()
+}
+
+/// The first line that begins so.
+#[track_caller]
+fn fix<'r>(report: &'r Value, name: &str, start: &str) -> &'r str {
+    let server = of(report, name);
+    let found = fixes(server).into_iter().find(|fix| fix.starts_with(start));
+    found.unwrap_or_else(|| panic!("{name}, {start}: {server:#}"))
+}
+
+/// Writes the members of the first fix that begins so into the entry.
+fn paste(servers: &mut Value, report: &Value, name: &str, start: &str, blanks: &[(&str, &str)]) {
+    let mut line = fix(report, name, start).to_owned();
+    for (blank, value) in blanks {
+        line = line.replace(blank, value);
+    }
+    assert!(!line.contains('<'), "{name}: a blank is left: {line}");
+    let members: Map<String, Value> = serde_json::from_str(&format!("{{{line}}}")).unwrap();
+    for (member, value) in members {
+        servers[name][member] = value;
+    }
+}
+
+#[test]
+fn paths_projects_and_command_lines_are_mended_by_what_is_printed() {
+    let project = Project::empty();
+    let memory = memory();
+    let at = |path: &str| project.path(path).display().to_string();
+    project.write("app/index.js", format!("import({memory:?});\n"));
+    let scripts = json!({ "build": "mkdir -p dist && cp src.js dist/index.js" });
+    project.write(
+        "raw/package.json",
+        json!({ "scripts": scripts }).to_string(),
+    );
+    project.write("raw/src.js", format!("import({memory:?});\n"));
+    project.write("home/notes/x", "");
+    let files = real("npm/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+    let noisy = project.write(
+        "noisy.js",
+        format!("process.stdout.write('Welcome! '); console.log('{{\"level\":30}}'); process.stdout.write('glued '); import({memory:?});\n"),
+    );
+    let mut servers = json!({
+        "near": { "command": "node", "args": [at("app/indx.js")] },
+        "near-folder": { "command": "node", "args": [at("ap/index.js")] },
+        "unbuilt": { "command": "node", "args": [at("raw/dist/index.js")] },
+        "folder": { "command": "node", "args": [files, at("home/note")] },
+        "whole": { "command": format!("node {memory}") },
+        "noisy": { "command": "node", "args": [noisy] },
+    });
+    let report = examined(&project, &servers);
+    for (name, cause, start) in [
+        ("near", "missing_file", "\"args\": "),
+        ("near-folder", "missing_file", "\"args\": "),
+        ("folder", "missing_directory", "\"args\": "),
+        ("whole", "command_not_found", "\"command\": "),
+        ("noisy", "stdout_pollution", "\"command\": "),
+    ] {
+        assert_eq!(of(&report, name)["diagnosis"]["root_cause"], cause);
+        paste(&mut servers, &report, name, start, &[]);
+    }
+    // Nobody has to make a folder for what a build makes.
+    let printed = fixes(of(&report, "unbuilt")).join("\n");
+    assert!(!printed.contains("mkdir"), "{printed}");
+    let build = fix(&report, "unbuilt", "$ cd ").trim_start_matches("$ ");
+    let built = Command::new("sh").args(["-c", build]).output().unwrap();
+    assert!(built.status.success(), "{built:?}");
+
+    let report = examined(&project, &servers);
+    for server in report["servers"].as_array().unwrap() {
+        assert_eq!(server["state"], "healthy", "{server:#}");
+    }
+}
+
+#[test]
+fn what_cant_be_mended_here_is_told_as_what_it_is() {
+    let project = Project::empty();
+    let exec = project.write(
+        "exec.py",
+        "import os\n\nos.execvp('no-such-upstream', ['no-such-upstream'])\n",
+    );
+    let sync = project.write(
+        "sync.js",
+        "require('node:child_process').execFileSync('no-such-upstream')\n",
+    );
+    let needs = project.write("needs/server.js", "require('left-out')\n");
+    let listed = json!({ "dependencies": { "left-out": "1" } });
+    project.write("needs/package.json", listed.to_string());
+    let npx = |words: &str| {
+        project.script(
+            "bin/npx",
+            &format!("#!/bin/sh\necho '{words}' >&2\nexit 1\n"),
+        )
+    };
+    let asks = npx("npm error npx canceled due to missing packages and no YES option: [\"a@1\"]");
+    let servers = json!({
+        "exec": { "command": "python3", "args": [exec] },
+        "sync": { "command": "node", "args": [sync] },
+        "needs": { "command": "node", "args": [needs] },
+        "asks": { "command": asks, "args": ["some-server", "dir"] },
+        "quiet-port": { "command": "sh", "args": ["-c", "echo Server is running on port 40404 >&2"] },
+        "path": { "command": "node", "args": ["x.js"], "env": { "PATH": "/nowhere" } },
+        "folder": { "command": project.path("needs") },
+        "empty": { "command": "" },
+        "typo": { "command": "bunxx", "args": ["a"] },
+    });
+    let report = examined(&project, &servers);
+    for (name, cause, told) in [
+        ("exec", "command_not_found", "exec.py:3"),
+        ("exec", "command_not_found", "no-such-upstream"),
+        ("sync", "command_not_found", "sync.js:1"),
+        ("needs", "missing_module", "/needs && npm install"),
+        (
+            "asks",
+            "missing_argument",
+            "\"args\": [\"-y\", \"some-server\", \"dir\"]",
+        ),
+        ("quiet-port", "port_in_use", "-iTCP:40404"),
+        ("path", "command_not_found", "replaces the whole PATH"),
+        ("folder", "not_executable", "It is a folder"),
+    ] {
+        let server = of(&report, name);
+        assert_eq!(server["diagnosis"]["root_cause"], cause, "{server:#}");
+        let printed = fixes(server).join("\n");
+        assert!(printed.contains(told), "{name}: {told}\n{printed}");
+    }
+    let typo = fixes(of(&report, "typo")).join("\n");
+    assert!(typo.contains("probably `bunx`"), "{typo}");
+    let empty = of(&report, "empty");
+    assert_eq!(
+        empty["findings"][0]["what"], "`command` is empty.",
+        "{empty:#}"
+    );
+}
+
+/// The Node that the entry itself names is the one that is replaced.
+#[test]
+fn an_old_node_among_the_arguments_of_npx_is_replaced_where_it_stands() {
+    let project = Project::empty();
+    let npx = project.script(
+        "bin/npx",
+        "#!/bin/sh\ncase \"$*\" in *node@24*) ;; *)\n\
+         echo 'ReferenceError: TransformStream is not defined' >&2; exit 1;; esac\n\
+         for last; do :; done; exec node \"$last\"\n",
+    );
+    let entry = |words: &[&str]| {
+        let mut args: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        args.push(memory());
+        json!({ "command": npx, "args": args })
+    };
+    let mut servers = json!({
+        "flags": entry(&["-y", "-p", "node@12", "-p", "some-server"]),
+        "joined": entry(&["-y", "--package=node@14.1.0", "--package=some-server", "--"]),
+        "script": entry(&["-y", "node@16"]),
+        "package": entry(&["-y", "some-server"]),
+    });
+    let report = examined(&project, &servers);
+    for name in ["flags", "joined", "script", "package"] {
+        let cause = &of(&report, name)["diagnosis"]["root_cause"];
+        assert_eq!(cause, "runtime_version_mismatch", "{name}");
+        let blank = [("<version, such as 24>", "24")];
+        paste(&mut servers, &report, name, "\"args\": ", &blank);
+    }
+    let report = examined(&project, &servers);
+    for server in report["servers"].as_array().unwrap() {
+        assert_eq!(server["state"], "healthy", "{server:#}");
+    }
+}
+
+/// Answers every request with this status.
+fn web(status: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut request = [0; 65536];
+            let _ = stream.read(&mut request);
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            );
+        }
+    });
+    url
+}
+
+#[test]
+fn servers_behind_a_url_are_told_what_to_write_in_their_entries() {
+    let project = Project::empty();
+    let (forbidden, gone) = (web("403 Forbidden"), web("404 Not Found"));
+    let nobody = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/mcp", listener.local_addr().unwrap())
+    };
+    let servers = json!({
+        "forbidden": { "url": forbidden, "headers": { "X-Team": "a" } },
+        "gone": { "url": gone },
+        "nobody": { "url": nobody },
+        "schemeless": { "url": "localhost:1/mcp" },
+        "encrypted": { "url": gone.replacen("http:", "https:", 1) },
+    });
+    let report = examined(&project, &servers);
+    let login = format!("$ jelly login {forbidden}");
+    let sse = format!("\"url\": \"{}\"", gone.replace("/mcp", "/sse"));
+    let plain = format!("\"url\": \"{gone}\"");
+    for (name, told) in [
+        ("forbidden", &*login),
+        (
+            "forbidden",
+            "\"headers\": { \"X-Team\": \"<as it stands>\", \"Authorization\": \"Bearer <token>\" }",
+        ),
+        ("gone", &*sse),
+        ("nobody", "\"url\": \"http://127.0.0.1:<port>/mcp\""),
+        ("schemeless", "\"url\": \"http://localhost:1/mcp\""),
+        ("encrypted", &*plain),
+    ] {
+        let printed = fixes(of(&report, name)).join("\n");
+        assert!(printed.contains(told), "{name}: {told}\n{printed}");
+        assert!(!printed.contains("the plan"), "{name}: {printed}");
+    }
+    let what = &of(&report, "nobody")["diagnosis"]["advice"]["what"];
+    assert_eq!(*what, format!("Nothing answers at {nobody}."));
+}
