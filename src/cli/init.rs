@@ -112,7 +112,7 @@ pub struct InitArgs {
     pub call_timeout: Duration,
 
     /// The project folder, as for `jelly run` [default: the plan's]
-    #[arg(long, value_name = "DIR", env = "JELLY_PROJECT_DIR")]
+    #[arg(long, value_name = "DIR")]
     pub project_dir: Option<PathBuf>,
 
     #[command(flatten)]

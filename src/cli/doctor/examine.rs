@@ -5,8 +5,8 @@ use super::super::settings::World;
 use super::find::Found;
 use super::sight::Machine;
 use crate::doctor::{
-    Bedside, Config, Entry, Platform, Reached, Spot, Surroundings, by_hand, duplicate_names, fill,
-    lint, names_secret, prescribe, secrets_of,
+    Bedside, Config, Entry, Platform, Reached, Sight as _, Spot, Surroundings, by_hand,
+    duplicate_names, fill, lint, names_secret, prescribe, secrets_of,
 };
 use crate::exec::{CheckupSettings, Examined, examine, preflight};
 use crate::model::{Checkup, CheckupState, Failure, Finding, FindingLevel, Lint, Outcome, Phase};
@@ -286,6 +286,13 @@ impl Ward<'_> {
                 sight: &machine,
             };
             prescribe(&mut diagnosis, &bedside);
+            if diagnosis.root_cause == "startup_timeout"
+                && let Some(line) = where_it_waits(&failure, reach, redactor, &machine)
+            {
+                let fix = &mut diagnosis.advice.fix;
+                fix.push("See at which line of its code it waits, after 15 seconds:".to_owned());
+                fix.push(format!("$ {line}"));
+            }
             checkup.diagnosis = Some(diagnosis);
             checkup.by_hand = hand(&failure, reach, redactor);
         }
@@ -311,6 +318,30 @@ fn hand(failure: &Failure, reach: &Reach, redactor: &Redactor) -> Option<String>
         }
         (_, _) => None,
     }
+}
+
+/// What has a server of Python that never answers print the line at which it
+/// waits.
+fn where_it_waits(
+    failure: &Failure,
+    reach: &Reach,
+    redactor: &Redactor,
+    machine: &Machine<'_>,
+) -> Option<String> {
+    let Reach::Stdio(spec) = reach else {
+        return None;
+    };
+    let name = Path::new(spec.argv.first()?).file_name()?.to_str()?;
+    let is_python = name.starts_with("python") || matches!(name, "uv" | "uvx" | "pipx");
+    let hung = failure.outcome == Some(Outcome::Timeout) && is_python;
+    if !hung || machine.on_path("timeout").is_none() {
+        return None;
+    }
+    let ended = ["timeout", "--signal=ABRT", "15"].map(str::to_owned);
+    let argv: Vec<String> = ended.into_iter().chain(spec.argv.iter().cloned()).collect();
+    let mut env = spec.env.clone();
+    env.push(("PYTHONFAULTHANDLER".to_owned(), "1".to_owned()));
+    Some(by_hand(&argv, &env, &spec.cwd, None, redactor))
 }
 
 fn shown_argv(entry: &Entry, reach: Option<&Reach>, redactor: &Redactor) -> Vec<String> {
