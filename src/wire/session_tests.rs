@@ -13,7 +13,7 @@ pages = {None: ('a', ''), '': ('b', 'c2'), 'c2': ('c', None)}
 def one(m):
     if m['method'] in ('tools/list', 'prompts/list'):
         name, cursor = pages[m.get('params', {}).get('cursor')]
-        ok(m, {'tools': [{'name': name, 'inputSchema': {}}], 'prompts': [name],
+        ok(m, {'tools': [{'name': name, 'inputSchema': {}}], 'prompts': [{'name': name}],
                'nextCursor': cursor})
     else: legacy(m)
 while True: one(recv())";
@@ -23,7 +23,8 @@ while True: one(recv())";
     let reply = session.list(ListKind::Prompts, Value::Null, SOON).await;
     match reply.outcome {
         ReplyOutcome::Answered(list) => {
-            assert_eq!(list["prompts"], json!(["a", "b", "c"]));
+            let prompts = json!([{"name": "a"}, {"name": "b"}, {"name": "c"}]);
+            assert_eq!(list["prompts"], prompts);
             assert_eq!(list.get("nextCursor"), None);
         }
         other => panic!("{other:?}"),
