@@ -11,7 +11,7 @@ use crate::doctor::{
 use crate::exec::{CheckupSettings, Examined, examine, preflight};
 use crate::model::{Checkup, CheckupState, Failure, Finding, FindingLevel, Lint, Outcome, Phase};
 use crate::process::CommandSpec;
-use crate::text::redact::{Redactor, show_argv};
+use crate::text::redact::{Redactor, holds_secret, may_be_secret, show_argv};
 use crate::text::sanitize;
 use crate::triage::Engine;
 use crate::wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
@@ -381,7 +381,9 @@ impl Filler<'_> {
         let taken = filled.taken.iter();
         self.redactor.learn(
             taken
-                .filter(|(name, _)| secret || names_secret(name))
+                .filter(|(name, value)| {
+                    (secret || names_secret(name)) && may_be_secret(name, value)
+                })
                 .cloned(),
         );
         filled.text
@@ -466,8 +468,12 @@ impl Filler<'_> {
                 return Vec::new();
             }
         };
-        self.redactor
-            .learn(pairs.iter().filter(|(name, _)| names_secret(name)).cloned());
+        self.redactor.learn(
+            pairs
+                .iter()
+                .filter(|(n, value)| holds_secret(n, value))
+                .cloned(),
+        );
         pairs
     }
 }
