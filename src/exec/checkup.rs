@@ -28,6 +28,8 @@ pub struct CheckupSettings {
 
 /// How long a server may take for one of its lists, and to stop.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a sign of life may take at the end.
+const PULSE: Duration = Duration::from_millis(500);
 const GRACE: Duration = Duration::from_secs(2);
 
 /// What was seen of one server. All texts are redacted.
@@ -181,6 +183,7 @@ async fn ready(
     stock: Option<&mut Inventory>,
 ) -> Examined {
     let mut failure = None;
+    let is_examined = stock.is_none();
     let resources = listed(&session, facts, ListKind::Resources, &mut failure).await;
     let prompts = listed(&session, facts, ListKind::Prompts, &mut failure).await;
     let (resource_count, prompt_count) = (
@@ -203,6 +206,20 @@ async fn ready(
             resource_templates: templates,
             prompts,
         };
+    }
+    // Who is gone after its last answer is no healthy server.
+    if is_examined && failure.is_none() && session.has_process() {
+        let pulse = session.pulse(session.shy_of_probes(), PULSE).await;
+        if let Some(ReplyOutcome::Exited(exit)) = pulse.map(|reply| reply.outcome) {
+            let message = "exited by itself after it had answered its lists";
+            failure = Some(Box::new(Failure {
+                outcome: Some(Outcome::Eof),
+                process_alive: Some(false),
+                exit: Some(exit),
+                stderr: Some(session.stderr().tail()),
+                ..facts.failure(Phase::List, message)
+            }));
+        }
     }
     let (stdout_noise, stdout_noise_sample) = session.noise();
     if stdout_noise > 0 && failure.is_none() {

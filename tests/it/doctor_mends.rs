@@ -60,6 +60,30 @@ fn paste(servers: &mut Value, report: &Value, name: &str, start: &str, blanks: &
     }
 }
 
+/// Answers its lists and ends.
+const GONE: &str = r#"
+import json, sys
+
+for line in sys.stdin:
+    message = json.loads(line)
+    reply = {"jsonrpc": "2.0", "id": message.get("id")}
+    if message["method"] == "initialize":
+        reply["result"] = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "gone", "version": "1"},
+        }
+    elif message["method"] == "tools/list":
+        reply["result"] = {"tools": []}
+    elif "id" not in message:
+        continue
+    else:
+        reply["error"] = {"code": -32601, "message": "unknown"}
+    print(json.dumps(reply), flush=True)
+    if message["method"] == "tools/list":
+        sys.exit(3)
+"#;
+
 #[test]
 fn paths_projects_and_command_lines_are_mended_by_what_is_printed() {
     let project = Project::empty();
@@ -124,6 +148,7 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
     let needs = project.write("needs/server.js", "require('left-out')\n");
     let listed = json!({ "dependencies": { "left-out": "1" } });
     project.write("needs/package.json", listed.to_string());
+    let gone = project.write("gone.py", GONE);
     let npx = |words: &str| {
         project.script(
             "bin/npx",
@@ -141,6 +166,9 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
         "folder": { "command": project.path("needs") },
         "empty": { "command": "" },
         "typo": { "command": "bunxx", "args": ["a"] },
+        "language": { "command": "node", "args": [exec] },
+        "work": { "command": "node", "args": ["x.js"], "cwd": project.path("need") },
+        "gone": { "command": "python3", "args": [gone] },
     });
     let report = examined(&project, &servers);
     for (name, cause, told) in [
@@ -156,12 +184,19 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
         ("quiet-port", "port_in_use", "-iTCP:40404"),
         ("path", "command_not_found", "replaces the whole PATH"),
         ("folder", "not_executable", "It is a folder"),
+        ("work", "missing_directory", "/needs\""),
     ] {
         let server = of(&report, name);
         assert_eq!(server["diagnosis"]["root_cause"], cause, "{server:#}");
         let printed = fixes(server).join("\n");
         assert!(printed.contains(told), "{name}: {told}\n{printed}");
     }
+    assert_eq!(
+        fixes(of(&report, "language"))[1],
+        "\"command\": \"python3\""
+    );
+    // Its lists are good, and nobody can call its tools.
+    assert_eq!(of(&report, "gone")["state"], "unwell");
     let typo = fixes(of(&report, "typo")).join("\n");
     assert!(typo.contains("probably `bunx`"), "{typo}");
     let empty = of(&report, "empty");
@@ -259,4 +294,25 @@ fn servers_behind_a_url_are_told_what_to_write_in_their_entries() {
     }
     let what = &of(&report, "nobody")["diagnosis"]["advice"]["what"];
     assert_eq!(*what, format!("Nothing answers at {nobody}."));
+}
+
+#[test]
+fn a_mute_server_of_python_is_asked_at_which_line_it_waits() {
+    let project = Project::empty();
+    let mute = project.write("mute.py", "import threading\n\nthreading.Event().wait()\n");
+    let servers = json!({ "mute": { "command": "python3", "args": [mute] } });
+    let text = json!({ "mcpServers": servers }).to_string();
+    project.write("mcp.json", text);
+    let ended = project
+        .jelly(&["doctor", "mcp.json", "--format", "json", "--timeout", "3s"])
+        .output();
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let line = fix(&report, "mute", "$ cd ").trim_start_matches("$ ");
+    assert!(line.contains("timeout --signal=ABRT 15"), "{line}");
+    let line = line
+        .replace("ABRT 15", "ABRT 1")
+        .replace("sleep 20", "sleep 3");
+    let shown = Command::new("sh").args(["-c", &line]).output().unwrap();
+    let told = String::from_utf8_lossy(&shown.stderr);
+    assert!(told.contains("mute.py\", line 3"), "{told}");
 }

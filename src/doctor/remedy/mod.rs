@@ -15,6 +15,7 @@ mod prescribe;
 mod remote;
 mod scripts;
 mod sight;
+mod variables;
 mod words;
 
 pub use prescribe::{Bedside, prescribe};
