@@ -67,6 +67,11 @@ impl WriteBack {
         (code, said)
     }
 
+    /// Whether the run ended with another text than it began with.
+    fn changes(&self) -> bool {
+        self.repaired.text != self.original.text
+    }
+
     fn write(&self, forbids: Option<&str>) -> Result<(), String> {
         match forbids {
             Some(why) => Err(why.to_owned()),
@@ -75,10 +80,6 @@ impl WriteBack {
                 written.map_err(|error| error.to_string())
             }
         }
-    }
-
-    fn changes(&self) -> bool {
-        self.repaired.text != self.original.text
     }
 
     /// Writes the reports again, as they stand now.

@@ -155,12 +155,8 @@ impl Cleaner {
                 }
                 map.values_mut().for_each(|value| self.json(value));
             }
-            Value::Number(number) => {
-                if let Some(mark) = self.redactor.number(number) {
-                    *value = Value::String(mark);
-                }
-            }
-            Value::Null | Value::Bool(_) => {}
+            // One that counts something must stay a number.
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
@@ -174,8 +170,8 @@ impl Cleaner {
     fn numbers(&self, value: &mut Value) {
         match value {
             Value::Number(number) => {
-                if let Some(shown) = self.redactor.number(number) {
-                    *value = Value::from(shown);
+                if let Some(mark) = self.redactor.number(number) {
+                    *value = Value::String(mark);
                 }
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.numbers(item)),
@@ -248,8 +244,10 @@ impl Cleaner {
         let structured = result.and_then(|r| r.structured_content.as_mut());
         let assertion = failure.assertion.iter_mut();
         let compared = assertion.flat_map(|a| [&mut a.expected, &mut a.actual]);
-        let values = [error, params, structured].into_iter().flatten();
-        values.chain(compared).for_each(|value| self.numbers(value));
+        let values = [error, params, structured, failure.server_info.as_mut()];
+        let values = values.into_iter().flatten().chain(compared);
+        let listed = &mut failure.tools_listed;
+        values.chain(listed).for_each(|value| self.numbers(value));
         bound_failure(failure);
     }
 
