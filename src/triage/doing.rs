@@ -54,7 +54,7 @@ static SPAWNING: LazyLock<Option<Doing>> = LazyLock::new(|| {
 static WRITING: LazyLock<Option<Doing>> = LazyLock::new(|| {
     Doing::known_by(
         r#"/logging/(?:__init__|handlers)\.py"|\bopen\([^\n]{1,200}['"][wax]b?\+?['"]|\.write_(?:text|bytes)\(|\b(?:writeFile|appendFile|createWriteStream|WriteStream|SonicBoom|DailyRotateFile)|create_logfile|open_logfile|FileOutputStream|FileWriter|newOutputStream|newBufferedWriter|FileHandler|FileAppender|FileSink|StreamWriter|File\.(?:write|append|create)|Add-Content|Out-File"#,
-        r#"(?:\bfor (?:writing|append\w*)\b|\bappend mode\b|\b(?:write|writing|append|appending) to\b|\bcannot create\b|\b(?:creat\w+|open\w*|writ\w+|initiali[sz]\w+)(?: the| an?)? (?:log|audit|trace|output|pid)[ -]?(?:file|stream)?s?\b|^(?:\S+: )?(?:tee|touch): |\bopen sink\b|\w\.(?:log|out|err|trace|pid|lck)(?:["'`)\s:,;]|$))"#,
+        r#"(?:\bfor (?:writing|append\w*)\b|\bappend mode\b|\b(?:write|writing|append|appending) to\b|\bcannot create\b|\b(?:creat\w+|open\w*|writ\w+|initiali[sz]\w+)(?: the| an?)? (?:log|audit|trace|output|pid)[ -]?(?:file|stream)?s?\b|\b(?:creat\w+|mak(?:e|ing)) (?:the |an? )?(?:\w+ )?director(?:y|ies)\b|^(?:\S+: )?(?:tee|touch): |\bopen sink\b|\w\.(?:log|out|err|trace|pid|lck)(?:["'`)\s:,;]|$))"#,
     )
 });
 
