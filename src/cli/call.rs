@@ -5,6 +5,7 @@
 use super::args::{Format, RunArgs};
 use super::invalid::{Invalid, chain, read};
 use super::matrix::{self, InMatrix};
+use super::out::print;
 use super::past::Memory;
 use super::rules::Rules;
 use super::run::{complain, fault};
@@ -20,6 +21,7 @@ use crate::report::{
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
 use serde_json::Value;
+use std::cell::Cell;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -40,6 +42,8 @@ pub struct Call {
     /// What earlier runs left, where a history is kept.
     pub memory: Option<Memory>,
     pub several: bool,
+    /// Stdout did not take all that was said.
+    pub is_unheard: Cell<bool>,
     /// Servers that are starting, over all plans.
     pub starts: Arc<Semaphore>,
     /// Plans that are running.
@@ -131,9 +135,18 @@ impl Call {
     }
 
     pub fn print(&self, bytes: &[u8]) {
-        let mut out = io::stdout();
-        // A closed pipe is the reader's wish; the reports are on disk.
-        let _ = out.write_all(bytes).and_then(|()| out.flush());
+        self.note(print(bytes));
+    }
+
+    /// Remembers that stdout takes no more, and says so once. Whoever closed
+    /// it has the reports on disk.
+    pub fn note(&self, printed: io::Result<()>) {
+        if let Err(error) = printed
+            && error.kind() != io::ErrorKind::BrokenPipe
+            && !self.is_unheard.replace(true)
+        {
+            complain(&format!("error: failed to write to stdout: {error}"));
+        }
     }
 
     /// The end of the call.
@@ -174,13 +187,15 @@ impl Call {
             }
             Format::Human if self.several => {
                 let mut reporter = TerminalReporter::new(io::stdout(), self.options.clone());
-                // As in `print`.
-                let _ = reporter.finish_all(&reports, &matrices, code.code());
+                self.note(reporter.finish_all(&reports, &matrices, code.code()));
             }
             Format::Human => {}
         }
         if self.world.on_github() {
             self.tell_github(&reports, &matrices);
+        }
+        if self.is_unheard.get() {
+            code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
         }
         code
     }

@@ -1,6 +1,7 @@
 //! `jelly config`: what is set, and where each value came from.
 
 use super::layers::{Layers, SETTINGS, Setting, unknown_variables};
+use super::out::say;
 use super::run::{complain, fault};
 use crate::model::{ExitCode, SCHEMA_VERSION};
 use crate::plan::SettingKind;
@@ -14,7 +15,6 @@ use serde_json::{Map, Value, json};
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, Write};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -105,11 +105,7 @@ pub fn config(args: &ConfigArgs, layers: &Layers) -> ExitCode {
         },
     };
     match text {
-        Ok(text) => {
-            // A closed pipe is the reader's wish.
-            let _ = io::stdout().write_all(text.as_bytes());
-            ExitCode::Passed
-        }
+        Ok(text) => say(text, ExitCode::Passed),
         Err(error) => fault(&format!("the settings are no JSON: {error}")),
     }
 }

@@ -7,6 +7,7 @@ pub mod find;
 mod sight;
 
 use super::args::{ColorChoice, parse_duration};
+use super::out::say;
 use super::rules::RuleFiles;
 use super::run::{complain, fault};
 use super::settings::World;
@@ -21,7 +22,6 @@ use crate::text::redact::Redactor;
 use clap::{Args, ValueEnum};
 use examine::{Ward, admit};
 use find::Found;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -199,7 +199,5 @@ fn print(
             Err(error) => return fault(&format!("the findings are no JSON: {error}")),
         },
     };
-    // A closed pipe is the reader's wish.
-    let _ = io::stdout().write_all(text.as_bytes());
-    code
+    say(text, code)
 }

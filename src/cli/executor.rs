@@ -1,8 +1,10 @@
 //! Where the loop and execution meet: they know nothing of each other.
 
+use super::invalid::chain;
+use super::proposals::Proposals;
 use crate::exec::{self, ExecSettings, Iteration};
 use crate::harness::{Executor, IterationContext};
-use crate::model::{IterationRecord, OutputSeen, Signal, StepAnswers};
+use crate::model::{IterationRecord, OutputSeen, Signal, StepAnswers, Warnings};
 use crate::plan::Plan;
 use crate::process;
 use std::collections::BTreeMap;
@@ -12,6 +14,8 @@ use tokio::sync::watch;
 /// Executes plans with real servers.
 pub struct PlanExecutor {
     pub settings: Rc<ExecSettings>,
+    pub proposals: Rc<Proposals>,
+    pub warnings: Warnings,
     pub interrupt: watch::Receiver<Option<Signal>>,
     /// The ports of the last iteration.
     pub ports: BTreeMap<String, u16>,
@@ -30,6 +34,9 @@ impl Executor for PlanExecutor {
         plan: &Rc<Plan>,
         context: &IterationContext<'_>,
     ) -> IterationRecord {
+        if let Err(error) = self.proposals.begin() {
+            self.warnings.warn(format!("failed to {}", chain(&error)));
+        }
         let not_again = self
             .ports
             .iter()

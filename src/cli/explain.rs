@@ -7,6 +7,7 @@ mod show;
 mod sources;
 
 use super::args::{ColorChoice, Format, ReportsDir};
+use super::out::say;
 use super::paint::Paint;
 use super::past::{HistoryArgs, refuse};
 use super::rules::RuleFiles;
@@ -20,7 +21,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use sources::Sources;
-use std::io::{self, Write};
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
@@ -71,11 +71,7 @@ pub fn explain(args: &ExplainArgs, color: ColorChoice, world: &World) -> ExitCod
         (None, _) => return ExitCode::InvalidInput,
     };
     match explained {
-        Ok(Ok(text)) => {
-            // A closed pipe is the reader's wish.
-            let _ = io::stdout().write_all(text.as_bytes());
-            ExitCode::Passed
-        }
+        Ok(Ok(text)) => say(text, ExitCode::Passed),
         Ok(Err(error)) => fault(&format!("the explanation is no JSON: {error}")),
         Err(code) => code,
     }

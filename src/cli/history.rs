@@ -1,6 +1,7 @@
 //! `jelly history`: the worst offenders.
 
 use super::args::Format;
+use super::out::say;
 use super::past::{HistoryArgs, refuse};
 use super::run::{complain, fault};
 use super::settings::World;
@@ -11,7 +12,6 @@ use clap::{Args, ValueEnum};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::{self, Write};
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
@@ -139,11 +139,7 @@ pub fn history(args: &ListArgs, world: &World) -> ExitCode {
         }
     };
     match text {
-        Ok(text) => {
-            // A closed pipe is the reader's wish.
-            let _ = io::stdout().write_all(text.as_bytes());
-            ExitCode::Passed
-        }
+        Ok(text) => say(text, ExitCode::Passed),
         Err(error) => fault(&format!("the list is no JSON: {error}")),
     }
 }

@@ -13,6 +13,7 @@ mod way;
 mod written;
 
 use super::args::{ColorChoice, parse_duration};
+use super::out;
 use super::rules::{RuleFiles, Rules};
 use super::run::complain;
 use super::settings::World;
@@ -26,7 +27,6 @@ use keep::Place;
 use origin::Origin;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -114,7 +114,7 @@ pub struct InitArgs {
     pub call_timeout: Duration,
 
     /// The project folder, as for `jelly run` [default: the plan's]
-    #[arg(long, value_name = "DIR", env = "JELLY_PROJECT_DIR")]
+    #[arg(long, value_name = "DIR")]
     pub project_dir: Option<PathBuf>,
 
     #[command(flatten)]
@@ -293,8 +293,8 @@ fn say(shared: &Shared<'_>, place: &Place, draft: &Draft, took: Duration) {
     });
     if place.is_stdout() {
         complain(text.trim_end());
-    } else {
-        // A closed pipe is the reader's wish.
-        let _ = io::stdout().write_all(text.as_bytes());
+    } else if let Err(error) = out::print(text) {
+        // The plan is there, and that is what was asked for.
+        complain(&format!("warning: failed to write to stdout: {error}"));
     }
 }

@@ -2,6 +2,7 @@
 //! what that brings.
 
 use super::invalid::Invalid;
+use super::out::say;
 use super::run::{complain, fault};
 use super::settings::World;
 use crate::model::ExitCode;
@@ -320,12 +321,8 @@ fn tell(done: &LoggedIn, redactor: &Redactor) -> ExitCode {
         lines.push_str(&format!("Kept in {}.\n", path.display()));
     }
     lines.push_str("A plan uses it by `auth: login`.\n");
-    let mut out = io::stdout();
-    let told = out
-        .write_all(sanitize(&redactor.redact(&lines)).as_bytes())
-        .and_then(|()| out.flush());
-    match told {
-        Ok(()) => ExitCode::Passed,
-        Err(_) => ExitCode::NeedsUserHelp,
-    }
+    say(
+        sanitize(&redactor.redact(&lines)).as_bytes(),
+        ExitCode::Passed,
+    )
 }

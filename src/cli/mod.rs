@@ -22,6 +22,7 @@ mod out;
 mod paint;
 mod past;
 mod plan_run;
+mod proposals;
 mod record;
 mod results;
 mod rules;
@@ -120,10 +121,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "jelly", &mut script);
-            match io::stdout().write_all(&script) {
-                Ok(()) => ExitCode::Passed.into(),
-                Err(_) => ExitCode::Internal.into(),
-            }
+            out::say(script, ExitCode::Passed).into()
         }
     }
 }

@@ -1,8 +1,35 @@
-//! Where a reporter's bytes go.
+//! Where a reporter's bytes go, and what a command was called for.
 
+use super::run::complain;
+use crate::model::ExitCode;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
+
+/// Prints what a command was called for, and ends with `code`; what can't be
+/// printed is never green.
+pub fn say(text: impl AsRef<[u8]>, code: ExitCode) -> ExitCode {
+    match print(text) {
+        Ok(()) => code,
+        Err(error) => {
+            complain(&format!("error: failed to write to stdout: {error}"));
+            ExitCode::strongest([code, ExitCode::NeedsUserHelp])
+        }
+    }
+}
+
+/// Prints it, all of it. A closed pipe is the reader's wish.
+///
+/// # Errors
+/// Stdout takes no more for another reason, as on a full disk.
+pub fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut out = io::stdout();
+    let written = out.write_all(text.as_ref()).and_then(|()| out.flush());
+    written.or_else(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error),
+    })
+}
 
 /// Where a reporter writes: at once for one plan, later for several.
 #[derive(Clone)]

@@ -7,21 +7,21 @@ use super::executor::PlanExecutor;
 use super::invalid::{Invalid, chain, read};
 use super::matrix::{InMatrix, Job};
 use super::out::Out;
+use super::proposals::{Proposals, stored};
 use super::record;
 use super::schema_store::SchemaStore;
-use super::settings::{budgets, hooks, project_dir};
+use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
-use crate::exec::{ExecSettings, Selection, snapshot_digest, snapshot_path};
-use crate::harness::{CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
-use crate::model::{Event, EventSink, ExitCode, RunReport, StepAnswers, Verdict};
+use crate::exec::{ExecSettings, Selection};
+use crate::harness::{Beside, CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
+use crate::model::{EventSink, ExitCode, RunReport, StepAnswers, Verdict, Warnings};
 use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
-use crate::text::redact::{Redactor, looks_secret};
+use crate::text::redact::Redactor;
 use crate::wire::auth::TokenBook;
 use crate::wire::{Recorder, redact_record};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
@@ -35,6 +35,7 @@ struct PlanRun<'a> {
     call: &'a Call,
     project: PathBuf,
     report_dir: Rc<ReportDir>,
+    proposals: Rc<Proposals>,
     redactor: Redactor,
     logins: Option<TokenBook>,
     reporter: Rc<RefCell<TerminalReporter<Out>>>,
@@ -45,7 +46,9 @@ struct PlanRun<'a> {
     recorder: Option<Recorder>,
     /// Read anew for each plan, since the ones before it may have learnt.
     schemas: Option<SchemaStore>,
-    schema_warning: Option<String>,
+    warnings: Warnings,
+    /// So many of them stand in the reports on disk.
+    warned: Cell<usize>,
 }
 
 impl Call {
@@ -123,17 +126,20 @@ impl<'a> PlanRun<'a> {
             let queue = queue.clone();
             Rc::new(move |event| queue.push(event))
         };
+        let warnings = Warnings::new(events.clone());
         let (schemas, schema_warning) = call.args.ladder.open();
+        schema_warning.into_iter().for_each(|w| warnings.warn(w));
         Self {
             recorder: call
                 .args
                 .record
-                .then(|| recorder(&report_dir, &events))
+                .then(|| recorder(&report_dir, &warnings))
                 .flatten(),
             schemas,
-            schema_warning,
+            warned: Cell::new(0),
             call,
             project,
+            proposals: Rc::new(Proposals::new(&plan.source.path, report_dir.clone())),
             report_dir,
             redactor: secrets(plan, &call.world.env),
             logins: call.world.logins(),
@@ -141,18 +147,20 @@ impl<'a> PlanRun<'a> {
             transcript,
             queue,
             events,
+            warnings,
         }
     }
 
     async fn run(self, plan: Plan, selection: Selection) -> PlanEnd {
         self.warn_of_no_text(&plan);
-        if let Some(warning) = &self.schema_warning {
-            self.warn(warning.clone());
-        }
         let settings = self.loop_settings(&plan);
         let in_matrix = InMatrix::of(&plan);
         let wants_tokens = plan.servers.values().any(Server::wants_tokens);
+        // Both may come to know a secret in mid-run.
+        let learns = wants_tokens || settings.hooks.fix_tests.is_some();
         let mut executor = PlanExecutor {
+            proposals: self.proposals.clone(),
+            warnings: self.warnings.clone(),
             answers: StepAnswers::new(),
             outputs: Vec::new(),
             settings: Rc::new(self.exec_settings(&plan, selection)),
@@ -177,6 +185,8 @@ impl<'a> PlanRun<'a> {
             },
             fs: &RealFs,
             events: self.events.clone(),
+            warnings: self.warnings.clone(),
+            stored: &stored,
             on_iteration: &mut |report, repaired| self.write(report, repaired),
         };
         let outcome = tokio::select! {
@@ -184,18 +194,19 @@ impl<'a> PlanRun<'a> {
             outcome = crate::harness::run(plan, &settings, surroundings) => outcome,
             never = self.queue.run() => match never {},
         };
+        let told = self.warnings.all().len();
         if let Some(logins) = &self.logins {
             logins.settled(LOGIN_GRACE).await;
         }
-        if wants_tokens && let Err(error) = self.report_dir.redact_logs(&self.redactor) {
-            // It may hold a token, so that it has to be said.
+        if learns && let Err(error) = self.report_dir.redact_logs(&self.redactor) {
+            // It may hold a secret, so that it has to be said.
             self.warn(format!("failed to {}", chain(&error)));
         }
-        if wants_tokens
+        if learns
             && self.recorder.is_some()
             && let Err(error) = redact_record(&self.report_dir.wire_path(), &self.redactor)
         {
-            self.warn(format!("the wire record may hold a token: {error}"));
+            self.warn(format!("the wire record may hold a secret: {error}"));
         }
         if let Some(warning) = self.recorder.as_ref().and_then(Recorder::warning) {
             self.warn(warning);
@@ -204,8 +215,7 @@ impl<'a> PlanRun<'a> {
             && outcome.report.verdict != Verdict::Interrupted
         {
             // What a signal cut short says nothing about the steps.
-            let facts = step_facts(&outcome.final_plan);
-            let run = record::past_run(&outcome.report, &facts, &templates.borrow());
+            let run = record::past_run(&outcome.report, &outcome.steps, &templates.borrow());
             if let Some(warning) = memory.record(run) {
                 self.warn(warning);
             }
@@ -216,13 +226,24 @@ impl<'a> PlanRun<'a> {
             self.warn(warning);
         }
         let mut report = outcome.report;
+        report
+            .warnings
+            .extend(self.warnings.all().into_iter().skip(told));
         let mut code = outcome.ending.exit_code;
-        let mut write_back = self.call.args.write_repairs.then(|| WriteBack {
+        let write_back = WriteBack {
             original: outcome.original,
-            repaired: outcome.final_plan.source.clone(),
+            repaired: outcome.final_plan.source,
             report_dir: self.report_dir.clone(),
             redactor: self.redactor.clone(),
-        });
+        };
+        if self.warned.get() < report.warnings.len()
+            && let Err(error) = write_back.report(&report)
+        {
+            // What lies there lacks these warnings and nothing else.
+            self.warn(error.clone());
+            report.warnings.push(error);
+        }
+        let mut write_back = self.call.args.write_repairs.then_some(write_back);
         if in_matrix.is_none()
             && let Some(own) = write_back.take()
         {
@@ -238,14 +259,7 @@ impl<'a> PlanRun<'a> {
         } else {
             self.reporter.borrow_mut().finish(&report)
         };
-        if let Err(error) = told {
-            // A closed pipe is the reader's wish; the reports are on disk.
-            if error.kind() != io::ErrorKind::BrokenPipe {
-                report
-                    .warnings
-                    .push(format!("the terminal refused the report: {error}"));
-            }
-        }
+        self.call.note(told);
         PlanEnd {
             report,
             code,
@@ -280,38 +294,18 @@ impl<'a> PlanRun<'a> {
             logins: self.logins.clone(),
             recorder: self.recorder.clone(),
             stderr_log: {
-                let (report_dir, events) = (self.report_dir.clone(), self.events.clone());
+                let (report_dir, warnings) = (self.report_dir.clone(), self.warnings.clone());
                 Rc::new(move |server| match report_dir.stderr_log(server) {
                     Ok(_) => Some(report_dir.stderr_log_path(server)),
                     Err(error) => {
-                        events(Event::Warning {
-                            message: format!("failed to {}", chain(&error)),
-                        });
+                        warnings.warn(format!("failed to {}", chain(&error)));
                         None
                     }
                 })
             },
             propose_snapshot: {
-                let report_dir = self.report_dir.clone();
-                let path = plan.source.path.clone();
-                // Of this iteration: one file can hold one of two texts only.
-                let proposed = RefCell::new(BTreeMap::<String, String>::new());
-                Rc::new(move |name, text| {
-                    let mut proposed = proposed.borrow_mut();
-                    let first = proposed.entry(name.to_owned());
-                    if first.or_insert_with(|| text.to_owned()) != text {
-                        return Err(format!(
-                            "keep it beside another text of the same name: two expectations \
-                             share the snapshot `{name}`, and got different texts; give each a \
-                             name of its own"
-                        ));
-                    }
-                    let stored = snapshot_digest(&snapshot_path(&path, name))
-                        .map_err(|error| format!("read what is stored: {error}"))?;
-                    report_dir
-                        .propose_snapshot(name, text, stored.as_deref())
-                        .map_err(|error| chain(&error))
-                })
+                let proposals = self.proposals.clone();
+                Rc::new(move |name, text| proposals.keep(name, text))
             },
         }
     }
@@ -350,7 +344,12 @@ impl<'a> PlanRun<'a> {
             .all_steps()
             .map(|step| (step.id.clone(), step.server.clone()))
             .collect();
-        record::passed_before(&memory.past, &plan.name, &step_facts(plan), &servers)
+        let beside = Beside {
+            snapshots: &stored(plan),
+            env: &self.call.world.env,
+        };
+        let facts = step_facts(plan, beside);
+        record::passed_before(&memory.past, &plan.name, &facts, &servers)
     }
 
     /// Writes the reports as they stand.
@@ -361,6 +360,7 @@ impl<'a> PlanRun<'a> {
         self.report_dir
             .write(report, extras)
             .map_err(|error| format!("failed to {}", chain(&error)))?;
+        self.warned.set(report.warnings.len());
         if let Err(error) = self.call.run_dir.point_latest() {
             // The reports are there; only the link is not.
             self.warn(format!("failed to {}", chain(&error)));
@@ -384,11 +384,11 @@ impl<'a> PlanRun<'a> {
     }
 
     fn warn(&self, message: String) {
-        (self.events)(Event::Warning { message });
+        self.warnings.warn(message);
     }
 }
 
-fn recorder(report_dir: &ReportDir, events: &EventSink) -> Option<Recorder> {
+fn recorder(report_dir: &ReportDir, warnings: &Warnings) -> Option<Recorder> {
     let opened = report_dir
         .wire_file()
         .map_err(|error| chain(&error))
@@ -396,36 +396,18 @@ fn recorder(report_dir: &ReportDir, events: &EventSink) -> Option<Recorder> {
     match opened {
         Ok(recorder) => Some(recorder),
         Err(error) => {
-            events(Event::Warning {
-                message: format!("nothing is recorded: failed to {error}"),
-            });
+            warnings.warn(format!("nothing is recorded: failed to {error}"));
             None
         }
     }
 }
-
-/// Shorter values of variables that the plan does not name are words like
-/// `true` more often than secrets.
-const MIN_UNNAMED: usize = 8;
 
 /// All secrets of a run: those that the plan calls so, and the values of
 /// environment variables whose names say it. The latter need not be named in
 /// the plan: servers inherit the environment and may print it, and a hook may
 /// put one into the plan later.
 pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
-    let used = plan
-        .env_names()
-        .into_iter()
-        .filter(|name| looks_secret(name));
-    let inherited = env
-        .iter()
-        .filter(|(name, value)| looks_secret(name) && value.len() >= MIN_UNNAMED)
-        .map(|(name, _)| name.clone());
-    let names: std::collections::BTreeSet<String> = plan
-        .secret_names()
-        .into_iter()
-        .chain(used)
-        .chain(inherited)
-        .collect();
-    Redactor::new(names.iter().filter_map(|name| Some((name, env.get(name)?))))
+    let inherited = inherited_secrets(env);
+    let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
+    Redactor::new(pairs)
 }

@@ -10,6 +10,7 @@ use super::settings::World;
 use crate::model::ExitCode;
 use crate::report::{RunDir, TerminalOptions, run_id};
 use indicatif::MultiProgress;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -108,6 +109,7 @@ fn open_call(
         rules,
         memory,
         several: jobs_to_run.len() > 1,
+        is_unheard: Cell::new(false),
     };
     Ok((call, paths, jobs_to_run))
 }

@@ -3,6 +3,7 @@
 mod finish;
 mod list;
 
+use super::out::say;
 use super::run::{complain, fault};
 use crate::model::ExitCode;
 use crate::text::close_names;
@@ -10,7 +11,7 @@ use clap::Args;
 use list::{Named, SCHEMAS};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -43,11 +44,7 @@ pub fn schema(args: &SchemaArgs) -> ExitCode {
         },
     };
     match text {
-        Ok(text) => {
-            // A closed pipe is the reader's wish.
-            let _ = io::stdout().write_all(text.as_bytes());
-            ExitCode::Passed
-        }
+        Ok(text) => say(text, ExitCode::Passed),
         Err(error) => fault(&format!("the schema is no JSON: {error}")),
     }
 }

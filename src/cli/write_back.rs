@@ -35,7 +35,7 @@ impl WriteBack {
         code: ExitCode,
         forbids: Option<&str>,
     ) -> (ExitCode, Vec<String>) {
-        let changes = self.repaired.text != self.original.text;
+        let changes = self.changes();
         let mut code = code;
         let mut said = Vec::new();
         if !report.verdict.is_green() {
@@ -67,6 +67,11 @@ impl WriteBack {
         (code, said)
     }
 
+    /// Whether the run ended with another text than it began with.
+    fn changes(&self) -> bool {
+        self.repaired.text != self.original.text
+    }
+
     fn write(&self, forbids: Option<&str>) -> Result<(), String> {
         match forbids {
             Some(why) => Err(why.to_owned()),
@@ -77,11 +82,15 @@ impl WriteBack {
         }
     }
 
+    fn changes(&self) -> bool {
+        self.repaired.text != self.original.text
+    }
+
     /// Writes the reports again, as they stand now.
-    fn report(&self, report: &RunReport) -> Result<(), String> {
+    pub fn report(&self, report: &RunReport) -> Result<(), String> {
         let text = self.redactor.redact(&self.repaired.text);
         let extras = Extras {
-            repaired_plan: Some(text.as_ref()),
+            repaired_plan: self.changes().then_some(text.as_ref()),
         };
         let written = self.report_dir.write(report, extras);
         written.map_err(|error| format!("failed to {}", chain(&error)))

@@ -1,7 +1,6 @@
 //! What a person types to see what a server says.
 
-use super::secrets::names_secret;
-use crate::text::redact::{Redactor, show_argv};
+use crate::text::redact::{Redactor, holds_secret, show_argv};
 use crate::text::shell_word as word;
 use serde_json::json;
 use std::path::Path;
@@ -26,7 +25,7 @@ pub fn by_hand(
     let by_env = env.iter().any(|(name, _)| !is_name(name));
     let assignments = env.iter().map(|(name, value)| {
         let shown = redactor.redact(value);
-        let is_secret = names_secret(name) || shown != value.as_str();
+        let is_secret = holds_secret(name, value) || shown != value.as_str();
         match (is_secret, is_name(name)) {
             (true, true) => format!("{name}=\"${name}\""),
             (true, false) => word(&format!("{name}=<value>")),

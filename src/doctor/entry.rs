@@ -19,6 +19,12 @@ pub struct Spot {
     pub place: Place,
 }
 
+impl AsRef<str> for Spot {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
 /// One configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {

@@ -2,39 +2,14 @@
 //! by its form.
 
 use super::entry::{Entry, Reached, Spot};
-use crate::text::is_placeholder;
-use crate::text::redact::looks_secret;
+use crate::text::redact::{
+    Found, secrets_in_argv, secrets_in_header, secrets_in_text, secrets_in_variable,
+};
+
+pub use crate::text::redact::looks_secret as names_secret;
 
 /// Shorter values would hide words of a report that are nobody's secret.
 const MIN_VALUE: usize = 4;
-
-/// How the tokens of well-known services begin.
-const PREFIXES: &[&str] = &[
-    "sk-",
-    "sk_live_",
-    "sk_test_",
-    "rk_live_",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "ghu_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "xapp-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "npm_",
-    "hf_",
-    "pypi-",
-    "ntn_",
-    "lin_api_",
-    "figd_",
-    "dop_v1_",
-    "eyJhbGciOi",
-];
 
 /// A secret, its name for people, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,111 +29,44 @@ pub fn secrets_of(entry: &Entry) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Whether a value under this name is secret.
-#[must_use]
-pub fn names_secret(name: &str) -> bool {
-    let folded = name.to_ascii_lowercase();
-    let mut words = folded.split(['_', '-', '.']);
-    looks_secret(name)
-        || words.any(|word| matches!(word, "key" | "pat" | "pwd" | "pass" | "authorization"))
-}
-
-/// Whether a text is secret by its form.
-fn has_secret_form(text: &str) -> bool {
-    PREFIXES
-        .iter()
-        .any(|prefix| text.len() >= prefix.len() + 12 && text.starts_with(prefix))
-        && !text.contains(char::is_whitespace)
-}
-
 pub(super) fn in_entry(entry: &Entry) -> Vec<Secret<'_>> {
-    let mut found = Vec::new();
-    let mut add = |name: &str, value, spot| {
-        if is_value(value) {
-            found.push(Secret {
-                name: name.to_owned(),
-                value,
-                spot,
-            });
-        }
-    };
     match &entry.reached {
-        Some(Reached::Command { args, env, .. }) => {
-            for (name, spot) in env {
-                if names_secret(name) || has_secret_form(&spot.text) {
-                    add(name, &spot.text, spot);
-                } else if let Some(password) = password_in(&spot.text) {
-                    add(name, password, spot);
-                }
-            }
-            let mut flag: Option<&str> = None;
-            for spot in args {
-                let text = &*spot.text;
-                let before = flag.take();
-                match (text.split_once('='), before) {
-                    (_, Some(flag)) if !text.starts_with('-') => add(flag, text, spot),
-                    (Some((name, value)), _)
-                        if names_secret(name.trim_start_matches('-')) && !name.contains(' ') =>
-                    {
-                        add(name.trim_start_matches('-'), value, spot);
-                    }
-                    _ if has_secret_form(text) => add("an argument", text, spot),
-                    _ => {
-                        if let Some(value) = header_value(text).or_else(|| password_in(text)) {
-                            add("an argument", value, spot);
-                        }
-                        if text.starts_with('-') && names_secret(text.trim_start_matches('-')) {
-                            flag = Some(text.trim_start_matches('-'));
-                        }
-                    }
-                }
-            }
+        Some(Reached::Command {
+            command, args, env, ..
+        }) => {
+            let in_env = env.iter().flat_map(|(name, spot)| {
+                told(secrets_in_variable(name, &spot.text), move |_| spot)
+            });
+            // Some write the whole line there.
+            let in_command = told(secrets_in_text(&command.text), move |_| command);
+            let in_args = told(secrets_in_argv(args), |word| &args[word]);
+            in_env.chain(in_command).chain(in_args).collect()
         }
         Some(Reached::Url { url, headers }) => {
-            for (name, spot) in headers {
-                let value = spot
-                    .text
-                    .split_once(' ')
-                    .filter(|(scheme, _)| matches!(*scheme, "Bearer" | "Basic" | "Token"))
-                    .map_or(&*spot.text, |(_, value)| value);
-                if names_secret(name) || has_secret_form(value) {
-                    add(name, value, spot);
-                }
-            }
-            if let Some(password) = password_in(&url.text) {
-                add("the URL's password", password, url);
-            }
-            let query = url.text.split_once('?').map_or("", |(_, query)| query);
-            for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
-                if names_secret(name) {
-                    add(name, value, url);
-                }
-            }
+            let in_headers = headers
+                .iter()
+                .flat_map(|(name, spot)| told(secrets_in_header(name, &spot.text), move |_| spot));
+            in_headers
+                .chain(told(secrets_in_text(&url.text), |_| url))
+                .collect()
         }
-        None => {}
+        None => Vec::new(),
     }
-    found
 }
 
-/// Something that a person wrote, and not where it is to be taken from.
-fn is_value(value: &str) -> bool {
-    value.len() >= MIN_VALUE && !value.contains("${") && !is_placeholder(value)
-}
-
-/// `Authorization: Bearer VALUE`, as bridges take it for an argument.
-fn header_value(text: &str) -> Option<&str> {
-    let (name, value) = text.split_once(':')?;
-    let value = value.trim();
-    let value = value.strip_prefix("Bearer ").unwrap_or(value);
-    (names_secret(name) && !name.contains(['/', ' '])).then_some(value)
-}
-
-/// Of `scheme://user:password@host`.
-fn password_in(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let (user, _) = authority.rsplit_once('@')?;
-    user.split_once(':').map(|(_, password)| password)
+/// What can be looked for elsewhere, each in its place.
+fn told<'a>(
+    found: Vec<Found<'a>>,
+    spot: impl Fn(usize) -> &'a Spot,
+) -> impl Iterator<Item = Secret<'a>> {
+    let telling = found
+        .into_iter()
+        .filter(|found| found.is_telling(MIN_VALUE));
+    telling.map(move |found| Secret {
+        name: found.name.to_owned(),
+        value: found.value,
+        spot: spot(found.word),
+    })
 }
 
 #[cfg(test)]
@@ -166,6 +74,53 @@ mod tests {
     use super::secrets_of;
     use crate::doctor::read;
     use std::path::Path;
+
+    fn values(servers: &str) -> Vec<String> {
+        let text = format!(r#"{{"mcpServers": {servers}}}"#);
+        let config = read(Path::new("x.json"), &text, Path::new("/")).unwrap();
+        let secrets = config.entries.iter().flat_map(secrets_of);
+        secrets
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect()
+    }
+
+    #[test]
+    fn secrets_are_known_wherever_they_are_put() {
+        let found = values(
+            r#"{
+            "a": {"command": "npx -y x --token hunter2a"},
+            "b": {"command": "docker", "args": ["run", "--env=API_KEY=hunter2b", "img:1.0"]},
+            "c": {"command": "x", "args": ["--header=Authorization: Bearer hunter2c"]},
+            "d": {"command": "x", "args": ["https://h/sse?x=1&api_key=hunter2d"]},
+            "e": {"command": "x", "args": ["--accessToken", "hunter2e", "--key", "hunter2f"]},
+            "f": {"url": "http://u:hunter2g@h/?sig=hunter2h", "headers": {"X-Auth": "hunter2i"}}
+        }"#,
+        );
+        assert_eq!(
+            found,
+            [
+                "token=hunter2a",
+                "API_KEY=hunter2b",
+                "Authorization=hunter2c",
+                "api_key=hunter2d",
+                "accessToken=hunter2e",
+                "key=hunter2f",
+                "X-Auth=hunter2i",
+                "the URL's password=hunter2g",
+                "sig=hunter2h"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_path_a_switch_and_a_number_are_no_secrets() {
+        let found = values(
+            r#"{"a": {"command": "x", "args": ["--token-file", "/run/token", "--max-tokens", "4096"],
+                "env": {"GOOGLE_APPLICATION_CREDENTIALS": "/nope/cred.json", "TOKEN_ENABLED": "true",
+                        "TOKEN": "abc", "PASSWORD": "1234", "SECRET": "secret"}}}"#,
+        );
+        assert_eq!(found, Vec::<String>::new());
+    }
 
     #[test]
     fn secrets_are_known_by_name_flag_and_form() {

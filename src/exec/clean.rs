@@ -36,6 +36,8 @@ pub struct Cleaner {
     /// The ports, which are replaced where they are all of a text, and where a
     /// number of [`TELLING`] digits is one.
     whole: Vec<String>,
+    /// The project folder, as it was named and as it is with links followed.
+    workspace: Vec<String>,
 }
 
 impl Cleaner {
@@ -53,8 +55,17 @@ impl Cleaner {
             let address = format!("127.0.0.1:{port}");
             (address, "127.0.0.1:${port}".to_owned())
         });
+        let resolved = scope.workspace.canonicalize().ok();
+        let folders = resolved.into_iter().chain([scope.workspace.clone()]);
+        let mut workspace: Vec<String> = folders
+            .map(|folder| folder.display().to_string())
+            // Every path begins with the root.
+            .filter(|folder| folder.len() > 1)
+            .collect();
+        workspace.dedup();
         Self {
             redactor,
+            workspace,
             // An iteration without a folder has no name for it either.
             names: std::iter::once(tmp)
                 .chain(ports)
@@ -83,6 +94,18 @@ impl Cleaner {
         clean
     }
 
+    /// `text` with `${workspace}` for the project folder: what is stored is
+    /// the same in every checkout.
+    pub fn portable<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut named = Cow::Borrowed(text);
+        for folder in &self.workspace {
+            if let Some(text) = name_between(&named, folder, "${workspace}", is_path_edge) {
+                named = Cow::Owned(text);
+            }
+        }
+        named
+    }
+
     /// A line of `text` for a message.
     pub fn quote(&self, text: &str) -> String {
         let head = &text[..text.floor_char_boundary(LOOKED_AT)];
@@ -96,7 +119,11 @@ impl Cleaner {
                 let head = &text[..text.floor_char_boundary(LOOKED_AT)];
                 Value::from(self.text(head)).to_string()
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+            Value::Number(number) => match self.redactor.number(number) {
+                Some(mark) => Value::from(mark).to_string(),
+                None => value.to_string(),
+            },
+            Value::Null | Value::Bool(_) => value.to_string(),
             Value::Array(_) | Value::Object(_) => {
                 let json = value.to_string();
                 let head = &json[..json.floor_char_boundary(LOOKED_AT)];
@@ -128,7 +155,28 @@ impl Cleaner {
                 }
                 map.values_mut().for_each(|value| self.json(value));
             }
+            // One that counts something must stay a number.
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A value that somebody else made, in which no field is ours: numbers may
+    /// be secrets there.
+    fn foreign(&self, value: &mut Value) {
+        self.json(value);
+        self.numbers(value);
+    }
+
+    fn numbers(&self, value: &mut Value) {
+        match value {
+            Value::Number(number) => {
+                if let Some(mark) = self.redactor.number(number) {
+                    *value = Value::String(mark);
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.numbers(item)),
+            Value::Object(map) => map.values_mut().for_each(|value| self.numbers(value)),
+            Value::Null | Value::Bool(_) | Value::String(_) => {}
         }
     }
 
@@ -190,6 +238,16 @@ impl Cleaner {
         if let Some(assertion) = &mut failure.assertion {
             assertion.target = target;
         }
+        let error = failure.rpc_error.as_mut().and_then(|e| e.data.as_mut());
+        let params = failure.request.as_mut().and_then(|r| r.params.as_mut());
+        let result = failure.tool_result.as_mut();
+        let structured = result.and_then(|r| r.structured_content.as_mut());
+        let assertion = failure.assertion.iter_mut();
+        let compared = assertion.flat_map(|a| [&mut a.expected, &mut a.actual]);
+        let values = [error, params, structured, failure.server_info.as_mut()];
+        let values = values.into_iter().flatten().chain(compared);
+        let listed = &mut failure.tools_listed;
+        values.chain(listed).for_each(|value| self.numbers(value));
         bound_failure(failure);
     }
 
@@ -209,7 +267,7 @@ impl Cleaner {
                 self.in_place(&mut breach.pointer);
             }
             if let Some(info) = &mut server.server_info {
-                self.json(info);
+                self.foreign(info);
                 bound(info);
             }
         }
@@ -228,7 +286,7 @@ impl Cleaner {
             self.json(declared);
         }
         for answer in record.answers.values_mut() {
-            self.json(answer);
+            self.foreign(answer);
             answer
                 .as_object_mut()
                 .into_iter()
@@ -241,13 +299,34 @@ impl Cleaner {
 /// where it does not.
 fn name_port(text: &str, port: &str) -> Option<String> {
     let is_digit = |c: char| c.is_ascii_digit();
+    name_between(text, port, "${port}", |before, after| {
+        !before.ends_with(is_digit) && !after.starts_with(is_digit)
+    })
+}
+
+/// Whether a folder that stands between these is no part of another's name.
+fn is_path_edge(before: &str, after: &str) -> bool {
+    let of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    // A full stop ends a sentence, or begins an extension.
+    let next = after.strip_prefix('.').unwrap_or(after);
+    !before.ends_with(|c| of_name(c) || c == '.') && !next.starts_with(of_name)
+}
+
+/// The text with `name` for each `value` of which `stands_alone` says so, given
+/// what is before and after it; `None` where there is none.
+fn name_between(
+    text: &str,
+    value: &str,
+    name: &str,
+    stands_alone: impl Fn(&str, &str) -> bool,
+) -> Option<String> {
     let mut named = String::new();
     let mut copied = 0;
-    for (start, _) in text.match_indices(port) {
-        let end = start + port.len();
-        if !text[..start].ends_with(is_digit) && !text[end..].starts_with(is_digit) {
+    for (start, _) in text.match_indices(value) {
+        let end = start + value.len();
+        if stands_alone(&text[..start], &text[end..]) {
             named.push_str(&text[copied..start]);
-            named.push_str("${port}");
+            named.push_str(name);
             copied = end;
         }
     }
@@ -335,7 +414,7 @@ fn bound_text(text: &mut String) {
 mod tests {
     use super::{Cleaner, KEPT, name_port};
     use crate::model::{
-        Assertion, AssertionTarget, Failure, IterationRecord, Phase, PlanIssue, RequestFacts,
+        Assertion, AssertionTarget, Exit, Failure, IterationRecord, Phase, PlanIssue, RequestFacts,
         ToolResult,
     };
     use crate::plan::Scope;
@@ -397,6 +476,57 @@ mod tests {
         ] {
             assert_eq!(name_port(text, "45221").as_deref(), named);
         }
+    }
+
+    #[test]
+    fn the_project_folder_is_named_where_it_is_no_part_of_another_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap().join("app");
+        let link = real.with_file_name("link");
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let scope = |workspace: &std::path::Path| Scope {
+            workspace: workspace.to_owned(),
+            ..Scope::default()
+        };
+        let cleaner = Cleaner::new(Redactor::none(), &scope(&link));
+        for at in [&real, &link] {
+            let at = at.display();
+            let text = format!("file://{at}/a, {at}. {at} {at}s {at}.bak /x{at}/b");
+            assert_eq!(
+                cleaner.portable(&text),
+                format!(
+                    "file://${{workspace}}/a, ${{workspace}}. ${{workspace}} {at}s {at}.bak /x{at}/b"
+                )
+            );
+        }
+        let root = Cleaner::new(Redactor::none(), &scope(std::path::Path::new("/")));
+        assert_eq!(root.portable("/a"), "/a");
+    }
+
+    #[test]
+    fn a_secret_of_digits_is_masked_where_it_is_a_number() {
+        let mut failure = mismatch(json!({"pin": 83712345, "n": 8371, "of": [83712345]}));
+        failure.request = Some(RequestFacts {
+            params: Some(json!({"arguments": {"pin": 83712345}})),
+            ..RequestFacts::default()
+        });
+        failure.tool_result = Some(ToolResult {
+            structured_content: Some(json!(83712345)),
+            ..ToolResult::default()
+        });
+        let failure = cleaned("83712345", failure);
+        assert!(!format!("{failure:?}").contains("83712345"), "{failure:?}");
+        let kept = &failure.assertion.unwrap().actual["n"];
+        assert_eq!(kept, &json!(8371));
+        let exit = Failure {
+            exit: Some(Exit {
+                code: Some(4711),
+                signal: None,
+            }),
+            ..Failure::default()
+        };
+        assert_eq!(cleaned("4711", exit.clone()), exit, "a count is none");
     }
 
     #[test]

@@ -11,7 +11,8 @@ use super::script::Script;
 use super::settings::ExecSettings;
 use super::step::{self, Aftermath, Scene, StepEnd};
 use crate::model::{
-    Because, Event, Failure, Phase, ServerReport, ServerState, StepReport, StepState, ToolInfo,
+    Because, Event, Failure, Phase, RequestFacts, ServerReport, ServerState, StepReport, StepState,
+    ToolInfo,
 };
 use crate::plan::{Request, Server, Step};
 use crate::text::truncate_middle;
@@ -20,9 +21,13 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// How much of a server's stderr a report shows.
 const REPORTED_STDERR: usize = 8 * 1024;
+
+/// How many of a server's tools each failure names, besides its own.
+const TOLD_TOOLS: usize = 50;
 
 /// What is noted of a server that is there already.
 const NOT_OURS: &str = "jelly did not start it: each iteration has a new session with it, and \
@@ -301,7 +306,9 @@ impl Lane {
             let fragile = running.fragile;
             let ran = tokio::select! {
                 ran = async {
-                    refresh(session, step, book, tools, limit).await;
+                    let deadline = Instant::now() + limit;
+                    // Most of the time is for the step itself.
+                    refresh(session, step, book, tools, limit / 2).await;
                     let scene = Scene {
                         board: &self.board,
                         server: &self.server,
@@ -312,6 +319,7 @@ impl Lane {
                         fragile,
                         is_strict: self.checks_wire(),
                         limit,
+                        deadline,
                     };
                     step::run(&scene, subscriptions, step).await
                 } => ran,
@@ -378,14 +386,20 @@ impl Lane {
             let info = session.server_info();
             failure.server_info = (!info.is_null()).then(|| info.clone());
         }
-        failure.tools_listed = running
-            .book
-            .names()
-            .iter()
-            .map(|name| Value::from(name.as_str()))
-            .collect();
+        failure.tools_listed = told_tools(running.book.names(), failure.request.as_ref());
         failure.after_restart = running.deaths + running.restarts > 0;
     }
+}
+
+/// What a failure tells of the server's tools: some, and the one that it is
+/// about if it is among them. All of them, in each of many failures, would be
+/// more than a report can bear.
+fn told_tools(names: &[String], request: Option<&RequestFacts>) -> Vec<Value> {
+    let asked = request.and_then(|request| request.params.as_ref()?.get("name")?.as_str());
+    let (first, others) = names.split_at(names.len().min(TOLD_TOOLS));
+    let asked = others.iter().find(|name| Some(name.as_str()) == asked);
+    let told = first.iter().chain(asked);
+    told.map(|name| Value::from(name.as_str())).collect()
 }
 
 /// Takes a new list of tools in, where the server said that there is one: a
@@ -414,4 +428,26 @@ pub(super) fn shorten(stderr: &str) -> String {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TOLD_TOOLS, told_tools};
+    use crate::model::RequestFacts;
+    use serde_json::json;
+
+    #[test]
+    fn of_many_tools_a_failure_names_some_and_its_own() {
+        let names: Vec<String> = (0..5000).map(|n| format!("t{n}")).collect();
+        let request = |tool: &str| RequestFacts {
+            params: Some(json!({"name": tool})),
+            ..RequestFacts::default()
+        };
+        let told = told_tools(&names, Some(&request("t4000")));
+        assert_eq!(told.len(), TOLD_TOOLS + 1);
+        assert_eq!(told[TOLD_TOOLS], "t4000");
+        assert_eq!(told_tools(&names, Some(&request("none"))).len(), TOLD_TOOLS);
+        assert_eq!(told_tools(&names, Some(&request("t3"))).len(), TOLD_TOOLS);
+        assert_eq!(told_tools(&names[..3], None), ["t0", "t1", "t2"]);
+    }
 }

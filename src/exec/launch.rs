@@ -10,7 +10,7 @@ use crate::plan::{
     Auth, AuthGrant, AuthProof, Command, PackageUse, Scope, Server, Template, Transport, Unresolved,
 };
 use crate::process::{self, CommandSpec};
-use crate::text::redact::{Redactor, looks_secret, show_argv};
+use crate::text::redact::{Redactor, show_argv, show_url, show_value};
 use crate::wire::{Endpoint, Reach, StartFailure};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -178,12 +178,15 @@ impl Preparation<'_> {
             .map(|unresolved| missing_value(&facts, unresolved))
             .chain(self.troubles.iter().map(|trouble| unfit(&facts, trouble)))
             .collect();
-        // What is written in place of a missing value can't be looked up.
-        if failures.is_empty()
-            && let Some(spec) = &spec
-            && let Err(error) = process::check(spec)
+        // A command or folder that is missing too is said in the same go.
+        let looked_up = match failures.is_empty() {
+            true => spec.clone(),
+            false => server.command().and_then(|command| self.known(command)),
+        };
+        if let Some(spec) = looked_up
+            && let Err(error) = process::check(&spec)
         {
-            failures.push(not_startable(&facts, spec, error, self.redactor));
+            failures.push(not_startable(&facts, &spec, error, self.redactor));
         }
         if failures.is_empty()
             && let (Some(Reach::Http(endpoint)), Some(auth)) = (&mut reach, auth)
@@ -258,6 +261,30 @@ impl Preparation<'_> {
         CommandSpec { argv, cwd, env }
     }
 
+    /// What can be looked up of a command whose other words lack a value: what
+    /// is written in place of one can't.
+    fn known(&self, command: &Command) -> Option<CommandSpec> {
+        let text = |template: &Template| template.resolve_str(self.scope, self.server).ok();
+        let first = match (&command.command, command.launched()) {
+            (Some(first), _) => text(first)?,
+            (None, used) => used?.package.launcher()?.to_owned(),
+        };
+        let cwd = match &command.cwd {
+            Some(cwd) => self.project.join(text(cwd)?),
+            None => self.project.to_owned(),
+        };
+        let mut env = Vec::new();
+        if let Some(path) = command.env.get("PATH") {
+            env.push(("PATH".to_owned(), text(path)?));
+        }
+        // This jelly is there.
+        (first != "jelly" || self.jelly.is_none()).then(|| CommandSpec {
+            argv: vec![first],
+            cwd,
+            env,
+        })
+    }
+
     /// The argv and the variables that the plan writes down.
     fn written(&mut self, command: &Command, named: Option<&Template>) -> Spelled {
         let mut argv: Vec<String> = named.iter().map(|first| self.text(first)).collect();
@@ -316,45 +343,16 @@ impl Preparation<'_> {
 /// An argv, and variables by name.
 type Spelled = (Vec<String>, Vec<(String, String)>);
 
-/// A URL as it may be shown: without the user and the password in it, and
-/// without the values of a query that look secret.
+/// A URL as it may be shown.
 pub(super) fn shown_url(url: &str, redactor: &Redactor) -> String {
-    let url = redactor.redact(url);
-    let (url, query) = match url.split_once('?') {
-        Some((url, query)) => (url, Some(query)),
-        None => (&*url, None),
-    };
-    let mut shown = match url.split_once("://") {
-        Some((scheme, rest)) => {
-            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-            format!("{scheme}://{host}{path}")
-        }
-        None => url.to_owned(),
-    };
-    if let Some(query) = query {
-        let pairs: Vec<String> = query
-            .split('&')
-            .map(|pair| match pair.split_once('=') {
-                Some((name, _)) if looks_secret(name) => format!("{name}=[secret]"),
-                Some(_) | None => pair.to_owned(),
-            })
-            .collect();
-        shown.push('?');
-        shown.push_str(&pairs.join("&"));
-    }
-    shown
+    show_url(&redactor.redact(url))
 }
 
 /// Values are shown only where they can't be secret.
 pub(super) fn shown_env(env: &[(String, String)], redactor: &Redactor) -> IndexMap<String, Value> {
     env.iter()
         .map(|(name, value)| {
-            let value = if looks_secret(name) {
-                "[secret]".to_owned()
-            } else {
-                redactor.redact(value).into_owned()
-            };
+            let value = show_value(name, &redactor.redact(value));
             (name.clone(), Value::from(value))
         })
         .collect()
@@ -427,44 +425,22 @@ pub(super) fn not_startable(
     let message = error.text.clone().unwrap_or_default();
     let mut failure = facts.failure(Phase::Config, message);
     let cwd_is_missing = !spec.cwd.is_dir();
+    let first = || {
+        let first = spec.argv.first().map(String::as_str).unwrap_or_default();
+        redactor.redact(first).into_owned()
+    };
     failure.issue = match error.name.as_deref() {
         Some("ENOENT" | "ENOTDIR") if cwd_is_missing => Some(PlanIssue::MissingDirectory {
             path: redactor
                 .redact(&spec.cwd.display().to_string())
                 .into_owned(),
         }),
-        Some("ENOENT" | "ENOTDIR") => Some(PlanIssue::CommandNotFound {
-            command: facts.argv[0].clone(),
-        }),
-        Some("EACCES" | "ENOEXEC" | "EISDIR" | "EPERM") => Some(PlanIssue::NotExecutable {
-            path: facts.argv[0].clone(),
-        }),
+        Some("ENOENT" | "ENOTDIR") => Some(PlanIssue::CommandNotFound { command: first() }),
+        Some("EACCES" | "ENOEXEC" | "EISDIR" | "EPERM") => {
+            Some(PlanIssue::NotExecutable { path: first() })
+        }
         Some(_) | None => None,
     };
     failure.spawn_error = Some(error);
     failure
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shown_url;
-    use crate::text::redact::Redactor;
-
-    #[test]
-    fn a_url_is_shown_without_what_is_secret_in_it() {
-        let redactor = Redactor::new([("KEY", "swordfish")]);
-        for (url, shown) in [
-            ("http://h:1/mcp", "http://h:1/mcp"),
-            ("https://me:pw@h/mcp?a=b", "https://h/mcp?a=b"),
-            ("https://h/swordfish", "https://h/[secret KEY]"),
-            (
-                "https://h/?api_key=abc&x=1",
-                "https://h/?api_key=[secret]&x=1",
-            ),
-            ("https://h/a@b", "https://h/a@b"),
-            ("nothing", "nothing"),
-        ] {
-            assert_eq!(shown_url(url, &redactor), shown);
-        }
-    }
 }

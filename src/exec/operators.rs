@@ -3,7 +3,8 @@
 use super::snapshots;
 use crate::plan::Operator;
 use crate::text::json_type;
-use serde_json::Value;
+use serde_json::{Number, Value};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -92,24 +93,28 @@ pub fn holds(
     Ok(match operator {
         Operator::Equals => same(actual, operand),
         Operator::NotEquals => !same(actual, operand),
+        Operator::Contains if actual.is_string() && operand == "" => {
+            return Err(empty(operator));
+        }
         Operator::Contains => contains(actual, operand),
         Operator::NotContains => !contains(actual, operand),
         Operator::Matches => {
-            let pattern = compiled.pattern(text(operator, operand)?)?;
+            let pattern = compiled.pattern(some_text(operator, operand)?)?;
             pattern.is_match(&as_text(actual))
         }
-        Operator::StartsWith => as_text(actual).starts_with(text(operator, operand)?),
-        Operator::EndsWith => as_text(actual).ends_with(text(operator, operand)?),
+        Operator::StartsWith => as_text(actual).starts_with(some_text(operator, operand)?),
+        Operator::EndsWith => as_text(actual).ends_with(some_text(operator, operand)?),
         Operator::OneOf => operand
             .as_array()
             .ok_or_else(|| wrong(operator, "a list", operand))?
             .iter()
             .any(|choice| same(actual, choice)),
         Operator::Gt | Operator::Ge | Operator::Lt | Operator::Le => {
-            let limit = operand
-                .as_f64()
-                .ok_or_else(|| wrong(operator, "a number", operand))?;
-            as_number(actual).and_then(|number| compare(operator, number, limit)) == Some(true)
+            let Value::Number(limit) = operand else {
+                return Err(wrong(operator, "a number", operand));
+            };
+            let found = as_number(actual).and_then(|number| order(&number, limit));
+            found.and_then(|order| compare(operator, order)) == Some(true)
         }
         Operator::Exists => true,
         Operator::Type => has_type(actual, operand)?,
@@ -124,10 +129,7 @@ pub fn holds(
 #[must_use]
 pub fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Number(x), Value::Number(y)) => {
-            x == y
-                || (x.is_f64() || y.is_f64()) && x.as_f64().is_some_and(|x| y.as_f64() == Some(x))
-        }
+        (Value::Number(x), Value::Number(y)) => order(x, y) == Some(Ordering::Equal),
         (Value::Array(x), Value::Array(y)) => {
             x.len() == y.len() && x.iter().zip(y).all(|(x, y)| same(x, y))
         }
@@ -176,15 +178,41 @@ fn is_part_of(part: &Value, whole: &Value) -> bool {
     }
 }
 
+/// How two numbers stand to each other, no digit of either lost.
+#[must_use]
+pub fn order(a: &Number, b: &Number) -> Option<Ordering> {
+    match (a.as_i128(), b.as_i128()) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        (Some(a), None) => order_mixed(a, b.as_f64()?),
+        (None, Some(b)) => order_mixed(b, a.as_f64()?).map(Ordering::reverse),
+        (None, None) => a.as_f64()?.partial_cmp(&b.as_f64()?),
+    }
+}
+
+fn order_mixed(whole: i128, other: f64) -> Option<Ordering> {
+    // Beyond what any integer of JSON is here, and exact below.
+    const LIMIT: f64 = 1e30;
+    if other.abs() >= LIMIT {
+        return 0.0_f64.partial_cmp(&other);
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a whole number below the limit fits"
+    )]
+    let floor = other.floor() as i128;
+    let by_whole = whole.cmp(&floor);
+    Some(by_whole.then(0.0_f64.partial_cmp(&other.fract().abs())?))
+}
+
 /// `None` for an operator that does not compare numbers.
-fn compare(operator: Operator, number: f64, limit: f64) -> Option<bool> {
+fn compare(operator: Operator, order: Ordering) -> Option<bool> {
     Some(match operator {
-        Operator::Gt => number > limit,
-        Operator::Ge => number >= limit,
-        Operator::Lt => number < limit,
-        Operator::Le => number <= limit,
-        Operator::Equals => number == limit,
-        Operator::NotEquals => number != limit,
+        Operator::Gt => order.is_gt(),
+        Operator::Ge => order.is_ge(),
+        Operator::Lt => order.is_lt(),
+        Operator::Le => order.is_le(),
+        Operator::Equals => order.is_eq(),
+        Operator::NotEquals => order.is_ne(),
         Operator::Contains
         | Operator::NotContains
         | Operator::Matches
@@ -224,17 +252,16 @@ fn has_length(actual: &Value, operand: &Value) -> Result<bool, OperandError> {
         Value::Object(map) => map.len(),
         Value::Null | Value::Bool(_) | Value::Number(_) => return Ok(false),
     };
-    // Lengths are far below 2^52, where f64 is exact.
-    let length = length as f64;
+    let length = Number::from(length);
     match operand {
-        Value::Number(wanted) => Ok(wanted.as_f64() == Some(length)),
+        Value::Number(wanted) => Ok(order(&length, wanted) == Some(Ordering::Equal)),
         Value::Object(bounds) => {
             for (name, bound) in bounds {
                 let operator = Operator::ALL.into_iter().find(|o| o.name() == name);
-                let (Some(operator), Some(bound)) = (operator, bound.as_f64()) else {
+                let (Some(operator), Value::Number(bound)) = (operator, bound) else {
                     return Err(wrong(Operator::Length, "a number or bounds", operand));
                 };
-                match compare(operator, length, bound) {
+                match order(&length, bound).and_then(|order| compare(operator, order)) {
                     Some(true) => {}
                     Some(false) => return Ok(false),
                     None => return Err(wrong(Operator::Length, "a number or bounds", operand)),
@@ -248,10 +275,16 @@ fn has_length(actual: &Value, operand: &Value) -> Result<bool, OperandError> {
     }
 }
 
-fn as_number(value: &Value) -> Option<f64> {
+/// A text counts as the number that it reads as; infinities are none.
+fn as_number(value: &Value) -> Option<Number> {
     match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => Some(number.clone()),
+        Value::String(text) => {
+            let text = text.trim();
+            let whole = text.parse::<i64>().map(Number::from);
+            let whole = whole.or_else(|_| text.parse::<u64>().map(Number::from));
+            whole.ok().or_else(|| Number::from_f64(text.parse().ok()?))
+        }
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     }
 }
@@ -269,6 +302,23 @@ fn text(operator: Operator, operand: &Value) -> Result<&str, OperandError> {
     operand
         .as_str()
         .ok_or_else(|| wrong(operator, "a text", operand))
+}
+
+/// A text that not every text begins with, or ends with, or holds.
+fn some_text(operator: Operator, operand: &Value) -> Result<&str, OperandError> {
+    let text = text(operator, operand)?;
+    match text {
+        "" => Err(empty(operator)),
+        text => Ok(text),
+    }
+}
+
+fn empty(operator: Operator) -> OperandError {
+    OperandError::Type {
+        operator: operator.name(),
+        takes: "a text with something in it, since an empty one holds of any",
+        got: "an empty text",
+    }
 }
 
 fn wrong(operator: Operator, takes: &'static str, operand: &Value) -> OperandError {
@@ -352,6 +402,25 @@ mod tests {
                 !ask(operator, operand.clone(), bad.clone()),
                 "{operator:?} {operand} {bad}"
             );
+        }
+    }
+
+    #[test]
+    fn no_digit_is_lost_in_a_comparison() {
+        let big = 9_007_199_254_740_993_i64;
+        assert!(!ask(Le, json!(big - 1), json!(big)));
+        assert!(ask(Gt, json!(big - 1), json!(big)));
+        assert!(!ask(Le, json!(9_007_199_254_740_992.0), json!(big)));
+        assert!(!ask(Equals, json!(9_007_199_254_740_992.0), json!(big)));
+        assert!(!ask(Le, json!(big - 1), json!(big.to_string())), "a text");
+        assert!(ask(Lt, json!(u64::MAX), json!(u64::MAX - 1)));
+        assert!(ask(Lt, json!(1e300), json!(u64::MAX)));
+        assert!(ask(Gt, json!(-1e300), json!(i64::MIN)));
+        assert!(ask(Lt, json!(-2), json!(-2.5)) && ask(Gt, json!(-3), json!(-2.5)));
+        assert!(ask(Ge, json!(-2), json!(-2.0)) && ask(Ge, json!(2.5), json!(" 2.5 ")));
+        for none in ["inf", "-inf", "NaN", "1e999"] {
+            assert!(!ask(Ge, json!(-5), json!(none)), "{none}");
+            assert!(!ask(Le, json!(5), json!(none)), "{none}");
         }
     }
 

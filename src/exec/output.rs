@@ -157,8 +157,19 @@ pub fn malformed(request: &Request, result: &Value) -> Option<String> {
             return (!fits).then(|| "sent a result without `completion.values`".to_owned());
         }
     };
+    if let Some(flag) = result.get("isError")
+        && !(flag.is_boolean() || flag.is_null())
+    {
+        return Some(format!(
+            "sent a result whose `isError` is of type {} instead of boolean",
+            json_type(flag)
+        ));
+    }
     match result.get(list) {
-        Some(Value::Array(_)) => None,
+        Some(Value::Array(items)) => items
+            .iter()
+            .enumerate()
+            .find_map(|(index, item)| ill_shaped(list, item, index)),
         // Results of 2024-10-07 are still about.
         None if list == "content" && result.get("toolResult").is_some() => None,
         None if list == "content" && result.get("structuredContent").is_some() => None,
@@ -168,6 +179,46 @@ pub fn malformed(request: &Request, result: &Value) -> Option<String> {
         )),
         None => Some(format!("sent a result without `{list}`")),
     }
+}
+
+/// What keeps an item of a result's list from being read: what is not read is
+/// not looked at, and would pass.
+fn ill_shaped(list: &str, item: &Value, index: usize) -> Option<String> {
+    let place = format!("`{list}[{index}]`");
+    let (block, place) = match (list, item.get("content")) {
+        ("messages", Some(content)) => (content, format!("`{list}[{index}].content`")),
+        ("messages", None) if item.is_object() => {
+            return Some(format!("sent a result whose {place} has no `content`"));
+        }
+        _ => (item, place),
+    };
+    let Value::Object(members) = block else {
+        let kind = json_type(block);
+        return Some(format!(
+            "sent a result whose {place} is of type {kind} instead of object"
+        ));
+    };
+    let is = |member: &str, kind: &str| {
+        let due = block.get("type").and_then(Value::as_str) == Some(kind);
+        match members.get(member) {
+            Some(Value::String(_)) => None,
+            None if !due => None,
+            None => Some(format!(
+                "sent a result whose {place} is of type `{kind}` and has no `{member}`"
+            )),
+            Some(other) => Some(format!(
+                "sent a result whose {place} has a `{member}` of type {} instead of string",
+                json_type(other)
+            )),
+        }
+    };
+    let neither = list == "contents" && !["text", "blob"].iter().any(|m| members.contains_key(*m));
+    if neither {
+        return Some(format!(
+            "sent a result whose {place} has neither `text` nor `blob`"
+        ));
+    }
+    is("text", "text")
 }
 
 /// A breach of the tool's own output schema.
@@ -340,6 +391,88 @@ mod tests {
             let reason = breach(&good, &schema).unwrap().reason;
             assert!(reason.contains("output schema can't be used"), "{reason}");
             assert_eq!(schema.unjudged(), None);
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_read_is_a_breach_and_does_not_pass_unseen() {
+        let tool = Request::Tool("t".into());
+        let read = Request::Read("u:x".into());
+        let prompt = Request::Prompt("p".into());
+        let bad = [
+            (
+                &tool,
+                json!({"content": [], "isError": "true"}),
+                "`isError` is of type string",
+            ),
+            (
+                &tool,
+                json!({"toolResult": 1, "isError": 1}),
+                "`isError` is of type",
+            ),
+            (
+                &tool,
+                json!({"content": [{"type": "text", "text": "a"}, "boom"]}),
+                "`content[1]` is of type string",
+            ),
+            (
+                &tool,
+                json!({"content": [null]}),
+                "`content[0]` is of type null",
+            ),
+            (
+                &tool,
+                json!({"content": [{"type": "text", "text": 5}]}),
+                "`content[0]` has a `text` of type",
+            ),
+            (
+                &tool,
+                json!({"content": [{"type": "text"}]}),
+                "`content[0]` is of type `text` and has no `text`",
+            ),
+            (&read, json!({"contents": [5]}), "`contents[0]` is of type"),
+            (
+                &read,
+                json!({"contents": [{"uri": "u:x"}]}),
+                "neither `text` nor `blob`",
+            ),
+            (
+                &prompt,
+                json!({"messages": ["boom"]}),
+                "`messages[0]` is of type string",
+            ),
+            (
+                &prompt,
+                json!({"messages": [{"role": "user"}]}),
+                "`messages[0]` has no `content`",
+            ),
+            (
+                &prompt,
+                json!({"messages": [{"content": "hi"}]}),
+                "`messages[0].content` is of type string",
+            ),
+        ];
+        for (request, result, wanted) in bad {
+            let told = malformed(request, &result).unwrap_or_default();
+            assert!(told.contains(wanted), "{result}: {told}");
+        }
+        let good = [
+            (
+                &tool,
+                json!({"content": [{"type": "image", "data": "x"}], "isError": false}),
+            ),
+            (
+                &tool,
+                json!({"content": [{"type": "resource", "resource": {"uri": "u"}}], "isError": null}),
+            ),
+            (&read, json!({"contents": [{"blob": "eA=="}, {"text": ""}]})),
+            (
+                &prompt,
+                json!({"messages": [{"content": {"type": "text", "text": "d"}}]}),
+            ),
+        ];
+        for (request, result) in good {
+            assert_eq!(malformed(request, &result), None, "{result}");
         }
     }
 

@@ -6,14 +6,13 @@
 //! here, and everything else is left to the crate: a schema with any other
 //! keyword, a value that does not plainly fit, and what is wrong with it.
 
+use super::operators::order;
 use serde_json::{Map, Value};
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 /// Schemas nested deeper than this are not looked into.
 const MAX_DEPTH: usize = 32;
-
-/// Integers up to here are the same as floating-point numbers.
-const EXACT: i64 = 1 << 53;
 
 /// Whether this is a valid schema made of nothing but keywords that
 /// [`fits`] knows. True of a schema only if `jsonschema` compiles it.
@@ -158,20 +157,11 @@ fn length(value: &Value) -> Option<u64> {
     value.as_str().map(|text| text.chars().count() as u64)
 }
 
-/// `a <= b`, where both can be compared without losing digits.
+/// `a <= b`.
 fn is_at_most(a: &Value, b: &Value) -> bool {
-    match (a.as_i64(), b.as_i64()) {
-        (Some(a), Some(b)) => a <= b,
-        _ => exact(a).zip(exact(b)).is_some_and(|(a, b)| a <= b),
-    }
-}
-
-fn exact(number: &Value) -> Option<f64> {
-    match number.as_i64() {
-        Some(integer) if (-EXACT..=EXACT).contains(&integer) => number.as_f64(),
-        Some(_) => None,
-        None if number.is_f64() => number.as_f64(),
-        None => None,
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => order(a, b).is_some_and(Ordering::is_le),
+        (_, _) => false,
     }
 }
 

@@ -11,6 +11,7 @@ use super::settings::ExecSettings;
 use super::step::StepEnd;
 use crate::model::{Because, Event, Failure, IterationRecord, Phase, StepReport, StepState};
 use crate::plan::{Plan, Scope};
+use crate::process::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
 use std::rc::Rc;
@@ -51,7 +52,7 @@ pub async fn execute(
         index: iteration.index,
         steps: selected.len(),
     });
-    let tmp = match tempfile::Builder::new().prefix("jelly-").tempdir() {
+    let tmp = match Scratch::new() {
         Ok(tmp) => tmp,
         Err(error) => return without_tmp(plan, &error),
     };

@@ -6,7 +6,7 @@ use crate::model::Era;
 use crate::plan::{ListKind, Step};
 use crate::wire::{self, CancelEnd, Reply, ReplyOutcome, Session};
 use serde_json::json;
-use std::time::Duration;
+use tokio::time::Instant;
 
 /// What came of it.
 pub struct Sent {
@@ -27,28 +27,33 @@ impl From<Turn> for Sent {
     }
 }
 
-/// Sends what the step is about, and waits for the end of it. Where something
-/// else has to be sent first and goes wrong, `ready` is that.
+/// Sends what the step is about, and waits for the end of it until `deadline`.
+/// Where something else has to be sent first and goes wrong, `ready` is that;
+/// the time that it takes is the step's.
 pub async fn send(
     session: &Session,
     subscriptions: &mut Subscriptions,
     step: &Step,
     ready: &mut Ready,
-    limit: Duration,
+    deadline: Instant,
 ) -> Sent {
+    let begun = Instant::now();
+    let left = || deadline.saturating_duration_since(Instant::now());
     if let (Some(level), Era::Legacy) = (step.log_level, session.era()) {
         let params = json!({ "level": level.name() });
         let reply = session
-            .request("logging/setLevel", params.clone(), limit)
+            .request("logging/setLevel", params.clone(), left())
             .await;
         if !matches!(reply.outcome, ReplyOutcome::Answered(_)) {
             ready.is_now("logging/setLevel", params);
             return Turn::from(reply).into();
         }
     }
+    let before = begun.elapsed();
+    let limit = left();
     let method = ready.method();
     let params = ready.params.clone();
-    let reply = match &ready.sends {
+    let mut reply = match &ready.sends {
         Sends::List(kind) => session.list(wire_kind(*kind), params, limit).await,
         Sends::Raw(bytes) => session.send_raw(bytes, limit).await,
         Sends::Subscribe { uris, filter } => {
@@ -62,7 +67,8 @@ pub async fn send(
         Sends::Request => match step.cancel {
             Some(cancel) => {
                 let times = (cancel.after, cancel.quiet_for);
-                let (reply, end) = session.cancelled(method, params, times, step.bare).await;
+                let (mut reply, end) = session.cancelled(method, params, times, step.bare).await;
+                reply.elapsed += before;
                 return Sent {
                     reply,
                     cancel: Some(end),
@@ -73,6 +79,7 @@ pub async fn send(
             None => session.request(method, params, limit).await,
         },
     };
+    reply.elapsed += before;
     Turn::from(reply).into()
 }
 

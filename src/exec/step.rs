@@ -99,8 +99,10 @@ pub struct Scene<'a> {
     pub fragile: bool,
     /// The server is held to every word of the specification.
     pub is_strict: bool,
-    /// For the step's request.
+    /// For all that the step sends.
     pub limit: Duration,
+    /// When that has run out.
+    pub deadline: Instant,
 }
 
 /// The first revision with `structuredContent`; revisions are dates, and
@@ -128,7 +130,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
         book,
         script,
         ladder,
-        limit,
+        deadline,
         ..
     } = *scene;
     // What the server wrote has nothing to do with a plan that can't be meant.
@@ -159,7 +161,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     let mark = session.stderr().mark();
     let heard_before = session.notice_count();
     script.begin(std::mem::take(&mut ready.answers));
-    let sent = send(session, subscriptions, step, &mut ready, limit).await;
+    let sent = send(session, subscriptions, step, &mut ready, deadline).await;
     board.keep_answer(step, &sent.reply.outcome);
     // What is cancelled has no output.
     let tool = ready.tool.as_deref().filter(|_| step.cancel.is_none());

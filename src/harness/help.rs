@@ -244,10 +244,11 @@ fn tainted(taint: Taint, context: &HelpContext<'_>) -> HelpProblem {
             ],
         ),
         Taint::PlanTampered => (
-            "The hook refine_code changed the plan, so nothing that was measured counts",
-            "the plan file had other bytes after the hook than before it",
+            "The hook refine_code changed what the plan expects, so nothing that was measured counts",
+            "the plan file, or a snapshot that it names, had other bytes after the hook than before it",
             vec![
-                "let refine_code change the code only; what changes plans is fix_tests".to_owned(),
+                "let refine_code change the code only; what changes plans and snapshots is fix_tests, or a \
+                 person".to_owned(),
                 format!("$ git diff -- {}", context.plan_word()),
             ],
         ),

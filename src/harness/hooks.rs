@@ -2,7 +2,7 @@
 
 use crate::model::{Exit, HookReport, Track};
 use crate::process::{Capture, CommandSpec, ExitBoundReader, Process, spawn};
-use crate::text::redact::{Redactor, StreamRedactor};
+use crate::text::redact::{Redactor, StreamRedactor, show_argv};
 use crate::text::{human_duration, truncate_middle};
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -70,6 +70,14 @@ pub fn succeeded(report: &HookReport) -> bool {
     report.error.is_none() && report.exit.as_ref().is_some_and(|e| e.code == Some(0))
 }
 
+/// A hook's argv as reports may show it.
+pub(super) fn shown(argv: &[String], redactor: &Redactor) -> Vec<String> {
+    let argv = show_argv(argv);
+    argv.iter()
+        .map(|arg| redactor.redact(arg).into_owned())
+        .collect()
+}
+
 /// Runs hooks as commands in the project folder; no shell.
 #[derive(Debug, Clone)]
 pub struct CommandHooks {
@@ -82,11 +90,7 @@ impl HookRunner for CommandHooks {
         let started = Instant::now();
         let mut report = HookReport {
             hook: call.hook.name().to_owned(),
-            argv: call
-                .argv
-                .iter()
-                .map(|arg| self.redactor.redact(arg).into_owned())
-                .collect(),
+            argv: shown(call.argv, &self.redactor),
             exit: None,
             error: None,
             stdout: String::new(),

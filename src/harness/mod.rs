@@ -37,7 +37,7 @@ pub use hooks::{CommandHooks, Hook, HookCall, HookRunner, succeeded};
 pub use judge::Judged;
 pub use memory::{Revision, Tried};
 pub use real_fs::RealFs;
-pub use revision::step_facts;
+pub use revision::{Beside, StoredSnapshots, step_facts};
 pub use run::{Outcome, run};
 pub use seen::{Observation, Policy, Seen, StepFacts};
 pub use settings::{LoopSettings, ReportSink, Surroundings};

@@ -6,17 +6,31 @@ use crate::plan::{
     Answer, Command, CompletionOf, Give, ListKind, Plan, Predicate, Raw, Redaction, Request,
     Server, Step, Transport,
 };
+use crate::text::redact::looks_secret;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Of every snapshot that a plan names, the digest of what is stored for it;
+/// none where nothing is.
+pub type StoredSnapshots = BTreeMap<String, Option<String>>;
+
+/// What a plan expects that its own text does not say.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside<'a> {
+    pub snapshots: &'a StoredSnapshots,
+    /// What `${env:…}` reads.
+    pub env: &'a BTreeMap<String, String>,
+}
 
 /// The facts of every step, by id.
 ///
 /// Places in the file don't count, since an edit elsewhere shifts them; nor do
 /// time limits, since what a server answers does not depend on how long one
-/// would have waited.
+/// would have waited. What is expected counts wherever it stands, but for
+/// secrets, of which nothing is to be kept.
 #[must_use]
-pub fn step_facts(plan: &Plan) -> BTreeMap<String, StepFacts> {
+pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts> {
     let mut known: BTreeMap<String, StepFacts> = BTreeMap::new();
     let mut vars = Print::default();
     for (name, value) in &plan.vars {
@@ -35,6 +49,7 @@ pub fn step_facts(plan: &Plan) -> BTreeMap<String, StepFacts> {
             print.number(*server);
         });
         add_step(step, &mut print);
+        add_beside(plan, step, beside, &mut print);
         let mut steps = BTreeSet::from([step.id.clone()]);
         let mut servers = BTreeSet::from([step.server.clone()]);
         // A step captures only from steps before it, so those are known.
@@ -152,6 +167,28 @@ fn add_step(step: &Step, print: &mut Print) {
     }
     if step.bare {
         print.text("bare");
+    }
+}
+
+/// Nothing for a step whose expectations say all themselves.
+fn add_beside(plan: &Plan, step: &Step, beside: Beside<'_>, print: &mut Print) {
+    for name in plan.expected_snapshots(step) {
+        let stored = beside.snapshots.get(name).and_then(Option::as_ref);
+        print
+            .text("stored")
+            .text(name)
+            .maybe(stored, |print, digest| {
+                print.text(digest);
+            });
+    }
+    let told = plan.expected_env(step);
+    for name in told.iter().filter(|name| !looks_secret(name)) {
+        print
+            .text("env")
+            .text(name)
+            .maybe(beside.env.get(name), |print, value| {
+                print.text(value);
+            });
     }
 }
 
@@ -299,9 +336,9 @@ fn add_command(command: &Command, print: &mut Print) {
 
 #[cfg(test)]
 mod tests {
-    use super::step_facts;
-    use crate::plan::{PlanSource, load};
-    use std::collections::BTreeSet;
+    use super::{Beside, StepFacts, StoredSnapshots};
+    use crate::plan::{Plan, PlanSource, load};
+    use std::collections::{BTreeMap, BTreeSet};
 
     const PLAN: &str = r#"version: 1
 vars: { v: 1 }
@@ -313,6 +350,29 @@ steps:
   - { id: b, server: two, tool: t, args: { n: "${got}" }, expect: { text: { contains: hi } } }
   - { id: c, server: two, tool: t, expect: { json: [ { path: "$.y", equals: 1 } ] } }
 "#;
+
+    fn step_facts(plan: &Plan) -> BTreeMap<String, StepFacts> {
+        facts_beside(plan, &[], &[])
+    }
+
+    /// With these digests of snapshots, and these variables.
+    fn facts_beside(
+        plan: &Plan,
+        snapshots: &[(&str, &str)],
+        env: &[(&str, &str)],
+    ) -> BTreeMap<String, StepFacts> {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let snapshots: StoredSnapshots = snapshots
+            .iter()
+            .map(own)
+            .map(|(name, digest)| (name, Some(digest)))
+            .collect();
+        let beside = Beside {
+            snapshots: &snapshots,
+            env: &env.iter().map(own).collect(),
+        };
+        super::step_facts(plan, beside)
+    }
 
     /// Ids of the steps that rest on something else after the change.
     fn changed(from: &str, to: &str) -> Vec<String> {
@@ -413,5 +473,45 @@ steps:
         assert_eq!(facts["b"].servers, set(&["one", "two"]));
         assert_eq!(facts["c"].steps, set(&["c"]));
         assert_eq!(facts["c"].servers, set(&["two"]));
+    }
+
+    #[test]
+    fn what_is_expected_counts_wherever_it_stands() {
+        const PLAN: &str = r#"version: 1
+vars: { want: "${env:WANT}" }
+servers:
+  s: { command: srv, env: { HOME: "${env:HOME}" } }
+steps:
+  - { id: a, server: s, tool: t, expect: { text: { snapshot: x } } }
+  - { id: b, server: s, tool: t, args: { home: "${env:HOME}" }, expect: { text: { equals: "${want}" } } }
+  - { id: c, server: s, tool: t, expect: { text: { contains: "${secret:PIN}${env:API_TOKEN}" } } }
+  - { id: d, server: s, tool: t }
+"#;
+        let plan = load(PlanSource {
+            path: "plan.yaml".into(),
+            text: PLAN.into(),
+            variant: None,
+        })
+        .unwrap();
+        let env = [
+            ("WANT", "1"),
+            ("HOME", "/h"),
+            ("PIN", "1"),
+            ("API_TOKEN", "1"),
+        ];
+        let before = facts_beside(&plan, &[("x", "1")], &env);
+        let changed = |snapshots: &[(&str, &str)], env: &[(&str, &str)]| -> Vec<String> {
+            let after = facts_beside(&plan, snapshots, env);
+            let ids = before.keys().cloned();
+            ids.filter(|id| before[id].revision != after[id].revision)
+                .collect()
+        };
+        assert_eq!(changed(&[("x", "2")], &env), ["a"], "another text");
+        assert_eq!(changed(&[], &env), ["a"], "none");
+        let wanted = [&[("WANT", "2")], &env[1..]].concat();
+        assert_eq!(changed(&[("x", "1")], &wanted), ["b"], "by a variable");
+        let others = [("WANT", "1"), ("HOME", "/g"), ("PIN", "2")];
+        let same: Vec<String> = Vec::new();
+        assert_eq!(changed(&[("x", "1")], &others), same);
     }
 }

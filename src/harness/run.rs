@@ -6,7 +6,7 @@ use super::assemble;
 use super::decide::{Action, Decision, LoopState};
 use super::executor::{Executor, IterationContext};
 use super::hooks::{Hook, HookRunner};
-use super::revision::step_facts;
+use super::revision::{Beside, step_facts};
 use super::seen::{Observation, Policy, Seen, StepFacts};
 use super::settings::{LoopSettings, Surroundings};
 use super::standing::Standings;
@@ -30,6 +30,8 @@ pub struct Outcome {
     /// With the repairs that were applied; equal to the user's without any.
     pub final_plan: Plan,
     pub ending: Ending,
+    /// What the steps of the last iteration rested on, by id.
+    pub steps: BTreeMap<String, StepFacts>,
 }
 
 /// Runs a plan in the loop until it passes, fails, or needs help.
@@ -65,7 +67,8 @@ pub(super) struct Run<'a, E, H> {
     pub(super) new_ports_for: BTreeSet<String>,
     pub(super) course: Course,
     pub(super) last: Standings,
-    pub(super) warnings: Vec<String>,
+    /// What the steps of the last iteration rested on.
+    pub(super) steps: BTreeMap<String, StepFacts>,
     pub(super) passed_over: Vec<PassedOver>,
 }
 
@@ -101,7 +104,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 test_side: false,
                 code: false,
             },
-            warnings: Vec::new(),
+            steps: BTreeMap::new(),
             passed_over: Vec::new(),
             settings,
             around,
@@ -123,12 +126,18 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             quarantined: &self.quarantined,
             new_ports_for: &self.new_ports_for,
         };
+        // Before it runs, since it is what the answers are held against.
+        let snapshots = (self.around.stored)(&self.plan);
         let (record, steps) =
             tokio::join!(self.around.executor.execute(&self.plan, &context), async {
                 // By then the servers are started, and what they take to
                 // answer is time that would only be waited.
                 tokio::task::yield_now().await;
-                step_facts(&self.plan)
+                let beside = Beside {
+                    snapshots: &snapshots,
+                    env: &self.settings.env,
+                };
+                step_facts(&self.plan, beside)
             });
         self.new_ports_for.clear();
         self.course.interrupted = record.interrupted;
@@ -158,7 +167,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             report: Box::new(report.clone()),
         });
         self.iterations.push(report);
-        match &decision.action {
+        let goes_on = match &decision.action {
             Action::Stop => {
                 let out_of_time = Instant::now() >= self.deadline;
                 if out_of_time && !decision.standings.green {
@@ -172,7 +181,9 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             }
             Action::FixTests => self.hook(Hook::FixTests, &mut pass).await,
             Action::RefineCode => self.hook(Hook::RefineCode, &mut pass).await,
-        }
+        };
+        self.steps = pass.steps;
+        goes_on
     }
 
     /// Diagnoses each failure and finds what could mend it.
@@ -378,10 +389,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
 
     pub(super) fn warn(&mut self, message: &str) {
         let message = self.settings.redactor.redact(message).into_owned();
-        self.emit(Event::Warning {
-            message: message.clone(),
-        });
-        self.warnings.push(message);
+        self.around.warnings.warn(message);
     }
 }
 

@@ -3,22 +3,48 @@
 use super::apply;
 use super::bundle;
 use super::executor::Executor;
-use super::hooks::{Hook, HookCall, HookRunner, succeeded};
+use super::hooks::{Hook, HookCall, HookRunner, shown, succeeded};
+use super::revision::StoredSnapshots;
 use super::run::{Pass, Run};
 use super::verdict::Taint;
 use crate::model::{Event, HookReport};
-use crate::plan::PlanSource;
+use crate::plan::{Plan, PlanSource};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use tokio::time::Instant;
 
-const TAMPERED: &str = "the hook refine_code changed the plan file: the run stops, since the plan is what the code is measured by";
+/// So many steps that lost something are named.
+const SHOWN: usize = 10;
+
+/// What a plan expects lies in its file and in its snapshots.
+struct Yardstick {
+    plan: Option<Vec<u8>>,
+    snapshots: StoredSnapshots,
+}
+
+impl Yardstick {
+    /// What is another one after, in words.
+    fn changed_to(&self, after: &Self) -> Option<String> {
+        if self.plan != after.plan {
+            return Some("the plan file".to_owned());
+        }
+        let names: BTreeSet<&String> = self
+            .snapshots
+            .keys()
+            .chain(after.snapshots.keys())
+            .collect();
+        let mut names = names.into_iter();
+        let changed = names.find(|name| self.snapshots.get(*name) != after.snapshots.get(*name))?;
+        Some(format!("the snapshot `{changed}`"))
+    }
+}
 
 impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     /// Runs a hook and takes its effect in; says whether the run goes on.
     pub(super) async fn hook(&mut self, hook: Hook, pass: &mut Pass) -> bool {
         self.publish_progress();
-        let on_disk = |run: &Self| std::fs::read(&run.original.path).ok();
-        let before = on_disk(self);
+        let before = self.yardstick();
         let Some(report) = self.call(hook).await else {
             return false;
         };
@@ -27,10 +53,15 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         if let Some(last) = self.iterations.last_mut() {
             last.action.hook = Some(report);
         }
-        if hook == Hook::RefineCode && before != on_disk(self) {
+        if hook == Hook::RefineCode
+            && let Some(what) = before.changed_to(&self.yardstick())
+        {
             self.course.tainted = Some(Taint::PlanTampered);
-            self.amend("the hook changed the plan, which it must not");
-            self.warn(TAMPERED);
+            self.amend(&format!("the hook changed {what}, which it must not"));
+            self.warn(&format!(
+                "the hook refine_code changed {what}: the run stops, since that is what the \
+                 code is measured by"
+            ));
             return false;
         }
         if !went_well {
@@ -47,6 +78,14 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         };
         self.publish_progress();
         usable && self.in_time()
+    }
+
+    /// What the code is measured by, as it is on disk now.
+    fn yardstick(&self) -> Yardstick {
+        Yardstick {
+            plan: std::fs::read(&self.original.path).ok(),
+            snapshots: (self.around.stored)(&self.plan),
+        }
     }
 
     /// A hook that changed nothing ends its track and costs no iteration: the
@@ -80,10 +119,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         .unwrap_or_default();
         self.emit(Event::HookStarted {
             hook: hook.name().to_owned(),
-            argv: argv
-                .iter()
-                .map(|arg| self.settings.redactor.redact(arg).into_owned())
-                .collect(),
+            argv: shown(argv, &self.settings.redactor),
         });
         let bundle = bundle::bundle(
             hook,
@@ -124,6 +160,10 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             });
         match plan {
             Ok(plan) => {
+                self.learn_secrets(&plan);
+                if let Some(lost) = lost(&self.plan, &plan) {
+                    self.warn(&format!("fix_tests took expectations away: {lost}"));
+                }
                 if self.plan.source.text != self.original.text {
                     self.warn("the plan was read again after fix_tests; the repairs made in memory were dropped");
                 }
@@ -140,5 +180,52 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
                 false
             }
         }
+    }
+
+    /// Before anything of the plan is shown. What the hook itself has printed
+    /// is kept already.
+    fn learn_secrets(&mut self, plan: &Plan) {
+        let settings = self.settings;
+        settings.redactor.learn(plan.hidden(&settings.env));
+        let hook = self
+            .iterations
+            .last_mut()
+            .and_then(|i| i.action.hook.as_mut());
+        for text in hook.into_iter().flat_map(|hook| {
+            let output = [&mut hook.stdout, &mut hook.stderr];
+            output
+                .into_iter()
+                .chain(&mut hook.error)
+                .chain(&mut hook.argv)
+        }) {
+            if let Cow::Owned(shown) = settings.redactor.redact(text) {
+                *text = shown;
+            }
+        }
+    }
+}
+
+/// The steps that `after` lacks, and those of which it expects less: whoever
+/// wrote it may do that, and whoever reads the report should know.
+fn lost(before: &Plan, after: &Plan) -> Option<String> {
+    let expected: BTreeMap<&str, usize> = after
+        .all_steps()
+        .map(|step| (step.id.as_str(), step.expect.predicates().count()))
+        .collect();
+    let lost: Vec<String> = before
+        .all_steps()
+        .filter_map(|step| match expected.get(step.id.as_str()) {
+            None => Some(format!("step {} is gone", step.id)),
+            Some(&left) if left < step.expect.predicates().count() => {
+                Some(format!("step {} expects less", step.id))
+            }
+            Some(_) => None,
+        })
+        .collect();
+    let more = lost.len().saturating_sub(SHOWN);
+    match lost.len() {
+        0 => None,
+        1..=SHOWN => Some(lost.join(", ")),
+        _ => Some(format!("{}, and {more} more", lost[..SHOWN].join(", "))),
     }
 }

@@ -50,7 +50,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             let mut problems = help_summary.iter().flat_map(|help| &help.problems);
             problems.any(|problem| problem.tried.contains(told))
         };
-        let mut warnings = self.warnings.clone();
+        let mut warnings = self.around.warnings.all();
         let passed_over = self.passed_over.iter();
         let passed_over = passed_over.map(|p| self.settings.redactor.redact(&p.told).into_owned());
         warnings.extend(passed_over.filter(|told| !tried(told)));
@@ -86,10 +86,10 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     pub(super) fn finish(mut self) -> Outcome {
         let mut ending = conclude(self.last, &self.course);
         let mut report = self.conclusion(&ending);
-        let warned = self.warnings.len();
+        let warned = self.around.warnings.all().len();
         self.publish(&report);
         let reconsidered = conclude(self.last, &self.course);
-        if reconsidered != ending || warned != self.warnings.len() {
+        if reconsidered != ending || warned != self.around.warnings.all().len() {
             ending = reconsidered;
             report = self.conclusion(&ending);
         }
@@ -98,6 +98,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             original: self.original,
             final_plan: Rc::unwrap_or_clone(self.plan),
             ending,
+            steps: self.steps,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a run is told, and the world it acts in.
 
-use crate::model::{Budgets, Diagnosis, EventSink, Failure, RunReport};
+use super::revision::StoredSnapshots;
+use crate::model::{Budgets, Diagnosis, EventSink, Failure, RunReport, Warnings};
 use crate::plan::{Hooks, Plan, Scope};
 use crate::repair::FsFacts;
 use crate::text::redact::Redactor;
@@ -91,6 +92,10 @@ pub struct Surroundings<'a, E, H> {
     pub diagnose: &'a dyn Fn(&Failure) -> Diagnosis,
     pub fs: &'a dyn FsFacts,
     pub events: EventSink,
+    /// All in it stand in the reports, whoever warned.
+    pub warnings: Warnings,
+    /// What is stored now for the snapshots of a plan.
+    pub stored: &'a dyn Fn(&Plan) -> StoredSnapshots,
     /// Gets the report so far after every iteration, and the final one in the
     /// end; with it the text of the plan where repairs have changed it. A
     /// failure to write it is remembered: such a run is never green.

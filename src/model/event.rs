@@ -76,3 +76,38 @@ pub enum Event {
 
 /// Where events go. Called on the runtime's thread; must not block.
 pub type EventSink = std::rc::Rc<dyn Fn(Event)>;
+
+/// Where warnings go: each is told at once, and kept for the reports. All
+/// clones keep the same ones.
+#[derive(Clone)]
+pub struct Warnings {
+    events: EventSink,
+    said: std::rc::Rc<std::cell::RefCell<Vec<String>>>,
+}
+
+impl Warnings {
+    /// That tells them to `events`.
+    #[must_use]
+    pub fn new(events: EventSink) -> Self {
+        Self {
+            events,
+            said: std::rc::Rc::default(),
+        }
+    }
+
+    /// Warns, but of the same thing only once.
+    pub fn warn(&self, message: String) {
+        let mut said = self.said.borrow_mut();
+        if !said.contains(&message) {
+            said.push(message.clone());
+            drop(said);
+            (self.events)(Event::Warning { message });
+        }
+    }
+
+    /// All that was warned of, in order.
+    #[must_use]
+    pub fn all(&self) -> Vec<String> {
+        self.said.borrow().clone()
+    }
+}

@@ -370,7 +370,8 @@ pub struct Failure {
     /// The answer of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_result: Option<ToolResult>,
-    /// The tools of the server, as it lists them.
+    /// The tools of the server, as it lists them: of many the first, and the
+    /// one that was called.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools_listed: Vec<Value>,
     /// What the server says of itself.

@@ -33,7 +33,7 @@ pub use doctor::{
     FindingLevel, Lint,
 };
 pub use era::{Era, REVISIONS};
-pub use event::{Event, EventSink};
+pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Signal, Verdict};
 pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, Outcome, Phase, PlanIssue, RequestFacts,

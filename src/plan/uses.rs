@@ -2,11 +2,12 @@
 
 use super::template::{Part, Template, each_reference};
 use super::{
-    Answer, Expect, Plan, Predicate, Raw, Request, Server, Step, Transport, has_reference,
+    Answer, Expect, Operator, Plan, Predicate, Raw, Request, Server, Step, Transport, has_reference,
 };
 use crate::text::close_names;
+use crate::text::redact::holds_secret;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A step whose server the plan does not define.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +59,75 @@ impl Plan {
             | Part::Port(_)
             | Part::Name(_) => None,
         })
+    }
+
+    /// The environment variables that the plan reads and whose values must
+    /// never be shown: secrets, and what `${env:…}` reads and looks like one.
+    pub fn hidden<'e>(
+        &self,
+        env: &'e BTreeMap<String, String>,
+    ) -> impl Iterator<Item = (&'e String, &'e String)> {
+        let read = self.env_names();
+        let secrets = self.secret_names();
+        env.iter().filter(move |(name, value)| {
+            secrets.contains(name) || (read.contains(name) && holds_secret(name, value))
+        })
+    }
+
+    /// The names of all stored texts that steps are held against, each once,
+    /// sorted.
+    #[must_use]
+    pub fn snapshot_names(&self) -> BTreeSet<String> {
+        let names = self
+            .all_steps()
+            .flat_map(|step| self.expected_snapshots(step));
+        names.map(str::to_owned).collect()
+    }
+
+    /// The names of the stored texts that `step` is held against.
+    pub fn expected_snapshots<'p>(&'p self, step: &'p Step) -> impl Iterator<Item = &'p str> {
+        self.expected(step)
+            .filter(|predicate| predicate.operator == Operator::Snapshot)
+            .filter_map(|predicate| predicate.operand.as_str())
+    }
+
+    /// All that is expected while `step` runs: of its answer, and of what its
+    /// server asks meanwhile.
+    fn expected<'p>(&'p self, step: &'p Step) -> impl Iterator<Item = &'p Predicate> {
+        let server = self.servers.get(&step.server);
+        let asked = server.into_iter().flat_map(|server| &server.answers);
+        let asked = asked.chain(&step.answers).flat_map(Answer::predicates);
+        step.expect.predicates().chain(asked)
+    }
+
+    /// The names of the environment variables on whose values it depends what
+    /// `step` expects, by the plan's own variables too; each once, sorted.
+    #[must_use]
+    pub fn expected_env(&self, step: &Step) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let mut vars: Vec<String> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut note = |part: &Part, vars: &mut Vec<String>| match part {
+            Part::Env(name) => {
+                names.insert(name.clone());
+            }
+            Part::Name(name) if seen.insert(name.clone()) => vars.push(name.clone()),
+            Part::Name(_)
+            | Part::Text(_)
+            | Part::Workspace
+            | Part::Tmp
+            | Part::Secret(_)
+            | Part::Port(_) => {}
+        };
+        for predicate in self.expected(step) {
+            each_reference(&predicate.operand, &mut |part| note(part, &mut vars));
+        }
+        while let Some(name) = vars.pop() {
+            if let Some(value) = self.vars.get(&name) {
+                each_reference(value, &mut |part| note(part, &mut vars));
+            }
+        }
+        names
     }
 
     /// The servers that need a free port, each once, sorted.

@@ -9,13 +9,15 @@
 //! started (`exec`, `harness`). What differs between Linux and other unixes
 //! stands in `linux/` and `other.rs`, chosen here and nowhere else.
 //!
-//! Beside it: [`lock_beside`], at which processes that are nobody's children wait
+//! Beside it: [`Scratch`], a temporary folder that is gone as surely, and
+//! [`lock_beside`], at which processes that are nobody's children wait
 //! for each other.
 
 mod drain;
 mod exit;
 mod lock;
 mod lookup;
+mod scratch;
 mod shutdown;
 mod spawn;
 mod stderr;
@@ -37,6 +39,7 @@ pub use drain::{DRAIN_MAX, DRAIN_QUIET, ExitBoundReader};
 pub use exit::ExitWatch;
 pub use lock::{Held, LockError, lock_beside};
 pub use lookup::check;
+pub use scratch::{Scratch, clear_scratch};
 pub use shutdown::{How, Shutdown, sweep_orphans};
 pub use spawn::{Capture, CommandSpec, Process, spawn};
 pub use stderr::{Mark, StderrHandle};

@@ -9,9 +9,14 @@ use std::io;
 /// The terminal of stdin, as long as this lives, in the hands of this
 /// process's own group: only the group in front may read from it, and that is
 /// the supervisor's.
+///
+/// Ctrl-Z does nothing meanwhile: it would stop this process alone, and the
+/// shell, which waits for the supervisor, would not take the terminal back.
 #[derive(Debug)]
 pub struct Terminal {
     before: Pid,
+    /// What Ctrl-Z did.
+    suspension: libc::sighandler_t,
 }
 
 impl Terminal {
@@ -24,8 +29,13 @@ impl Terminal {
         if before == getpgrp() || before != supervisors {
             return None;
         }
+        // SAFETY: only the disposition of one signal is changed; it is changed
+        // back when this is dropped.
+        let suspension = unsafe { libc::signal(libc::SIGTSTP, libc::SIG_IGN) };
+        // From here on it is changed back, whatever comes.
+        let terminal = Self { before, suspension };
         hand_to(getpgrp()).ok()?;
-        Some(Self { before })
+        Some(terminal)
     }
 }
 
@@ -33,6 +43,8 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         // A terminal that is gone belongs to nobody.
         let _ = hand_to(self.before);
+        // SAFETY: sets a disposition that was in force before.
+        unsafe { libc::signal(libc::SIGTSTP, self.suspension) };
     }
 }
 

@@ -33,6 +33,8 @@ pub enum ReportError {
     Create { path: PathBuf, source: io::Error },
     #[error("write {}", path.display())]
     Write { path: PathBuf, source: io::Error },
+    #[error("remove {}", path.display())]
+    Remove { path: PathBuf, source: io::Error },
     #[error("render {what}")]
     Render {
         what: &'static str,
@@ -354,6 +356,23 @@ impl ReportDir {
         let file = format!("{}.snap.new", file_name(name));
         replace(&folder, &file, format!("{text}\n").as_bytes())?;
         Ok(format!("snapshots/{file}"))
+    }
+
+    /// Takes back what was proposed for the snapshot `name`.
+    ///
+    /// # Errors
+    /// The proposal can't be removed.
+    pub fn withdraw_snapshot(&self, name: &str) -> Result<(), ReportError> {
+        let folder = self.path.join("snapshots");
+        for ending in ["new", "sha256"] {
+            let path = folder.join(format!("{}.snap.{ending}", file_name(name)));
+            if let Err(source) = fs::remove_file(&path)
+                && source.kind() != io::ErrorKind::NotFound
+            {
+                return Err(ReportError::Remove { path, source });
+            }
+        }
+        Ok(())
     }
 
     /// Where a recording goes.

@@ -6,11 +6,13 @@
 use super::connection::Connection;
 use super::era::Version;
 use super::exchange::{Life, Outgoing};
+use super::frame::MAX_LINE_BYTES;
 use super::reply::ReplyOutcome;
 use crate::model::ToolInfo;
 use crate::text::json_type;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::io::{self, Write};
 use tokio::time::Instant;
 
 /// More pages than this are a circle with changing cursors.
@@ -34,6 +36,23 @@ impl ListKind {
             Self::ResourceTemplates => "resources/templates/list",
             Self::Prompts => "prompts/list",
         }
+    }
+
+    /// What names an item, and how one without it is called.
+    fn identity(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Tools => ("name", "a tool without a name"),
+            Self::Resources => ("uri", "a resource without a uri"),
+            Self::ResourceTemplates => ("uriTemplate", "a resource template without a uriTemplate"),
+            Self::Prompts => ("name", "a prompt without a name"),
+        }
+    }
+
+    /// The first item that lacks it.
+    fn nameless(self, items: &[Value]) -> Option<usize> {
+        let (member, _) = self.identity();
+        let named = |item: &Value| item.get(member).is_some_and(Value::is_string);
+        items.iter().position(|item| !named(item))
     }
 
     /// The member of the result that holds the items.
@@ -62,6 +81,7 @@ pub(super) async fn list_all(
     let mut whole: Option<Value> = None;
     let mut items: Vec<Value> = Vec::new();
     let mut cursors: HashSet<String> = HashSet::new();
+    let mut size = 0;
     let mut params = params;
     loop {
         let request = Outgoing {
@@ -101,6 +121,20 @@ pub(super) async fn list_all(
             }
             None => return broken(format!("answered `{method}` without `{}`", kind.key())),
         };
+        if !cursors.is_empty() || page.get("nextCursor").is_some() {
+            size += size_of(&found);
+        }
+        if size > MAX_LINE_BYTES {
+            return broken(format!(
+                "sends more than {} MiB in the pages of `{method}`",
+                MAX_LINE_BYTES >> 20
+            ));
+        }
+        if let Some(index) = kind.nameless(&found) {
+            let index = items.len() + index;
+            let (_, what) = kind.identity();
+            return broken(format!("answered `{method}` with {what}, at index {index}"));
+        }
         items.extend(found);
         let cursor = match page
             .as_object_mut()
@@ -132,6 +166,25 @@ pub(super) async fn list_all(
             return broken(format!("sends the same cursor of `{method}` twice"));
         }
     }
+}
+
+/// How many bytes the items are as JSON.
+fn size_of(items: &[Value]) -> usize {
+    struct Count(usize);
+    impl Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting can't fail.
+    let _ = serde_json::to_writer(&mut count, items);
+    count.0
 }
 
 /// The tools of a `tools/list` result, and what is wrong with them but can
@@ -179,7 +232,7 @@ pub(super) fn read_tools(result: &mut Value) -> Result<(Vec<ToolInfo>, Vec<Strin
 
 #[cfg(test)]
 mod tests {
-    use super::read_tools;
+    use super::{ListKind, read_tools};
     use serde_json::json;
 
     #[test]
@@ -199,6 +252,33 @@ mod tests {
     fn a_tool_without_a_name_is_no_tool() {
         assert!(read_tools(&mut json!({"tools": [{"title": "a"}]})).is_err());
         assert!(read_tools(&mut json!({"tools": ["a"]})).is_err());
+    }
+
+    #[test]
+    fn every_kind_of_item_has_what_names_it() {
+        for kind in [
+            ListKind::Tools,
+            ListKind::Resources,
+            ListKind::ResourceTemplates,
+            ListKind::Prompts,
+        ] {
+            let (member, _) = kind.identity();
+            let good = json!({member: "a"});
+            assert_eq!(kind.nameless(&[good.clone()]), None);
+            for bad in [
+                json!(7),
+                json!(null),
+                json!("a"),
+                json!({}),
+                json!({member: 1}),
+            ] {
+                assert_eq!(
+                    kind.nameless(&[good.clone(), bad.clone()]),
+                    Some(1),
+                    "{bad}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -104,6 +104,8 @@ pub struct Peer {
     /// Given up; a late answer to one of these is no breach.
     given_up: BTreeSet<u64>,
     outbox: Vec<u8>,
+    /// Bytes of answers that the driver took out of it and could not send yet.
+    unsent: usize,
     /// Bytes ever put into the outbox, and of these, written.
     queued: u64,
     written: u64,
@@ -147,6 +149,7 @@ impl Peer {
             pending: Vec::new(),
             given_up: BTreeSet::new(),
             outbox: Vec::new(),
+            unsent: 0,
             queued: 0,
             written: 0,
             observed: Observed::default(),
@@ -428,6 +431,11 @@ impl Peer {
         } else {
             out.append(&mut self.outbox);
         }
+    }
+
+    /// So many bytes of answers are still with the driver.
+    pub fn note_unsent(&mut self, bytes: usize) {
+        self.unsent = bytes;
     }
 
     /// Bytes that were to leave so far, be they gone or not.

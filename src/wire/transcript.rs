@@ -13,6 +13,9 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Bytes of a record: a server that never stops talking must not fill the disk.
+const RECORD_BYTES: u64 = 256 * 1024 * 1024;
+
 /// Which way a message went, seen from jelly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -55,6 +58,8 @@ pub struct Recorder(Arc<Mutex<State>>);
 struct State {
     /// None after the first failure: half a record is not resumed.
     file: Option<File>,
+    /// So many bytes more are written.
+    left: u64,
     seq: u64,
     failure: Option<io::Error>,
 }
@@ -62,8 +67,13 @@ struct State {
 impl Recorder {
     /// Creates the file, or empties it.
     pub fn create(path: &Path) -> io::Result<Self> {
+        Self::of_at_most(path, RECORD_BYTES)
+    }
+
+    fn of_at_most(path: &Path, bytes: u64) -> io::Result<Self> {
         Ok(Self(Arc::new(Mutex::new(State {
             file: Some(File::create(path)?),
+            left: bytes,
             seq: 0,
             failure: None,
         }))))
@@ -85,10 +95,16 @@ impl Recorder {
         });
         // One write per message, so that a killed run leaves whole lines.
         let line = format!("{entry}\n");
-        let written = state
-            .file
-            .as_mut()
-            .map_or(Ok(()), |file| file.write_all(line.as_bytes()));
+        let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
+        let written = match (state.left.checked_sub(length), &mut state.file) {
+            (Some(left), Some(file)) => {
+                let written = file.write_all(line.as_bytes());
+                state.left = left;
+                written
+            }
+            (Some(_), None) => Ok(()),
+            (None, _) => Err(io::Error::other("it is too long for more")),
+        };
         if let Err(error) = written {
             state.file = None;
             state.failure = Some(error);
@@ -219,6 +235,24 @@ mod tests {
         assert_eq!(lines[1]["text"], "hello [secret WORD]");
         assert!(!text.contains("48151623"));
         assert_eq!(recorder.warning(), None);
+    }
+
+    #[test]
+    fn a_record_stops_after_a_whole_line_and_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("wire.jsonl");
+        let recorder = Recorder::of_at_most(&path, 130).unwrap();
+        for _ in 0..5 {
+            recorder.record("a", Direction::Received, b"{}", &Redactor::none());
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.ends_with("}\n"));
+        let warning = recorder.warning().unwrap();
+        assert!(
+            warning.starts_with("the wire record stops after message 2"),
+            "{warning}"
+        );
     }
 
     #[cfg(target_os = "linux")]

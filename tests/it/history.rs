@@ -453,3 +453,34 @@ fn no_history_is_said_with_what_to_do() {
     );
     assert!(ended.stderr.contains("--history"), "{}", ended.stderr);
 }
+
+/// The step of [`plan`], whose answer is held against something that does not
+/// stand in the plan.
+fn expecting(text: &str) -> Project {
+    let own = r#"equals: "3""#;
+    let project = Project::with(&plan("3").replace(own, text));
+    project.write("answer.txt", "3");
+    fs::create_dir(project.path(".jelly")).unwrap();
+    project
+}
+
+#[test]
+fn another_stored_snapshot_is_another_expectation() {
+    let project = expecting("snapshot: sum");
+    project.write("snapshots/plan/sum.snap", "3\n");
+    project.run(&[]).ends(0, "passed");
+    project.write("answer.txt", "4");
+    assert_eq!(standing(&project.run(&[])), "passed_before");
+    // Now the server answers as it did, and another text is stored.
+    project.write("answer.txt", "3");
+    project.write("snapshots/plan/sum.snap", "5\n");
+    assert_eq!(standing(&project.run(&[])), "never_passed");
+}
+
+#[test]
+fn another_value_of_a_variable_that_is_expected_is_another_expectation() {
+    let project = expecting(r#"equals: "${env:WANT}""#);
+    let run = |want: &str| Run::of(&project, project.call(&[]).env("WANT", want).output());
+    run("3").ends(0, "passed");
+    assert_eq!(standing(&run("4")), "never_passed");
+}

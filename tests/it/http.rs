@@ -642,3 +642,34 @@ fn a_retry_waits_as_long_as_the_server_asks_and_never_past_the_deadline() {
     assert_eq!(run.iterations().len(), 1);
     assert!(run.elapsed < std::time::Duration::from_secs(20));
 }
+
+/// More answers than these are never under way at a time.
+const ANSWERS_AT_ONCE: usize = 64;
+
+#[test]
+fn a_server_that_asks_and_takes_no_answer_does_not_cost_a_socket_for_each() {
+    let answers = Arc::new((Mutex::new(0), Condvar::new()));
+    let seen = Arc::clone(&answers);
+    let server = Http::serve(move |request, out| {
+        let (count, came) = &*answers;
+        if request.message.get("method").is_none() && request.message.get("result").is_some() {
+            *count.lock().unwrap() += 1;
+            came.notify_all();
+            // It is never taken.
+            return hold(out);
+        }
+        legacy(request, out, |request, out| {
+            stream_head(out);
+            for ping in 0..500 {
+                let id = format!("p{ping}");
+                event(out, &json!({"jsonrpc": "2.0", "id": id, "method": "ping"}));
+            }
+            let all = |count: &mut usize| *count < ANSWERS_AT_ONCE;
+            drop(came.wait_while(count.lock().unwrap(), all).unwrap());
+            event(out, &result(request, text("done")));
+        });
+    });
+    let more = "  - { id: two, tool: work, expect: { text: { equals: done } } }\n";
+    passes(&run(&plan(&server.entry(""), &format!("{WORK}{more}"))));
+    assert_eq!(*seen.0.lock().unwrap(), ANSWERS_AT_ONCE);
+}

@@ -3,7 +3,7 @@
 //! Lower bounds are exact; upper ones are far above, and only tell the limit
 //! from another one.
 
-use crate::support::{Project, Run};
+use crate::support::{Project, Run, python};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -305,4 +305,79 @@ fn retries_are_as_many_as_the_budget_says() {
             .collect();
         assert_eq!(left.last().unwrap().as_u64(), Some(0));
     }
+}
+
+/// Answers `logging/setLevel` and each call after a second.
+const SLOW: &str = r#"
+while (message := read()) is not None:
+    method = message.get("method")
+    if "id" not in message:
+        continue
+    if method == "initialize":
+        answer(message, dict(hello(message), capabilities={"tools": {}, "logging": {}}))
+    elif method == "tools/list":
+        answer(message, {"tools": [{"name": "work", "inputSchema": {"type": "object"}}]})
+    elif method == "logging/setLevel":
+        time.sleep(1)
+        answer(message, {})
+    elif method == "tools/call":
+        time.sleep(1)
+        answer(message, text("done"))
+    else:
+        refuse(message)
+"#;
+
+fn with_a_level(timeout: &str, expect: &str) -> Run {
+    let step = format!("tool: work, log_level: debug, timeout: {timeout}, expect: {expect}");
+    let plan = format!(
+        "version: 1\nservers:\n  s: {}\nsteps:\n  - {{ id: a, {step} }}\n",
+        python(SLOW)
+    );
+    Project::with(&plan).run(ONCE)
+}
+
+#[test]
+fn a_steps_timeout_holds_for_the_level_and_the_call_together() {
+    let run = with_a_level("1700ms", "{ text: { equals: done } }");
+    run.ends(3, "needs_user_help");
+    let failure = run.last().failure("a");
+    assert_eq!(failure["diagnosis"]["error_category"], "TIMEOUT");
+    assert_eq!(failure["request"]["method"], "tools/call");
+
+    // And both count where a step says how long it may take.
+    let run = with_a_level("30s", "{ duration: { ge: 2s } }");
+    run.ends(0, "passed");
+}
+
+#[test]
+fn a_list_of_endless_pages_is_broken_off_before_it_fills_the_memory() {
+    let plan = format!(
+        "version: 1\nservers:\n  s: {}\nsteps:\n  - {{ id: a, tool: work }}\n",
+        python(
+            r#"
+def listed(message):
+    page = int(message.get("params", {}).get("cursor", 0))
+    tool = {"name": f"t{page}", "description": "x" * (9 << 20), "inputSchema": {"type": "object"}}
+    answer(message, {"tools": [tool], "nextCursor": str(page + 1)})
+
+while (message := read()) is not None:
+    method = message.get("method")
+    if "id" not in message:
+        continue
+    if method == "initialize":
+        answer(message, hello(message))
+    elif method == "tools/list":
+        listed(message)
+    else:
+        refuse(message)
+"#
+        )
+    );
+    let run = Project::with(&plan).run(ONCE);
+    let failure = run.last().failure("s");
+    let message = failure["message"].as_str().unwrap();
+    assert!(
+        message.contains("sends more than 64 MiB in the pages of `tools/list`"),
+        "{message}"
+    );
 }

@@ -1,7 +1,7 @@
 //! Whatever ends jelly, no process of its servers survives it; and a signal
 //! leaves the reports of what was done.
 
-use crate::support::{Project, Run, Running, fixtures, procs, real};
+use crate::support::{Call, Project, Run, Running, fixtures, procs, real};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use std::time::Duration;
@@ -206,14 +206,16 @@ fn sigkill_of_the_whole_group_leaves_no_server_and_no_descendant() {
     assert_eq!(running.wait().signal, Some(9));
 }
 
+fn worker_of(project: &Project, running: &Running) -> u32 {
+    let all = procs::alive(project).into_iter();
+    let mut workers = all.filter(|proc| proc.parent == running.pid());
+    workers.next().expect("a worker").pid
+}
+
 #[test]
 fn sigkill_of_the_worker_leaves_no_server_and_is_told() {
     let (project, running) = in_a_call();
-    let worker = procs::alive(&project)
-        .into_iter()
-        .find(|proc| proc.parent == running.pid())
-        .expect("a worker");
-    kill_process(pid(worker.pid), Signal::KILL).unwrap();
+    kill_process(pid(worker_of(&project, &running)), Signal::KILL).unwrap();
     procs::none_within(&project, AFTER_SIGKILL);
     let ended = running.wait();
     assert_eq!(ended.code, Some(70));
@@ -311,4 +313,133 @@ fn a_child_that_holds_stdout_open_can_not_hang_the_run() {
 
     let project = project_with(&["grandchild=STUBBORN,holds", "exit=3"], SHORT);
     run_alone(&project).ends(3, "needs_user_help");
+}
+
+/// A call whose temporary folders lie in one of the project's own.
+fn with_own_tmp(project: &Project, call: Call) -> Call {
+    std::fs::create_dir(project.path("temporary")).unwrap();
+    procs::marked(project, call).env("TMPDIR", project.path("temporary"))
+}
+
+/// What is left in it.
+fn temporaries(project: &Project) -> Vec<String> {
+    let entries = std::fs::read_dir(project.path("temporary")).unwrap();
+    entries
+        .map(|entry| entry.unwrap().path().display().to_string())
+        .collect()
+}
+
+const HOLDS_ON: [&str; 3] = [
+    "grandchild@tool:sleep=STUBBORN",
+    "ignore_eof",
+    "ignore_sigterm",
+];
+
+/// A run in the middle of a call, which has a temporary folder.
+fn with_a_temporary() -> (Project, Running) {
+    let project = project_with(&HOLDS_ON, LONG);
+    let running = with_own_tmp(&project, project.call(&[])).start();
+    procs::until("a stubborn child", || {
+        let text = std::fs::read_to_string(project.path("stubborn")).ok()?;
+        text.trim().parse::<u32>().ok()
+    });
+    assert_eq!(temporaries(&project).len(), 1);
+    (project, running)
+}
+
+#[test]
+fn no_temporary_folder_is_left_whatever_ends_jelly() {
+    let (project, running) = with_a_temporary();
+    running.signal(Signal::INT);
+    running.signal(Signal::INT);
+    assert_eq!(running.wait().code, Some(130));
+    assert_eq!(temporaries(&project), [""; 0]);
+
+    let (project, running) = with_a_temporary();
+    running.signal(Signal::KILL);
+    procs::none_within(&project, AFTER_SIGKILL);
+    assert_eq!(temporaries(&project), [""; 0]);
+    drop(running.wait());
+
+    let (project, running) = with_a_temporary();
+    kill_process(pid(worker_of(&project, &running)), Signal::KILL).unwrap();
+    assert_eq!(running.wait().code, Some(70));
+    assert_eq!(temporaries(&project), [""; 0]);
+
+    let project = project_with(&[], SHORT);
+    let ended = with_own_tmp(&project, project.call(&[])).output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+    assert_eq!(temporaries(&project), [""; 0]);
+}
+
+#[test]
+fn a_second_signal_ends_what_is_deaf_to_the_first() {
+    both(|signal| {
+        let project = Project::empty();
+        let fifo = project.path("plan.yaml");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &fifo,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .unwrap();
+        let running = start(&project, &[]);
+        // Nobody can open it for writing before somebody reads it; from then
+        // on jelly waits for what is never written.
+        let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
+        let held = procs::until("a reader of the plan", || {
+            rustix::fs::open(&fifo, flags, rustix::fs::Mode::empty()).ok()
+        });
+        // Two that come at once may count as one.
+        procs::until("its end", || {
+            let _ = kill_process(pid(running.pid()), signal);
+            procs::alive(&project).is_empty().then_some(())
+        });
+        let code = if signal == Signal::INT { 130 } else { 143 };
+        assert_eq!(running.wait().code, Some(code));
+        drop(held);
+    });
+}
+
+/// Runs `jelly doctor` in an interactive shell of a terminal, presses Ctrl-Z
+/// at the question, and answers it.
+const AT_A_QUESTION: &str = r#"
+import os, pty, sys
+child, terminal = pty.fork()
+if child == 0:
+    os.environ["PS1"] = "prompt$ "
+    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+seen = b""
+def until(words):
+    global seen
+    while words not in seen:
+        seen += os.read(terminal, 4096)
+    seen = seen[seen.index(words) + len(words):]
+until(b"prompt$ ")
+os.write(terminal, (sys.argv[1] + " doctor in.json; echo ended $((1+1))\n").encode())
+until(b"key: ")
+os.write(terminal, b"\x1a")
+os.write(terminal, b"an-answer\n")
+until(b"ended 2")
+os.write(terminal, b"exit\n")
+os.waitpid(child, 0)
+"#;
+
+#[test]
+fn ctrl_z_at_a_question_leaves_the_terminal_alive() {
+    let project = Project::empty();
+    project.write(
+        "in.json",
+        r#"{"inputs": [{"id": "key", "type": "promptString", "description": "key", "password": true}],
+            "servers": {"s": {"command": "no-such-command", "env": {"KEY": "${input:key}"}}}}"#,
+    );
+    let call = project
+        .wrapped("python3", &["-c", AT_A_QUESTION])
+        .env("CI", "false")
+        .limit(Duration::from_secs(30));
+    let ended = procs::marked(&project, call).output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    procs::none_within(&project, Duration::from_millis(200));
 }

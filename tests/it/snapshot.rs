@@ -276,6 +276,95 @@ steps:
     assert!(message.contains("said.snap.new of the report"), "{message}");
 }
 
+/// Answers `n=0`, `n=1` and so on, one for each start.
+fn counting(more: &str) -> Project {
+    let server = python(
+        r#"
+def call(request):
+    n = int(open("count").read()) if os.path.exists("count") else 0
+    open("count", "w").write(str(n + 1))
+    answer(request, text("n=%d" % n))
+serve(call)
+"#,
+    );
+    Project::with(&format!(
+        "
+version: 1
+servers: {{ s: {server} }}
+{more}
+steps: [{{ id: a, tool: work, expect: {{ text: {{ snapshot: x }} }} }}]
+"
+    ))
+}
+
+#[test]
+fn what_a_later_iteration_contradicts_is_proposed_no_more() {
+    let project = counting("");
+    project.write("snapshots/plan/x.snap", "n=1\n");
+    project.run(&[]).ends(0, "passed_after_retry");
+    let shown = snapshot(&project, &["review"]);
+    assert!(
+        shown.stdout.contains("no snapshot waits"),
+        "{}",
+        shown.stdout
+    );
+    assert_eq!(project.read("snapshots/plan/x.snap"), "n=1\n");
+}
+
+#[test]
+fn the_last_iteration_proposes_and_is_told_of_no_other_expectation() {
+    let project = counting("");
+    project.write("snapshots/plan/x.snap", "n=7\n");
+    let run = project.run(&[]);
+    assert_eq!(run.iterations().len(), 2);
+    let message = run.last().failure("a")["message"].to_string();
+    assert!(message.contains("x.snap.new of the report"), "{message}");
+    snapshot(&project, &["accept"]);
+    assert_eq!(project.read("snapshots/plan/x.snap"), "n=1\n");
+}
+
+#[test]
+fn a_hook_that_refines_code_may_store_no_snapshot() {
+    let project = Project::with(
+        "
+version: 1
+hooks: { refine_code: [./refine.sh] }
+servers: { s: { command: jelly, args: [mock] } }
+steps: [{ id: a, tool: echo, args: { message: hi }, expect: { text: { snapshot: x } } }]
+",
+    );
+    project.write("snapshots/plan/x.snap", "ho\n");
+    project.script("refine.sh", "#!/bin/sh\necho hi > snapshots/plan/x.snap\n");
+    let run = project.run(&["--trust-plan"]);
+    run.ends(3, "needs_user_help");
+    let warnings = run.results["warnings"].to_string();
+    assert!(
+        warnings.contains("refine_code changed the snapshot `x`"),
+        "{warnings}"
+    );
+}
+
+#[test]
+fn a_snapshot_holds_in_every_checkout() {
+    let plan = "
+version: 1
+servers: { s: { command: jelly, args: [mock] } }
+steps: [{ id: a, tool: echo, args: { message: \"in ${workspace}/data\" }, expect: { text: { snapshot: x } } }]
+";
+    let project = Project::with(plan);
+    assert_ne!(project.run(&[]).code, Some(0));
+    snapshot(&project, &["accept"]);
+    let stored = project.read("snapshots/plan/x.snap");
+    assert_eq!(stored, "in ${workspace}/data\n");
+    let other = Project::with(plan);
+    other.write("snapshots/plan/x.snap", stored);
+    other.run(&[]).ends(0, "passed");
+    // Stored by a version that did not name the folder.
+    let old = format!("in {}\n", other.at("data"));
+    other.write("snapshots/plan/x.snap", old);
+    other.run(&[]).ends(0, "passed");
+}
+
 #[test]
 fn a_mismatch_is_helped_by_commands_that_store_the_answer() {
     let project = Project::with(PLAN);
@@ -315,13 +404,21 @@ fn a_mismatch_is_helped_by_commands_that_store_the_answer() {
 #[test]
 fn a_name_that_no_file_or_command_can_bear_is_refused() {
     let name = |name: &str| PLAN.replace("snapshot: greeting", &format!("snapshot: '{name}'"));
-    for bad in ["../x", "a/b", "", "-x", "Sum", &"x".repeat(101)] {
+    for bad in [
+        "../x",
+        "a/b",
+        "",
+        "-x",
+        "${workspace}",
+        "Sum",
+        &"x".repeat(81),
+    ] {
         let project = Project::with(&name(bad));
         let ended = project.jelly(&["check", "plan.yaml"]).output();
         assert_eq!(ended.code, Some(2), "{bad}");
         assert!(ended.stderr.contains("snapshot"), "{}", ended.stderr);
     }
-    let project = Project::with(&name(&"x".repeat(100)));
+    let project = Project::with(&name(&"x".repeat(80)));
     assert_eq!(
         project.jelly(&["check", "plan.yaml"]).output().code,
         Some(0)
@@ -355,4 +452,41 @@ fn a_review_at_a_terminal_does_what_is_typed() {
         last.stdout
     );
     assert!(!project.exists("snapshots/plan/greeting.snap"));
+}
+
+#[test]
+fn a_plan_that_is_gone_is_named_where_one_snapshot_is_asked_for() {
+    let project = missing();
+    std::fs::rename(project.path("plan.yaml"), project.path("moved.yaml")).unwrap();
+    let refused = snapshot(&project, &["accept", "greeting"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("plan.yaml: there is no such file"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn a_redaction_that_finds_nothing_is_told_where_the_answer_is_not_as_stored() {
+    let project =
+        Project::with(&PLAN.replace("snapshot: sum", "snapshot: sum, redact: [{ path: $.sun }]"));
+    let run = project.run(&[]);
+    let message = run.last().failure("sum")["message"].to_string();
+    assert!(
+        message.contains("`redact` finds nothing at `$.sun`"),
+        "{message}"
+    );
+}
+
+#[test]
+fn line_ends_that_differ_are_shown_and_told_how_to_keep() {
+    let project = missing();
+    snapshot(&project, &["accept"]);
+    let stored = project.read("snapshots/plan/sum.snap");
+    project.write("snapshots/plan/sum.snap", stored.replace('\n', "\r\n"));
+    assert_ne!(project.run(&[]).code, Some(0));
+    let shown = snapshot(&project, &["review"]);
+    assert!(shown.stdout.contains("[\\r"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("*.snap -text"), "{}", shown.stdout);
 }

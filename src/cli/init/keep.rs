@@ -1,5 +1,6 @@
 //! Where a plan is kept, and how it names what lies around it.
 
+use super::super::out::print;
 use super::super::schema::plan_schema;
 use super::super::settings::World;
 use super::{Refusal, Shared};
@@ -206,9 +207,9 @@ impl Place {
     /// Writes the plan, whole or not at all.
     pub fn keep(&mut self, shared: &Shared<'_>, text: &str) -> Result<(), Refusal> {
         let Some(path) = self.path.clone() else {
-            // A closed pipe is the reader's wish.
-            let _ = io::stdout().write_all(text.as_bytes());
-            return Ok(());
+            return print(text).map_err(|error| {
+                Refusal::Help(format!("error: failed to write to stdout: {error}"))
+            });
         };
         let full = shared.world.cwd.join(&path);
         shared.kept.borrow_mut().insert(full.clone());

@@ -2,7 +2,7 @@
 
 use crate::exec::{is_snapshot, snapshot_digest, snapshot_path};
 use crate::model::RunReport;
-use crate::plan::{Operator, Plan, PlanSource, load};
+use crate::plan::{PlanSource, load};
 use crate::text::close_names;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
@@ -147,6 +147,10 @@ pub fn find(
     }
     let all: BTreeSet<String> = pending.iter().map(|one| one.name.clone()).collect();
     if let Some(unknown) = names.iter().find(|name| !all.contains(*name)) {
+        // Its plan may be what can't be read.
+        if !refusals.is_empty() {
+            return Err(refusals.join("; "));
+        }
         let close = close_names(unknown, all.iter().map(String::as_str));
         let hint = close
             .first()
@@ -222,7 +226,7 @@ fn of_plan(plan: &Path, folder: &Path) -> Result<Vec<Pending>, String> {
     })?;
     let loaded = load(source).map_err(|error| error.to_string())?;
     // A report may come from anywhere: it names no file that the plan doesn't.
-    let known = names_of(&loaded);
+    let known = loaded.snapshot_names();
     files.retain(|(name, _)| known.contains(name));
     let mut pending = Vec::new();
     for (name, proposed_at) in files {
@@ -251,14 +255,6 @@ fn of_plan(plan: &Path, folder: &Path) -> Result<Vec<Pending>, String> {
         });
     }
     Ok(pending)
-}
-
-fn names_of(plan: &Plan) -> BTreeSet<String> {
-    let predicates = plan.all_steps().flat_map(|step| step.expect.predicates());
-    predicates
-        .filter(|predicate| predicate.operator == Operator::Snapshot)
-        .filter_map(|predicate| predicate.operand.as_str().map(str::to_owned))
-        .collect()
 }
 
 fn text_of(path: &Path) -> Result<String, String> {

@@ -2,8 +2,7 @@
 //! changed.
 
 use crate::doctor::entry::{Entry, Reached, Spot};
-use crate::doctor::secrets::names_secret;
-use crate::text::redact::Redactor;
+use crate::text::redact::{Redactor, holds_secret};
 
 /// What stands in place of a value that is not to be shown.
 pub(super) const AS_IT_IS: &str = "<as it stands>";
@@ -52,12 +51,10 @@ impl<'a> Started<'a> {
             .env
             .iter()
             .filter(|(name, _)| is_new(name))
-            .map(
-                |(name, spot)| match names_secret(name) && !spot.text.contains("${") {
-                    true => (name, AS_IT_IS.to_owned()),
-                    false => (name, self.shown(&spot.text)),
-                },
-            )
+            .map(|(name, spot)| match holds_secret(name, &spot.text) {
+                true => (name, AS_IT_IS.to_owned()),
+                false => (name, self.shown(&spot.text)),
+            })
             .chain(more.iter().map(|(name, value)| (name, value.clone())))
             .map(|(name, value)| format!("{}: {}", quoted(name), quoted(&value)))
             .collect();

@@ -8,6 +8,7 @@ use crate::model::{
     Phase, PlanIssue, ServerState, Signal, StepReport, StepState, Verdict,
 };
 use crate::plan::Plan;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 const PLAN: &str = r#"version: 1
@@ -534,6 +535,99 @@ fn a_refine_code_that_touches_the_plan_stops_the_run_with_exit_3() {
             .what
             .contains("refine_code")
     );
+}
+
+const SNAPSHOT: &str = "version: 1
+servers: { files: { command: x } }
+steps: [{ id: read, tool: t, expect: { text: { snapshot: said } } }]
+";
+
+#[test]
+fn a_refine_code_that_rewrites_a_snapshot_stops_the_run_with_exit_3() {
+    for stored in [Some("old"), None] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut stage = Stage::new(dir.path(), SNAPSHOT);
+        stage.settings.hooks.refine_code = Some(vec!["./refine".into()]);
+        let folder = stage.dir.join("snapshots");
+        std::fs::create_dir(&folder).unwrap();
+        stored
+            .into_iter()
+            .for_each(|text| std::fs::write(folder.join("said"), text).unwrap());
+        let mut hooks = ScriptedHooks::new(|_, _| {
+            std::fs::write(folder.join("said"), "new").unwrap();
+            true
+        });
+        let mut script = Script::new(|plan, context| {
+            let crash = failure("read", Phase::Call, "code crashed_during_call");
+            record(
+                plan,
+                if context.index == 1 {
+                    vec![crash]
+                } else {
+                    vec![]
+                },
+            )
+        });
+        let outcome = stage.run(&mut script, &mut hooks, &by_message);
+        assert_eq!(outcome.report.iterations.len(), 1);
+        assert_eq!(outcome.report.exit_code, 3, "{stored:?}");
+        let warning = &outcome.report.warnings[0];
+        assert!(
+            warning.contains("refine_code changed the snapshot `said`"),
+            "{warning}"
+        );
+    }
+}
+
+#[test]
+fn a_secret_that_fix_tests_brings_is_known_before_anything_is_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut stage = Stage::new(dir.path(), PLAN);
+    stage.settings.hooks.fix_tests = Some(vec!["./fix".into()]);
+    stage.settings.env = BTreeMap::from([("DBPW".to_owned(), "hunter2hunter2".to_owned())]);
+    let path = stage.plan_path();
+    let mut hooks = ScriptedHooks::new(|_, _| {
+        let told = "command: srv\n    env: { P: \"${secret:DBPW}\" }";
+        std::fs::write(&path, PLAN.replace("command: srv", told)).unwrap();
+        true
+    });
+    let outcome = play(&mut stage, &mut hooks, |index| {
+        if index == 1 {
+            vec![failure("read", Phase::Call, "test missing_file")]
+        } else {
+            vec![]
+        }
+    });
+    assert_eq!(outcome.report.exit_code, 0);
+    let shown = stage.settings.redactor.redact("it says hunter2hunter2");
+    assert_eq!(shown, "it says [secret DBPW]");
+}
+
+#[test]
+fn what_fix_tests_takes_away_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut stage = Stage::new(dir.path(), SNAPSHOT);
+    stage.settings.hooks.fix_tests = Some(vec!["./fix".into()]);
+    let path = stage.plan_path();
+    let mut hooks = ScriptedHooks::new(|_, _| {
+        let less = SNAPSHOT.replace(", expect: { text: { snapshot: said } }", "");
+        std::fs::write(&path, less).unwrap();
+        true
+    });
+    let mut script = Script::new(|plan, context| {
+        let failed = failure("read", Phase::Call, "test missing_file");
+        record(
+            plan,
+            if context.index == 1 {
+                vec![failed]
+            } else {
+                vec![]
+            },
+        )
+    });
+    let outcome = stage.run(&mut script, &mut hooks, &by_message);
+    let warning = &outcome.report.warnings[0];
+    assert!(warning.contains("step read expects less"), "{warning}");
 }
 
 #[test]

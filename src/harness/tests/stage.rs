@@ -4,10 +4,11 @@
 use super::support::diagnosis;
 use crate::harness::{
     Executor, Hook, HookCall, HookRunner, IterationContext, LoopSettings, Outcome, RealFs,
-    Surroundings, run,
+    StoredSnapshots, Surroundings, run,
 };
 use crate::model::{
-    Budgets, Event, Exit, Failure, HookReport, IterationRecord, RunReport, Side, Signal,
+    Budgets, Event, EventSink, Exit, Failure, HookReport, IterationRecord, RunReport, Side, Signal,
+    Warnings,
 };
 use crate::plan::{Hooks, Plan, PlanSource};
 use crate::text::redact::Redactor;
@@ -148,6 +149,17 @@ pub(super) fn both_hooks() -> Hooks {
     }
 }
 
+/// The texts themselves, which tell two of them apart as well as digests.
+pub(super) fn stored(plan: &Plan) -> StoredSnapshots {
+    let folder = plan.source.path.with_file_name("snapshots");
+    let text = |name: &String| std::fs::read_to_string(folder.join(name)).ok();
+    let names = plan.snapshot_names();
+    names
+        .into_iter()
+        .map(|name| (name.clone(), text(&name)))
+        .collect()
+}
+
 impl Stage {
     /// The folder must exist; the plan is written into it.
     pub(super) fn new(dir: &Path, plan: &str) -> Self {
@@ -179,12 +191,15 @@ impl Stage {
         let events = self.events.clone();
         let (reports, repaired, disk_full) =
             (&mut self.reports, &mut self.repaired, self.disk_full);
+        let events: EventSink = Rc::new(move |event| events.borrow_mut().push(event));
         let surroundings = Surroundings {
             executor: script,
             hooks,
             diagnose,
             fs: &RealFs,
-            events: Rc::new(move |event| events.borrow_mut().push(event)),
+            warnings: Warnings::new(events.clone()),
+            events,
+            stored: &stored,
             on_iteration: &mut |report: &RunReport, text: Option<&str>| {
                 reports.push(report.clone());
                 repaired.push(text.map(str::to_owned));

@@ -3,7 +3,7 @@
 
 use super::stage::{Script, ScriptedHooks, Stage, both_hooks, by_message};
 use super::support::{server, skipped, step};
-use crate::harness::{Hook, IterationContext, Outcome, StepFacts, step_facts};
+use crate::harness::{Beside, Hook, IterationContext, Outcome, StepFacts, step_facts};
 use crate::model::{
     Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
     IterationRecord, Outcome as Saw, Phase, PlanIssue, RunReport, Section, ServerState, Signal,
@@ -263,6 +263,14 @@ impl Tale {
     }
 }
 
+fn facts_of(plan: &Plan) -> BTreeMap<String, StepFacts> {
+    let beside = Beside {
+        snapshots: &BTreeMap::new(),
+        env: &BTreeMap::new(),
+    };
+    step_facts(plan, beside)
+}
+
 pub(super) fn tell(tale: Tale) -> Told {
     let dir = tempfile::tempdir().unwrap();
     let mut stage = Stage::new(dir.path(), PLAN);
@@ -281,7 +289,7 @@ pub(super) fn tell(tale: Tale) -> Told {
     if tale.passed_before {
         let source = PlanSource::read(&stage.plan_path()).unwrap();
         let plan = crate::plan::load_with(source, &stage.settings.vars).unwrap();
-        let facts = step_facts(&plan);
+        let facts = facts_of(&plan);
         let revisions = facts.iter().map(|(id, facts)| (id.clone(), facts.revision));
         stage.settings.passed_before = revisions.collect();
     }
@@ -293,7 +301,7 @@ pub(super) fn tell(tale: Tale) -> Told {
         let record = happen(&tale, plan, context);
         iterations.push(Happened {
             record: record.clone(),
-            facts: step_facts(plan),
+            facts: facts_of(plan),
             edited_servers: edited_servers(plan),
         });
         record

@@ -6,6 +6,7 @@
 //! runtime is busy. A parent-death signal would not do: SIGKILL leaves no
 //! chance to clean up.
 
+use super::super::scratch::{self, clear_scratch};
 use super::super::supervise::{Role, WorkerEnd};
 use super::super::unix;
 use super::tree;
@@ -47,6 +48,8 @@ fn split() -> io::Result<Role> {
     }
     let (lifeline, held) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     rustix::process::set_child_subreaper(Some(Pid::INIT))?;
+    // Both must know it.
+    scratch::home();
     let signals = Signals::take_over()?;
 
     // SAFETY: there is no other thread, so that the child may go on as if
@@ -177,6 +180,7 @@ fn hang_on(lifeline: OwnedFd) {
     tree::kill_own_children(&[]);
     let _closed = closed.unwrap_or_else(|_| spawn_gate());
     tree::kill_own_children(&[]);
+    clear_scratch();
     // SAFETY: ends the process; nothing of it is used after.
     unsafe { libc::_exit(DIED_WITH_SUPERVISOR) }
 }
@@ -224,6 +228,7 @@ fn stand_by(worker: Pid, signals: &Signals) -> WorkerEnd {
         }
     };
     tree::kill_own_children(&[]);
+    clear_scratch();
     match (status.exit_status(), status.terminating_signal()) {
         (_, Some(signal)) => WorkerEnd::Killed {
             signal: unix::signal_name(signal),

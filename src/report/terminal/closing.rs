@@ -4,6 +4,7 @@
 use super::name;
 use super::paint::{Paint, Tone};
 use crate::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
+use crate::report::quote::harmless;
 use crate::report::{matrix, words};
 use crate::text::{human_duration, one_line, plural};
 use std::time::Duration;
@@ -20,15 +21,20 @@ pub(super) fn one(paint: &Paint, report: &RunReport, quiet: bool) -> String {
     out.push_str(&repaired(paint, report));
     // Otherwise events have told them already.
     if quiet {
-        for warning in &report.warnings {
-            out.push_str(&paint.hanging("warning: ", Tone::Warn, &name(warning), 4));
-        }
+        out.push_str(&warnings(paint, report, ""));
     }
     out.push_str(&where_it_lies(paint, report, ""));
     if let Some(help) = &report.help_summary {
         out.push_str(&help_text(paint, help));
     }
     out
+}
+
+fn warnings(paint: &Paint, report: &RunReport, indent: &str) -> String {
+    let head = format!("{indent}warning: ");
+    let told = report.warnings.iter();
+    told.map(|warning| paint.hanging(&head, Tone::Warn, &name(warning), indent.len() + 4))
+        .collect()
 }
 
 fn where_it_lies(paint: &Paint, report: &RunReport, indent: &str) -> String {
@@ -55,6 +61,9 @@ pub(super) fn several(
     }
     for report in reports {
         out.push_str(&verdict(paint, report));
+        if quiet {
+            out.push_str(&warnings(paint, report, "    "));
+        }
         out.push_str(&where_it_lies(paint, report, "    "));
     }
     for found in matrices {
@@ -234,8 +243,8 @@ fn problem_text(paint: &Paint, problem: &HelpProblem) -> String {
     }
     for (at, next) in problem.next.iter().enumerate() {
         if let Some(command) = next.strip_prefix("$ ") {
-            // Never wrapped: it is to be copied.
-            let command = paint.tone(Tone::Strong, &name(command));
+            // Copied as a whole, so neither wrapped nor folded nor cut.
+            let command = paint.tone(Tone::Strong, &harmless(command));
             out.push_str(&format!("            $ {command}\n"));
         } else {
             let head = if at == 0 {

@@ -1,5 +1,6 @@
 //! The HTTP client: what holds for every request of jelly.
 
+use crate::text::redact::Redactor;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url, redirect};
 use std::future::ready;
@@ -25,6 +26,18 @@ pub(super) fn client_for(near: bool) -> reqwest::Result<Client> {
         client = client.no_proxy().dns_resolver(Arc::new(ThisMachine));
     }
     client.build()
+}
+
+/// A URL as it may be shown: without what may be secret in it, which its path
+/// is only if the redactor knows it.
+pub(super) fn bare(url: &Url, redactor: &Redactor) -> String {
+    let mut url = url.clone();
+    // Those without a host have none of this.
+    let _ = url.set_password(None);
+    let _ = url.set_username("");
+    url.set_query(None);
+    url.set_fragment(None);
+    redactor.redact(url.as_str()).into_owned()
 }
 
 /// Finds this machine under each of its names, and asks nobody else: a server

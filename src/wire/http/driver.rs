@@ -22,6 +22,11 @@ use tokio::time::{Instant, timeout, timeout_at};
 const DRAIN: Duration = Duration::from_millis(150);
 /// How long the end of a session waits for what was sent before it.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+/// So many answers to the server's requests are under way at a time: a server
+/// that asks and asks, and takes no answer, must not cost a socket for each.
+const ANSWERS_AT_ONCE: usize = 64;
+/// What a waiting answer takes besides its bytes.
+const ANSWER_OVERHEAD: usize = 64;
 /// The same for its own answer.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -37,6 +42,9 @@ pub fn connect(peer: Peer, mut link: Link, exit: Option<ExitWatch>) -> Connectio
             tasks: JoinSet::new(),
             requests: Vec::new(),
             waiting: VecDeque::new(),
+            answers: VecDeque::new(),
+            unsent: 0,
+            answering: 0,
             opening: false,
             streams,
             opened,
@@ -52,6 +60,12 @@ struct Driver {
     /// The requests under way, by id.
     requests: Vec<(u64, AbortHandle)>,
     waiting: VecDeque<Vec<u8>>,
+    /// Answers to the server's requests, for which there is no room yet, and
+    /// how many bytes they take.
+    answers: VecDeque<Vec<u8>>,
+    unsent: usize,
+    /// How many of them are under way.
+    answering: usize,
     /// `notifications/initialized` is under way, and nothing may overtake it:
     /// a server may refuse what comes before.
     opening: bool,
@@ -62,6 +76,8 @@ struct Driver {
 /// What has come to its end.
 enum Done {
     Exchange,
+    /// An answer to a request of the server's.
+    Answer,
     /// The session is open, as far as the server took the word for it.
     Opened {
         taken: bool,
@@ -101,8 +117,8 @@ impl Driver {
         };
         // JSON as it is written holds no line feed but the one after it.
         let lines = bytes.split(|byte| *byte == b'\n');
-        let messages = lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec);
-        self.waiting.extend(messages);
+        self.waiting
+            .extend(lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec));
         for (id, body) in raw {
             let outline = Outline::of(&body);
             self.start(Some(id), body, outline);
@@ -111,15 +127,31 @@ impl Driver {
             && let Some(body) = self.waiting.pop_front()
         {
             let outline = Outline::of(&body);
+            if outline.method.is_none() {
+                self.unsent += body.len() + ANSWER_OVERHEAD;
+                self.answers.push_back(body);
+                continue;
+            }
             let id = outline.request_id();
             self.opening = outline.method.as_deref() == Some("notifications/initialized");
             self.start(id, body, outline);
         }
+        while !self.opening
+            && self.answering < ANSWERS_AT_ONCE
+            && let Some(body) = self.answers.pop_front()
+        {
+            self.unsent -= body.len() + ANSWER_OVERHEAD;
+            self.answering += 1;
+            let outline = Outline::of(&body);
+            self.start(None, body, outline);
+        }
+        self.shared.peer().note_unsent(self.unsent);
     }
 
     /// Sends one message; `id` is the request's that waits for an answer.
     fn start(&mut self, id: Option<u64>, body: Vec<u8>, outline: Outline) {
         let opens = id.is_none() && self.opening;
+        let answers = id.is_none() && outline.method.is_none();
         let exchange = Exchange {
             shared: Arc::clone(&self.shared),
             link: Arc::clone(&self.link),
@@ -130,10 +162,10 @@ impl Driver {
         };
         let handle = self.tasks.spawn(async move {
             let taken = exchange.run().await;
-            if opens {
-                Done::Opened { taken }
-            } else {
-                Done::Exchange
+            match (opens, answers) {
+                (true, _) => Done::Opened { taken },
+                (false, true) => Done::Answer,
+                (false, false) => Done::Exchange,
             }
         });
         if let Some(id) = id {
@@ -144,6 +176,7 @@ impl Driver {
     fn after(&mut self, done: Done) {
         match done {
             Done::Exchange | Done::Listening => {}
+            Done::Answer => self.answering = self.answering.saturating_sub(1),
             Done::Opened { taken } => {
                 self.opening = false;
                 let legacy = self

@@ -4,6 +4,7 @@
 //! settled: with the answer that came, or with what came in its place.
 
 use super::auth::Tries;
+use super::client::bare;
 use super::facts;
 use super::headers::Outline;
 use super::link::{Link, same_origin};
@@ -212,7 +213,7 @@ impl Exchange {
             let message = format!("was answered with {words}, which leads nowhere");
             return Err(Box::new(facts::useless(head, message)));
         };
-        let shown = self.shown(&to);
+        let shown = bare(&to, &self.link.redactor);
         let why = if !same_origin(from, &to) {
             "jelly follows no redirect to another origin"
         } else if !matches!(response.status().as_u16(), 307 | 308) {
@@ -224,16 +225,6 @@ impl Exchange {
         };
         let message = format!("was redirected with {words} to {shown}; {why}");
         Err(Box::new(facts::useless(head, message)))
-    }
-
-    /// A URL without what may be secret in it.
-    fn shown(&self, url: &Url) -> String {
-        let mut url = url.clone();
-        // Those without a host have none of this.
-        let _ = url.set_password(None);
-        let _ = url.set_username("");
-        url.set_query(None);
-        self.link.redactor.redact(url.as_str()).into_owned()
     }
 
     /// What the answer is, by its status and type.

@@ -271,7 +271,7 @@ impl Peer {
             self.breach(&format!("sent the request `{shown}` with a null id"));
             return;
         }
-        if self.outbox.len() > OUTBOX_BYTES {
+        if self.outbox.len() + self.unsent > OUTBOX_BYTES {
             self.breach("sends requests and does not read the answers");
             return;
         }

@@ -11,7 +11,7 @@ use crate::model::Era;
 use crate::text::human_duration;
 use crate::text::redact::Redactor;
 use crate::wire::era::Version;
-use crate::wire::http::client::{client_for, is_loopback};
+use crate::wire::http::client::{bare, client_for, is_loopback};
 use crate::wire::http::facts;
 use crate::wire::http::link::same_origin;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
@@ -81,13 +81,7 @@ impl Http {
 
     /// A URL as it may be shown.
     pub fn shown(&self, url: &Url) -> String {
-        let mut url = url.clone();
-        let _ = url.set_username("");
-        let _ = url.set_password(None);
-        url.set_query(None);
-        url.set_fragment(None);
-        let shown = self.redactor.redact(url.as_str()).into_owned();
-        super::token::shown(&shown)
+        super::token::shown(&bare(url, &self.redactor))
     }
 
     /// Whether anything may be sent there: by HTTPS, or to this machine, and to

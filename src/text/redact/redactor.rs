@@ -1,21 +1,19 @@
-//! Secrets never leave jelly: every text is redacted before it is kept.
+//! What is known to be secret, and is masked wherever it stands.
 //!
 //! A secret is known by its value, and looked for in the forms in which it
 //! travels: as it is, JSON-escaped (once and twice), URL-encoded,
 //! HTML-escaped, in hexadecimal and in Base64 at each alignment.
 
-use super::truncate;
+use super::forms::{MIN_LINE, forms_of};
+use crate::text::truncate;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Encoded forms of shorter secrets would match by chance.
-const MIN_ENCODED: usize = 4;
-/// Lines of a secret with several lines (a PEM key) are secrets themselves
-/// from this length on.
-const MIN_LINE: usize = 8;
+/// Digits of a number that can be a secret by itself; shorter ones are counts.
+const MIN_DIGITS: usize = 4;
 
 /// Replaces secrets by `[secret NAME]`. Cheap to clone.
 ///
@@ -23,16 +21,29 @@ const MIN_LINE: usize = 8;
 /// learns later included: a token that comes into being in mid-run is masked by
 /// everybody who was given a clone before.
 #[derive(Debug, Clone, Default)]
-pub struct Redactor(Arc<RwLock<Option<Arc<Inner>>>>);
+pub struct Redactor(Arc<RwLock<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// What was learnt, so that it costs nothing to be told it again.
+    values: HashSet<String>,
+    /// Each form with its replacement. Who came first gives the name.
+    forms: BTreeMap<Arc<[u8]>, Arc<str>>,
+    /// What finds the forms; absent where some were learnt since it was made,
+    /// so that many are learnt at the price of one.
+    inner: Option<Arc<Inner>>,
+}
 
 #[derive(Debug)]
 struct Inner {
     /// Finds all forms, the longest where several begin. None would need
     /// secrets of gigabytes; then nothing is shown at all.
     finder: Option<AhoCorasick>,
-    /// The forms with their replacement, in the finder's order: the longest
-    /// first.
-    forms: Vec<(Vec<u8>, String)>,
+    /// The forms with their replacement, in the finder's order, which is that
+    /// of their bytes.
+    forms: Vec<(Arc<[u8]>, Arc<str>)>,
+    /// Bytes of the longest form.
+    longest: usize,
 }
 
 impl Redactor {
@@ -54,25 +65,23 @@ impl Redactor {
     /// secret calls this before anything of it can be shown.
     pub fn learn<N: AsRef<str>, V: AsRef<str>>(&self, secrets: impl IntoIterator<Item = (N, V)>) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let mut forms = known.as_ref().map_or_else(Vec::new, |i| i.forms.clone());
-        let mut seen: BTreeSet<Vec<u8>> = forms.iter().map(|(form, _)| form.clone()).collect();
-        let before = forms.len();
         for (name, value) in secrets {
-            for form in forms_of(value.as_ref()) {
-                if seen.insert(form.clone()) {
-                    forms.push((form, format!("[secret {}]", name.as_ref())));
-                }
-            }
-        }
-        if forms.len() > before {
-            *known = Some(Arc::new(Inner::of(forms)));
+            known.learn(name.as_ref(), value.as_ref());
         }
     }
 
-    /// What is known now.
+    /// What finds all that is known now; nothing where that is nothing.
     fn known(&self) -> Option<Arc<Inner>> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        known.clone()
+        {
+            let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            if known.inner.is_some() || known.forms.is_empty() {
+                return known.inner.clone();
+            }
+        }
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let Known { forms, inner, .. } = &mut *known;
+        let inner = inner.get_or_insert_with(|| Arc::new(Inner::of(forms)));
+        Some(Arc::clone(inner))
     }
 
     /// `text` without secrets.
@@ -97,7 +106,20 @@ impl Redactor {
         truncate(&self.redact(&head), max).into_owned()
     }
 
-    /// Redacts every string of `value`, keys included.
+    /// What stands in place of a number that is a secret as a whole. One that
+    /// holds a secret by chance stays the number that it is.
+    #[must_use]
+    pub fn number(&self, number: &Number) -> Option<String> {
+        let inner = self.known()?;
+        let text = number.to_string();
+        if text.len() < MIN_DIGITS {
+            return None;
+        }
+        inner.whole(&text)
+    }
+
+    /// Redacts every string of `value`, keys included, and the numbers that
+    /// are secrets.
     pub fn redact_json(&self, value: &mut Value) {
         if self.known().is_none() {
             return;
@@ -121,7 +143,12 @@ impl Redactor {
                 }
                 map.values_mut().for_each(|value| self.redact_json(value));
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Number(number) => {
+                if let Some(mark) = self.number(number) {
+                    *value = Value::String(mark);
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
         }
     }
 
@@ -135,16 +162,52 @@ impl Redactor {
     }
 }
 
+impl Known {
+    fn learn(&mut self, name: &str, value: &str) {
+        if value.is_empty() || self.values.contains(value) {
+            return;
+        }
+        self.values.insert(value.to_owned());
+        let mark: Arc<str> = format!("[secret {name}]").into();
+        for form in forms_of(value) {
+            self.forms
+                .entry(form.into())
+                .or_insert_with(|| Arc::clone(&mark));
+        }
+        self.inner = None;
+    }
+}
+
 impl Inner {
-    fn of(mut forms: Vec<(Vec<u8>, String)>) -> Self {
-        forms.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.cmp(b)));
-        // Made anew whenever a secret is learnt, so cheap to make.
+    fn of(forms: &BTreeMap<Arc<[u8]>, Arc<str>>) -> Self {
+        let forms: Vec<_> = forms.clone().into_iter().collect();
+        // Made anew after secrets were learnt, so cheap to make.
         let finder = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .match_kind(MatchKind::LeftmostLongest)
             .build(forms.iter().map(|(form, _)| form))
             .ok();
-        Self { finder, forms }
+        let longest = forms.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
+        Self {
+            finder,
+            forms,
+            longest,
+        }
+    }
+
+    /// The mark for a text that is one form, as a whole.
+    fn whole(&self, text: &str) -> Option<String> {
+        let form = |(form, _): &(Arc<[u8]>, Arc<str>)| (**form).cmp(text.as_bytes());
+        let found = self.forms.binary_search_by(form).ok()?;
+        Some(self.forms[found].1.to_string())
+    }
+
+    /// Whether one of the forms begins so, and goes on.
+    fn begins_form(&self, start: &[u8]) -> bool {
+        let from = self.forms.partition_point(|(form, _)| **form <= *start);
+        self.forms
+            .get(from)
+            .is_some_and(|(form, _)| form.starts_with(start))
     }
 
     fn is_match(&self, bytes: &[u8]) -> bool {
@@ -170,15 +233,9 @@ impl Inner {
 
     /// How many bytes at the end of `bytes` may be the start of a secret.
     fn undecided(&self, bytes: &[u8]) -> usize {
-        let longest = self.forms.first().map_or(0, |(form, _)| form.len());
-        let hold = (1..longest.min(bytes.len() + 1))
+        let hold = (1..self.longest.min(bytes.len() + 1))
             .rev()
-            .find(|&n| {
-                let end = &bytes[bytes.len() - n..];
-                self.forms
-                    .iter()
-                    .any(|(form, _)| form.len() > n && form.starts_with(end))
-            })
+            .find(|&n| self.begins_form(&bytes[bytes.len() - n..]))
             .unwrap_or(0);
         let cut = bytes.len() - hold;
         // A secret that is whole already must not be cut in two by another's
@@ -227,218 +284,10 @@ impl StreamRedactor {
     }
 }
 
-/// An argv as it may be shown: values behind flags that look secret are
-/// masked, and so are passwords in URLs.
-#[must_use]
-pub fn show_argv(argv: &[String]) -> Vec<String> {
-    let mut shown = Vec::with_capacity(argv.len());
-    let mut mask_next = false;
-    for arg in argv {
-        let is_flag = arg.starts_with('-');
-        if std::mem::take(&mut mask_next) && !is_flag {
-            shown.push("[secret]".to_owned());
-            continue;
-        }
-        match arg.split_once('=') {
-            Some((name, _)) if looks_secret(name) && (is_flag || is_env_name(name)) => {
-                shown.push(format!("{name}=[secret]"));
-            }
-            Some(_) | None => {
-                mask_next = is_flag && !arg.contains('=') && looks_secret(arg);
-                shown.push(mask_url_password(arg));
-            }
-        }
-    }
-    shown
-}
-
-fn is_env_name(name: &str) -> bool {
-    name.bytes()
-        .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
-}
-
-/// Whether a flag's or variable's name says that its value is a secret.
-#[must_use]
-pub fn looks_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase().replace('_', "-");
-    let words: Vec<&str> = name.split('-').collect();
-    words.iter().any(|word| {
-        matches!(
-            *word,
-            "token" | "secret" | "password" | "passwd" | "apikey" | "credential" | "credentials"
-        )
-    }) || ["api-key", "access-key", "private-key", "auth-key"]
-        .iter()
-        .any(|pair| name.contains(pair))
-}
-
-/// `scheme://user:password@host` with the password masked.
-fn mask_url_password(arg: &str) -> String {
-    let masked = arg.split_once("://").and_then(|(scheme, rest)| {
-        let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let at = rest[..authority].rfind('@')?;
-        let colon = rest[..at].find(':')?;
-        Some(format!(
-            "{scheme}://{}:[secret]{}",
-            &rest[..colon],
-            &rest[at..]
-        ))
-    });
-    masked.unwrap_or_else(|| arg.to_owned())
-}
-
-/// All forms in which `value` may travel.
-fn forms_of(value: &str) -> Vec<Vec<u8>> {
-    let mut forms: Vec<String> = Vec::new();
-    if value.is_empty() {
-        return Vec::new();
-    }
-    let mut parts = vec![value];
-    let trimmed = value.trim();
-    if trimmed != value && !trimmed.is_empty() {
-        parts.push(trimmed);
-    }
-    parts.extend(
-        value
-            .lines()
-            .map(str::trim)
-            .filter(|line| line.len() >= MIN_LINE && *line != value),
-    );
-    for part in parts {
-        forms.push(part.to_owned());
-        if part.len() < MIN_ENCODED {
-            continue;
-        }
-        let json = json_escaped(part);
-        let ascii = json_ascii(part);
-        for form in [json, ascii] {
-            forms.push(form.replace('/', "\\/"));
-            forms.push(json_escaped(&form));
-            forms.push(form);
-        }
-        for keep in ["-_.~", "-_.!~*'()", "-_.*", "-_.~/"] {
-            let upper = url_encoded(part, keep);
-            for form in [lower_escapes(&upper), upper] {
-                forms.push(form.replace("%20", "+"));
-                forms.push(form);
-            }
-        }
-        forms.push(html_escaped(part));
-        for quote in ['\'', '"', '`'] {
-            forms.push(quoted_within(part, quote));
-        }
-        let hex: String = part.bytes().map(|b| format!("{b:02x}")).collect();
-        forms.push(hex.to_ascii_uppercase());
-        forms.push(hex);
-        for alignment in 0..3 {
-            let base64 = base64_within(part.as_bytes(), alignment);
-            if base64.len() >= MIN_ENCODED {
-                forms.push(base64.replace('+', "-").replace('/', "_"));
-                // JSON may escape the slash.
-                forms.push(base64.replace('/', "\\/"));
-                forms.push(base64);
-            }
-        }
-    }
-    forms.into_iter().map(String::into_bytes).collect()
-}
-
-/// As Python, JavaScript, Ruby and others show a text within these quotes.
-fn quoted_within(text: &str, quote: char) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c == quote => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-fn json_escaped(text: &str) -> String {
-    let quoted = Value::from(text).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
-/// As Python writes JSON: everything beyond ASCII as `\uXXXX`.
-fn json_ascii(text: &str) -> String {
-    let mut out = String::new();
-    for c in json_escaped(text).chars() {
-        if c.is_ascii() {
-            out.push(c);
-        } else {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
-            }
-        }
-    }
-    out
-}
-
-fn url_encoded(text: &str, keep: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || keep.as_bytes().contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
-}
-
-/// The same with lower-case hexadecimal escapes.
-fn lower_escapes(encoded: &str) -> String {
-    let mut out = String::new();
-    let mut in_escape = 0;
-    for c in encoded.chars() {
-        if c == '%' {
-            in_escape = 2;
-            out.push(c);
-        } else if in_escape > 0 {
-            in_escape -= 1;
-            out.push(c.to_ascii_lowercase());
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-fn html_escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
-}
-
-/// The characters of a Base64 text that are decided by `bytes` alone, when
-/// they begin `alignment` bytes after a group of three.
-fn base64_within(bytes: &[u8], alignment: usize) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let bit = |n: usize| (bytes[n / 8] >> (7 - n % 8)) & 1;
-    let first = (alignment * 8).div_ceil(6) * 6 - alignment * 8;
-    (first..)
-        .step_by(6)
-        .take_while(|start| start + 6 <= bytes.len() * 8)
-        .map(|start| {
-            let index = (start..start + 6).fold(0u8, |index, n| index << 1 | bit(n));
-            char::from(ALPHABET[usize::from(index)])
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Inner, Redactor, base64_within, show_argv};
+    use super::super::forms::base64_within;
+    use super::{Inner, Redactor};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -529,6 +378,7 @@ mod tests {
         let blind = Inner {
             finder: None,
             forms: Vec::new(),
+            longest: 0,
         };
         assert!(blind.is_match(b"a"));
         assert_eq!(blind.replace(b"a\n\xffb"), b"[secret]");
@@ -548,35 +398,27 @@ mod tests {
     }
 
     #[test]
-    fn shown_argv_hides_what_looks_secret() {
-        let argv = [
-            "srv",
-            "--token",
-            "abc",
-            "--api-key=xyz",
-            "--max-tokens",
-            "5",
-            "--port",
-            "80",
-            "postgres://app:pw@db/shop",
-            "API_TOKEN=1",
-        ]
-        .map(String::from);
-        assert_eq!(
-            show_argv(&argv),
-            [
-                "srv",
-                "--token",
-                "[secret]",
-                "--api-key=[secret]",
-                "--max-tokens",
-                "5",
-                "--port",
-                "80",
-                "postgres://app:[secret]@db/shop",
-                "API_TOKEN=[secret]",
-            ]
-        );
+    fn what_is_learnt_is_sought_for_by_one_finder() {
+        let r = Redactor::none();
+        for n in 0..50 {
+            r.learn([(format!("K{n}"), format!("secret-{n:02}"))]);
+            r.learn([("AGAIN", "secret-00")]);
+            assert!(r.0.read().unwrap().inner.is_none(), "made too early");
+        }
+        assert_eq!(r.redact("secret-49 secret-00"), "[secret K49] [secret K0]");
+        let first = r.known().unwrap();
+        r.learn([("AGAIN", "secret-07")]);
+        r.learn(std::iter::empty::<(&str, &str)>());
+        assert!(std::sync::Arc::ptr_eq(&first, &r.known().unwrap()));
+    }
+
+    #[test]
+    fn a_number_is_masked_where_it_is_a_secret_as_a_whole() {
+        let r = Redactor::new([("PIN", "83712345"), ("SHORT", "7")]);
+        let mut value = json!({"pin": 83_712_345, "n": 1_837_123_450, "list": [7, 77, 8.5]});
+        r.redact_json(&mut value);
+        let shown = json!({"pin": "[secret PIN]", "n": 1_837_123_450, "list": [7, 77, 8.5]});
+        assert_eq!(value, shown);
     }
 
     proptest! {

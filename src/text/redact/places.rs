@@ -1,0 +1,727 @@
+//! Where in an argv, a URL, a header or a variable a secret stands.
+
+use super::names::{has_secret_form, is_common, looks_secret, may_be_secret};
+use std::ops::Range;
+
+/// The name of a secret that is the password of a URL.
+pub const URL_PASSWORD: &str = "the URL's password";
+/// The name of a secret that is known by its form alone.
+pub const AN_ARGUMENT: &str = "an argument";
+
+/// What stands in the place of a secret.
+const MARK: &str = "[secret]";
+/// Before the value of an `Authorization`.
+const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "apikey", "api-key"];
+
+/// A secret that stands somewhere in plain sight.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found<'a> {
+    /// Of the flag, variable, header or member that holds it, or
+    /// [`URL_PASSWORD`], or [`AN_ARGUMENT`].
+    pub name: &'a str,
+    pub value: &'a str,
+    /// In which of the words, from 0.
+    pub word: usize,
+    at: Range<usize>,
+}
+
+impl Found<'_> {
+    /// Whether it can be looked for in other texts without hiding words that
+    /// are nobody's secret: from `min` bytes on, and unless it is a word or a
+    /// number of anybody's.
+    #[must_use]
+    pub fn is_telling(&self, min: usize) -> bool {
+        self.value.len() >= min && !is_common(self.value)
+    }
+}
+
+/// What is secret in the words of a command: behind flags, in variables and
+/// headers, in URLs, or by its form.
+#[must_use]
+pub fn secrets_in_argv<S: AsRef<str>>(argv: &[S]) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    let words = argv.iter().enumerate();
+    scan_words(
+        words.map(|(n, word)| Scan::whole(word.as_ref(), n)),
+        &mut found,
+    );
+    found
+}
+
+/// What is secret in one text: a URL, a word, or a whole command line.
+#[must_use]
+pub fn secrets_in_text(text: &str) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    Scan::whole(text, 0).look(&mut found);
+    found
+}
+
+/// What is secret in the value of a variable.
+#[must_use]
+pub fn secrets_in_variable<'a>(name: &'a str, value: &'a str) -> Vec<Found<'a>> {
+    let mut found = Vec::new();
+    let scan = Scan::whole(value, 0);
+    if !(looks_secret(name) && scan.keep(name, &mut found)) {
+        scan.look(&mut found);
+    }
+    for one in &mut found {
+        if [AN_ARGUMENT, URL_PASSWORD].contains(&one.name) {
+            one.name = name;
+        }
+    }
+    found
+}
+
+/// What is secret in the value of a header: what follows the scheme, where
+/// there is one.
+#[must_use]
+pub fn secrets_in_header<'a>(name: &'a str, value: &'a str) -> Vec<Found<'a>> {
+    let mut found = Vec::new();
+    Scan::whole(value, 0).header(name, &mut found);
+    found
+}
+
+/// An argv as it may be shown: what is secret in it is masked.
+#[must_use]
+pub fn show_argv(argv: &[String]) -> Vec<String> {
+    let mut shown = argv.to_vec();
+    // From the end, so that what is found before keeps its place.
+    for found in secrets_in_argv(argv).iter().rev() {
+        shown[found.word].replace_range(found.at.clone(), MARK);
+    }
+    shown
+}
+
+/// A URL as it may be shown: without user and password, and with what is
+/// secret in its query masked.
+#[must_use]
+pub fn show_url(url: &str) -> String {
+    let url = match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let host = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+            let user = rest[..host].rfind('@').map_or(0, |at| at + 1);
+            format!("{scheme}://{}", &rest[user..])
+        }
+        None => url.to_owned(),
+    };
+    masked(&url, &secrets_in_text(&url))
+}
+
+/// The value of a variable as it may be shown.
+#[must_use]
+pub fn show_value(name: &str, value: &str) -> String {
+    masked(value, &secrets_in_variable(name, value))
+}
+
+fn masked(text: &str, found: &[Found<'_>]) -> String {
+    let mut shown = text.to_owned();
+    for found in found.iter().rev() {
+        shown.replace_range(found.at.clone(), MARK);
+    }
+    shown
+}
+
+/// What a word says of the next one.
+enum Next<'a> {
+    Anything,
+    /// It is the value of what has this name.
+    Value(&'a str),
+    /// It is a header, as `-H` takes one.
+    Header,
+}
+
+/// Words of one command, in their order.
+fn scan_words<'a>(words: impl Iterator<Item = Scan<'a>>, found: &mut Vec<Found<'a>>) {
+    let mut next = Next::Anything;
+    for word in words {
+        let text = word.text();
+        let before = std::mem::replace(&mut next, Next::Anything);
+        if is_flag(text) {
+            let name = text.trim_start_matches('-');
+            if is_header_flag(text) {
+                next = Next::Header;
+            } else if is_name(name) && looks_secret(name) {
+                next = Next::Value(name);
+            }
+        } else if let Next::Value(name) = before
+            && word.keep(name, found)
+        {
+            continue;
+        } else if let Next::Header = before {
+            match text.split_once(':') {
+                Some((name, value)) => word.end(value).header(name.trim(), found),
+                // Some take name and value as two words.
+                None if looks_secret(text) => next = Next::Value(text),
+                None => word.look(found),
+            }
+            continue;
+        }
+        word.look(found);
+    }
+}
+
+/// A part of a word.
+#[derive(Clone)]
+struct Scan<'a> {
+    whole: &'a str,
+    word: usize,
+    at: Range<usize>,
+    /// Whether it is a part of a text that holds several words.
+    inner: bool,
+}
+
+impl<'a> Scan<'a> {
+    fn whole(whole: &'a str, word: usize) -> Self {
+        Self {
+            whole,
+            word,
+            at: 0..whole.len(),
+            inner: false,
+        }
+    }
+
+    fn text(&self) -> &'a str {
+        &self.whole[self.at.clone()]
+    }
+
+    /// From this byte of the part to that one.
+    fn part(&self, from: usize, to: usize) -> Self {
+        let at = self.at.start + from..self.at.start + to;
+        Self { at, ..self.clone() }
+    }
+
+    /// Its end, which is `rest`.
+    fn end(&self, rest: &str) -> Self {
+        let length = self.at.len();
+        self.part(length - rest.len(), length)
+    }
+
+    /// The value alone: without blanks and quotes around it, and without the
+    /// scheme of an `Authorization`.
+    fn bare(&self) -> Self {
+        let around = |c: char| c.is_whitespace() || c == '"' || c == '\\';
+        let text = self.text();
+        let begins = text.len() - text.trim_start_matches(around).len();
+        let ends = text.trim_end_matches(around).len();
+        let bare = self.part(begins, ends.max(begins));
+        match bare.text().split_once(' ') {
+            Some((scheme, rest)) if SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) => {
+                bare.end(rest)
+            }
+            Some(_) | None => bare,
+        }
+    }
+
+    /// Takes the part for a secret, if it can be one.
+    fn keep(&self, name: &'a str, found: &mut Vec<Found<'a>>) -> bool {
+        let bare = self.bare();
+        let may_be = may_be_secret(name, bare.text());
+        if may_be {
+            found.push(Found {
+                name,
+                value: bare.text(),
+                word: self.word,
+                at: bare.at,
+            });
+        }
+        may_be
+    }
+
+    /// Looks for secrets in a word.
+    fn look(&self, found: &mut Vec<Found<'a>>) {
+        let mut rest = self.clone();
+        while let Some((name, value)) = assignment(rest.text()) {
+            let flag = &rest.text()[..rest.text().len() - value.len() - 1];
+            rest = rest.end(value);
+            if is_header_flag(flag) {
+                if let Some((name, value)) = value.split_once(':') {
+                    return rest.end(value).header(name.trim(), found);
+                }
+            } else if looks_secret(name) && rest.keep(name, found) {
+                return;
+            }
+        }
+        let text = rest.text();
+        if has_secret_form(text) {
+            rest.keep(AN_ARGUMENT, found);
+        } else if let Some((name, value)) = text.split_once(':')
+            && is_header(name, value)
+        {
+            rest.end(value).header(name, found);
+        } else if !rest.members(found) {
+            if !self.inner && is_line(text) {
+                scan_words(rest.words().into_iter(), found);
+            } else {
+                rest.urls(found);
+            }
+        }
+    }
+
+    /// All URLs of a text.
+    fn urls(&self, found: &mut Vec<Found<'a>>) {
+        let mut rest = self.text();
+        while let Some((_, behind)) = rest.split_once("://") {
+            let around = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '<' | '>');
+            let length = behind.find(around).unwrap_or(behind.len());
+            self.end(behind).part(0, length).url(found);
+            rest = &behind[length..];
+        }
+    }
+
+    /// The words of a line.
+    fn words(&self) -> Vec<Self> {
+        let mut words = Vec::new();
+        let mut begin = 0;
+        let text = self.text();
+        let borders = text
+            .char_indices()
+            .filter(|(_, c)| c.is_whitespace() || *c == ';')
+            .map(|(at, c)| (at, at + c.len_utf8()));
+        for (end, next) in borders.chain([(text.len(), text.len())]) {
+            if begin < end {
+                let part = self.part(begin, end).bare();
+                words.push(Self {
+                    inner: true,
+                    ..part
+                });
+            }
+            begin = next;
+        }
+        words
+    }
+
+    /// The value of a header.
+    fn header(&self, name: &'a str, found: &mut Vec<Found<'a>>) {
+        if looks_secret(name) || has_secret_form(self.bare().text()) {
+            self.keep(name, found);
+        }
+    }
+
+    /// What follows `scheme://`, up to the end of the URL.
+    fn url(&self, found: &mut Vec<Found<'a>>) {
+        let text = self.text();
+        let host = text.find(['/', '?', '#', ';']).unwrap_or(text.len());
+        if let Some(at) = text[..host].rfind('@') {
+            match text[..at].find(':') {
+                Some(colon) => drop(self.part(colon + 1, at).keep(URL_PASSWORD, found)),
+                None if has_secret_form(&text[..at]) => {
+                    self.part(0, at).keep(URL_PASSWORD, found);
+                }
+                None => {}
+            }
+        }
+        let mut begin = host;
+        let borders = text
+            .char_indices()
+            .filter(|(at, c)| *at >= host && matches!(c, '/' | '?' | '&' | '#' | ';'))
+            .map(|(at, _)| at);
+        for end in borders.chain([text.len()]) {
+            let piece = self.part(begin, end);
+            match assignment(piece.text()) {
+                Some((name, value)) if looks_secret(name) || has_secret_form(value) => {
+                    piece.end(value).keep(name, found);
+                }
+                None if has_secret_form(piece.text()) => drop(piece.keep(AN_ARGUMENT, found)),
+                Some(_) | None => {}
+            }
+            begin = (end + 1).min(text.len());
+        }
+    }
+
+    /// The members of an object in JSON, be its quotes escaped or not; whether
+    /// there are any. The text need not be whole.
+    fn members(&self, found: &mut Vec<Found<'a>>) -> bool {
+        let text = self.text();
+        // A shell that keeps the quotes around it.
+        if let Some(rest) = text.strip_prefix('"')
+            && rest.starts_with('{')
+        {
+            return self.end(rest).members(found);
+        }
+        let mut quotes = text.match_indices('"').map(|(at, _)| {
+            let escapes = text[..at].bytes().rev().take_while(|b| *b == b'\\').count();
+            (at, escapes)
+        });
+        let mut are_any = false;
+        let mut name: Option<&'a str> = None;
+        let mut before = 0;
+        while let Some((open, escapes)) = quotes.next() {
+            let between = text[before..open].trim_end_matches('\\').trim();
+            let close = quotes.find(|(_, others)| *others == escapes);
+            let (end, after) = match close {
+                Some((close, _)) => ((close - escapes).max(open + 1), close + 1),
+                None => (text.len(), text.len()),
+            };
+            let string = self.part(open + 1, end);
+            match name.take() {
+                Some(name) if between == ":" => {
+                    are_any = true;
+                    if looks_secret(name) || has_secret_form(string.text()) {
+                        string.keep(name, found);
+                    }
+                }
+                Some(_) | None => name = Some(string.text()),
+            }
+            before = after;
+        }
+        are_any
+    }
+}
+
+/// `NAME=value` and `--flag=value`; the name is without dashes.
+fn assignment(text: &str) -> Option<(&str, &str)> {
+    let name = text.find(|c: char| !is_name_letter(c))?;
+    let value = text[name..].strip_prefix('=')?;
+    let name = text[..name].trim_start_matches('-');
+    (!name.is_empty()).then_some((name, value))
+}
+
+fn is_name_letter(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.')
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(is_name_letter)
+}
+
+/// `--flag` and `-f`, and not a value that begins with a dash.
+fn is_flag(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('-') else {
+        return false;
+    };
+    let (long, name) = match rest.strip_prefix('-') {
+        Some(name) => (true, name),
+        None => (false, rest),
+    };
+    let name = name.split('=').next().unwrap_or_default();
+    is_name(name)
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && (long || name.len() == 1 || looks_secret(name))
+}
+
+/// A flag whose value is a header.
+fn is_header_flag(flag: &str) -> bool {
+    let name = flag.trim_start_matches('-').to_ascii_lowercase();
+    flag == "-H" || flag.starts_with('-') && (name.ends_with("header") || name.ends_with("headers"))
+}
+
+/// Whether `name:value` is a header and no other thing with a colon.
+fn is_header(name: &str, value: &str) -> bool {
+    let folded = name.to_ascii_lowercase();
+    is_name(name)
+        && looks_secret(name)
+        && (value.starts_with(' ')
+            || folded.ends_with("authorization")
+            || folded == "cookie"
+            || folded.starts_with("x-"))
+}
+
+/// Whether a text is a command line or a list of settings, and no program: a
+/// word of a program after `token =` is nobody's secret.
+fn is_line(text: &str) -> bool {
+    text.contains([' ', '\t', ';']) && !text.contains(['(', ')', '{', '}', '[', '\n', '<'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{secrets_in_argv, secrets_in_header, show_argv, show_url, show_value};
+    use proptest::prelude::*;
+
+    fn shown(argv: &[&str]) -> Vec<String> {
+        let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
+        show_argv(&argv)
+    }
+
+    /// As people write them for real servers, bridges and containers; `S3`
+    /// stands for the secret.
+    const PLACES: &[&[&str]] = &[
+        &["srv", "--token", "S3"],
+        &["srv", "--token=S3"],
+        &["srv", "-token", "S3"],
+        &["srv", "--accessToken", "S3", "--port", "80"],
+        &["srv", "--clientSecret=S3"],
+        &["srv", "--api-key", "S3"],
+        &["srv", "--key", "S3"],
+        &["srv", "--password", "S3"],
+        &["java", "-Dspring.datasource.password=S3", "-jar", "x.jar"],
+        &["docker", "run", "-e", "API_KEY=S3", "img:1"],
+        &["docker", "run", "-eAPI_KEY=S3", "img:1"],
+        &["docker", "run", "--env=API_KEY=S3", "img:1"],
+        &[
+            "npx",
+            "mcp-remote",
+            "https://h/sse",
+            "--header",
+            "Authorization: Bearer S3",
+        ],
+        &[
+            "npx",
+            "mcp-remote",
+            "https://h/sse",
+            "--header",
+            "Authorization:S3",
+        ],
+        &[
+            "npx",
+            "mcp-remote",
+            "https://h/sse",
+            "--header",
+            "X-Whose-Key:S3",
+        ],
+        &[
+            "npx",
+            "mcp-remote",
+            "https://h/sse",
+            "--header=Authorization: Bearer S3",
+        ],
+        &["curl", "-H", "X-API-Key: S3"],
+        &["curl", "-HCookie: S3"],
+        &[
+            "mcp-proxy",
+            "--headers",
+            "Authorization",
+            "Bearer S3",
+            "https://h/sse",
+        ],
+        &["npx", "mcp-remote", "https://h/sse?token=S3"],
+        &["npx", "mcp-remote", "https://h/sse?x=1&api_key=S3&y=2#z"],
+        &["srv", "https://h/mcp?key=S3"],
+        &["srv", "postgres://app:S3@db/shop"],
+        &["srv", "--dsn=postgres://app:S3@db/shop"],
+        &["srv", "jdbc:sqlserver://h;user=x;password=S3"],
+        &["srv", "DATABASE_URL=postgres://app:S3@db/shop"],
+        &["srv", "host=h user=u password=S3"],
+        &["srv", "Server=h;User Id=u;Password=S3;Encrypt=true"],
+        &["srv", "http://a/,http://u:S3@b/"],
+        &[
+            "npx",
+            "@smithery/cli",
+            "run",
+            "x",
+            "--config",
+            r#"{"apiKey":"S3","n":1}"#,
+        ],
+        &[
+            "npx",
+            "@smithery/cli",
+            "run",
+            "x",
+            "--config",
+            r#"{ "a": { "token" : "S3" } }"#,
+        ],
+        &[
+            "npx",
+            "@smithery/cli",
+            "run",
+            "x",
+            "--config",
+            r#""{\"apiKey\":\"S3\"}""#,
+        ],
+        &["npx", "@smithery/cli", r#"--config={"password":"S3"#],
+        &["sh", "-c", "exec srv --token S3 --port 80"],
+        &["sh", "-c", "exec env API_KEY=S3 srv"],
+        &["npx -y srv --token S3"],
+    ];
+
+    #[test]
+    fn a_secret_is_masked_wherever_people_put_it() {
+        for argv in PLACES {
+            let real: Vec<String> = argv.iter().map(|w| w.replace("S3", "hunter2")).collect();
+            let masked: Vec<String> = argv.iter().map(|w| w.replace("S3", "[secret]")).collect();
+            assert_eq!(show_argv(&real), masked);
+            let found = secrets_in_argv(&real);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert_eq!(found[0].value, "hunter2");
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_is_shown() {
+        for argv in [
+            &[
+                "srv",
+                "--max-tokens",
+                "5",
+                "--token-limit=7",
+                "--port",
+                "80",
+            ][..],
+            &["srv", "--no-auth-token", "/data", "--use-token", "x"],
+            &[
+                "srv",
+                "--token-file",
+                "/run/t",
+                "--key",
+                "certs/server.key",
+                "--key=/etc/k.pem",
+            ],
+            &[
+                "docker",
+                "run",
+                "-e",
+                "API_KEY",
+                "org/token:latest",
+                "--env-file",
+                ".env",
+            ],
+            &[
+                "docker",
+                "run",
+                "-v",
+                "/a/token:/b:ro",
+                "--user",
+                "1000:1000",
+            ],
+            &["srv", "--token", "--flag", "plain"],
+            &[
+                "srv",
+                "--header",
+                "Accept: text/html",
+                "--header",
+                "X-Trace:on",
+            ],
+            &[
+                "srv",
+                "--header",
+                "Authorization:${AUTH_HEADER}",
+                "--token",
+                "<YOUR_TOKEN>",
+            ],
+            &[
+                "srv",
+                "https://h/a?page=1&q=token#key",
+                "git@github.com:a/b",
+                "ssh://git@h/a",
+            ],
+            &[
+                "python3",
+                "-c",
+                "token = get(); print({'key': token})\nkey=1",
+            ],
+            &["srv", r#"{"jsonrpc":"2.0","keys":["a","b"],"token":null}"#],
+            &[
+                "srv",
+                "--auth",
+                "oauth2",
+                "--password",
+                "[secret PW]",
+                "--cookie=true",
+            ],
+            &[
+                "srv", "", "-", "--", "=", "a=", "--=x", "\"", "\\", "://", "é=ü",
+            ],
+        ] {
+            assert_eq!(shown(argv), argv);
+        }
+    }
+
+    #[test]
+    fn a_value_that_begins_with_a_dash_is_masked_and_a_flag_is_not() {
+        assert_eq!(shown(&["--token", "-abc"]), ["--token", "[secret]"]);
+        assert_eq!(shown(&["--token", "-p", "80"]), ["--token", "-p", "80"]);
+        assert_eq!(shown(&["--token", "ghp_0123456789abcdef"])[1], "[secret]");
+        assert_eq!(shown(&["ghp_0123456789abcdef"]), ["[secret]"]);
+    }
+
+    #[test]
+    fn a_url_is_shown_without_what_is_secret_in_it() {
+        for (url, shown) in [
+            ("http://h:1/mcp", "http://h:1/mcp"),
+            ("https://me:pw@h/mcp?a=b", "https://h/mcp?a=b"),
+            (
+                "https://h/?api_key=abc&x=1",
+                "https://h/?api_key=[secret]&x=1",
+            ),
+            (
+                "https://h/?key=abc&sig=def#token=ghi",
+                "https://h/?key=[secret]&sig=[secret]#token=[secret]",
+            ),
+            (
+                "https://h/s/ghp_0123456789abcdef/mcp",
+                "https://h/s/[secret]/mcp",
+            ),
+            ("https://h/a@b", "https://h/a@b"),
+            ("https://h?x=a@b", "https://h?x=a@b"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(show_url(url), shown);
+        }
+    }
+
+    #[test]
+    fn a_variable_is_shown_without_what_is_secret_in_it() {
+        for (name, value, shown) in [
+            ("API_KEY", "hunter2", "[secret]"),
+            (
+                "DATABASE_URL",
+                "postgres://u:hunter2@h/db",
+                "postgres://u:[secret]@h/db",
+            ),
+            ("ANY", "ghp_0123456789abcdef", "[secret]"),
+            (
+                "GOOGLE_APPLICATION_CREDENTIALS",
+                "/nope/cred.json",
+                "/nope/cred.json",
+            ),
+            ("TOKEN_ENABLED", "true", "true"),
+            (
+                "HEADERS",
+                r#"{"Authorization":"Bearer hunter2"}"#,
+                r#"{"Authorization":"Bearer [secret]"}"#,
+            ),
+            ("HOME", "/root", "/root"),
+        ] {
+            assert_eq!(show_value(name, value), shown, "{name}");
+        }
+    }
+
+    #[test]
+    fn of_a_header_the_scheme_is_no_secret() {
+        let value = |name, value| {
+            secrets_in_header(name, value)
+                .first()
+                .map(|found| found.value)
+        };
+        assert_eq!(value("Authorization", "Bearer abc"), Some("abc"));
+        assert_eq!(value("Authorization", "abc def"), Some("abc def"));
+        assert_eq!(value("X-Auth", "abc"), Some("abc"));
+        assert_eq!(
+            value("X-Any", "token ghp_0123456789abcdef"),
+            Some("ghp_0123456789abcdef")
+        );
+        assert_eq!(value("Accept", "text/html"), None);
+        assert_eq!(value("Authorization", "Bearer ${TOKEN}"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_secret_shows_in_any_place(
+            secret in "[a-zA-Z][a-zA-Z0-9_+-]{7,30}[0-9]", place in 0..PLACES.len(),
+        ) {
+            let argv: Vec<String> =
+                PLACES[place].iter().map(|word| word.replace("S3", &secret)).collect();
+            for word in show_argv(&argv) {
+                prop_assert!(!word.contains(&secret), "{word}");
+            }
+        }
+
+        #[test]
+        fn whatever_the_words_are_only_what_is_found_is_masked(
+            argv in proptest::collection::vec(
+                "(-{0,2}(token|key|a|H|header|é)|[=:;&?#@/\"\\\\ {}]|://|Bearer |[a-z0-9]{1,9}|\\PC){0,9}",
+                0..6,
+            ),
+        ) {
+            let shown = show_argv(&argv);
+            let found = secrets_in_argv(&argv);
+            prop_assert_eq!(shown.len(), argv.len());
+            for (n, (shown, word)) in shown.iter().zip(&argv).enumerate() {
+                let here: Vec<_> = found.iter().filter(|found| found.word == n).collect();
+                prop_assert_eq!(shown == word, here.is_empty());
+                let gone: usize = here.iter().map(|found| found.value.len()).sum();
+                let marks = here.len() * super::MARK.len();
+                prop_assert_eq!(shown.len() + gone, word.len() + marks);
+            }
+        }
+    }
+}
