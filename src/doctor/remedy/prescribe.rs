@@ -68,7 +68,8 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         _ => Remedy::none(),
     };
     fix.retain(|line| !instead_of.iter().any(|start| line.starts_with(start)));
-    fix.splice(0..0, lines);
+    let shown = |line: &String| bedside.redactor.redact(line).into_owned();
+    fix.splice(0..0, lines.iter().map(shown));
     fix.splice(0..0, doctor.other_language());
     // What announces a command that could not be filled in announces nothing.
     let pasted = |line: &str| line.starts_with("$ ") || line.starts_with('"');
