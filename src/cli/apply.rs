@@ -241,11 +241,14 @@ fn apply_one(
         .replace(&before)
         .map_err(|error| Refusal::invalid(error.to_string(), "see who else writes the file"))?;
     let edits = repairs.iter().filter(|repair| !repair.edits.is_empty());
-    say(&format!(
+    let written = format!(
         "wrote {} with {}",
         sanitize(shown),
         plural(edits.count(), "repair")
-    ))
+    );
+    // It is done; who does not hear of it reads the file.
+    let _ = say(&written);
+    Ok(())
 }
 
 fn yes_or_no(line: &str) -> Option<bool> {

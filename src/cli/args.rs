@@ -114,7 +114,7 @@ pub struct RunArgs {
     pub budgets: BudgetArgs,
 
     /// The project folder: `${workspace}`, and where repairs may create folders [default: the plan's]
-    #[arg(long, value_name = "DIR", env = "JELLY_PROJECT_DIR")]
+    #[arg(long, value_name = "DIR")]
     pub project_dir: Option<PathBuf>,
 
     #[command(flatten)]
@@ -173,18 +173,18 @@ pub struct RunArgs {
     pub refine_code: Option<Argv>,
 
     /// Limit of one run of a hook
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, env = "JELLY_HOOK_TIMEOUT", default_value = "10m")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "10m")]
     pub hook_timeout: Duration,
 
     #[command(flatten)]
     pub own_rules: RuleFiles,
 
     /// Seed of everything random, to repeat a run
-    #[arg(long, env = "JELLY_SEED")]
+    #[arg(long)]
     pub seed: Option<u64>,
 
     /// Plans at work, and servers starting, at the same time [default: twice the processors]
-    #[arg(long, short, value_name = "N", env = "JELLY_JOBS", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
     #[command(flatten)]
@@ -216,7 +216,6 @@ pub struct ReportsDir {
     #[arg(
         long,
         value_name = "DIR",
-        env = "JELLY_REPORTS_DIR",
         default_value = REPORTS
     )]
     pub reports_dir: PathBuf,
@@ -240,31 +239,31 @@ impl ReportsDir {
 #[command(next_help_heading = "Budgets (plan: budgets)")]
 pub struct BudgetArgs {
     /// Passes of the loop, at least 1 [default: 5]
-    #[arg(long, value_name = "N", env = "JELLY_MAX_ITERATIONS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iterations: Option<u32>,
 
     /// Reruns for failures that may pass by themselves [default: 2]
-    #[arg(long, value_name = "N", env = "JELLY_RETRIES")]
+    #[arg(long, value_name = "N")]
     pub retries: Option<u32>,
 
     /// Reruns to confirm a mismatch, for each failure [default: 1]
-    #[arg(long, value_name = "N", env = "JELLY_CONFIRMS")]
+    #[arg(long, value_name = "N")]
     pub confirms: Option<u32>,
 
     /// Repairs of the plan [default: 3]
-    #[arg(long, value_name = "N", env = "JELLY_MCP_REPAIRS")]
+    #[arg(long, value_name = "N")]
     pub mcp_repairs: Option<u32>,
 
     /// Runs of the fix_tests hook [default: 2]
-    #[arg(long, value_name = "N", env = "JELLY_TEST_FIXES")]
+    #[arg(long, value_name = "N")]
     pub test_fixes: Option<u32>,
 
     /// Runs of the refine_code hook [default: 2]
-    #[arg(long, value_name = "N", env = "JELLY_CODE_REFINES")]
+    #[arg(long, value_name = "N")]
     pub code_refines: Option<u32>,
 
     /// Limit of the whole run of a plan, hooks and waiting included [default: 15m]
-    #[arg(long, value_name = "TIME", env = "JELLY_DEADLINE", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub deadline: Option<Duration>,
 }
 

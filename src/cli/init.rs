@@ -25,6 +25,8 @@ use crate::text::{one_line, plural};
 use clap::Args;
 use keep::Place;
 use origin::Origin;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -112,7 +114,7 @@ pub struct InitArgs {
     pub call_timeout: Duration,
 
     /// The project folder, as for `jelly run` [default: the plan's]
-    #[arg(long, value_name = "DIR", env = "JELLY_PROJECT_DIR")]
+    #[arg(long, value_name = "DIR")]
     pub project_dir: Option<PathBuf>,
 
     #[command(flatten)]
@@ -143,6 +145,8 @@ pub struct Shared<'a> {
     pub rules: &'a Rules,
     pub color: ColorChoice,
     pub redactor: Redactor,
+    /// The plans of this call.
+    pub kept: RefCell<BTreeSet<PathBuf>>,
     pub interrupt: watch::Receiver<Option<Signal>>,
 }
 
@@ -153,6 +157,7 @@ async fn make_all(args: &InitArgs, color: ColorChoice, world: &World, stage: Sta
         rules: &stage.rules,
         color,
         redactor: Redactor::none(),
+        kept: RefCell::default(),
         interrupt: stage.interrupt,
     };
     let origins = match unless_interrupted(&shared.interrupt, origin::origins(&shared)).await {
@@ -249,13 +254,14 @@ fn progress(shared: &Shared<'_>, text: &str) {
 /// What there is now.
 fn say(shared: &Shared<'_>, place: &Place, draft: &Draft, took: Duration) {
     let (called, all) = draft.tools_called();
-    let verified = if shared.args.no_verify {
-        "each was called once"
-    } else {
-        "all of them passed twice"
+    let passed = match (shared.args.no_verify, draft.steps()) {
+        (true, 1) => "it passed once",
+        (true, _) => "all passed once",
+        (false, 1) => "it passed twice",
+        (false, _) => "all passed twice",
     };
     let mut text = format!(
-        "wrote {}: {}, {called} of {}; {verified} ({})\n",
+        "wrote {}: {}, which {passed}; {called} of {} called ({})\n",
         place.shown(),
         plural(draft.steps(), "step"),
         plural(all, "tool"),

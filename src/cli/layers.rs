@@ -10,6 +10,7 @@ mod variables;
 
 use super::args::Cli;
 use super::rules::{project_file, text_of};
+use super::settings::is_pipeline;
 use crate::plan::{Location, PlanSource, Project, ProjectSetting, read_project};
 use crate::text::close_names;
 use clap::builder::BoolishValueParser;
@@ -181,7 +182,7 @@ impl Layers {
             let other = opposite(setting.arg);
             let other = other.and_then(|arg| SETTINGS.iter().find(|s| s.arg == arg));
             let typed_other = other.is_some_and(|other| words.contains(&other.flag().as_str()));
-            let told_other = other.is_some_and(|other| variables::told(other.env).is_some());
+            let told_other = other.is_some_and(|other| variables::is_on(other.env));
             let given = self
                 .given(setting)
                 .filter(|_| !typed_other && !told_other)
@@ -208,8 +209,12 @@ impl Layers {
         let flag = flag.split_whitespace().next().unwrap_or_default();
         let value = text(ContextKind::InvalidValue)?;
         let is_typed = |arg: &&str| *arg == flag || arg.starts_with(&format!("{flag}="));
-        let mut words = typed.iter().filter_map(|arg| arg.to_str());
-        if words.any(|arg| is_typed(&arg) || is_short(arg, flag)) {
+        let words: Vec<&str> = typed.iter().filter_map(|arg| arg.to_str()).collect();
+        let called = called(words.get(1..).unwrap_or_default()).unwrap_or_default();
+        if words
+            .iter()
+            .any(|arg| is_typed(arg) || is_short(arg, flag, called))
+        {
             return None;
         }
         let mut concerned = SETTINGS.iter().filter(|setting| setting.flag() == flag);
@@ -263,13 +268,13 @@ fn below(
 }
 
 /// Whether a word is the short form of a flag, with its value or without.
-fn is_short(word: &str, flag: &str) -> bool {
-    let letter = match flag {
-        "--jobs" => "-j",
-        "--quiet" => "-q",
-        _ => return false,
-    };
-    word.starts_with(letter)
+fn is_short(word: &str, flag: &str, called: &str) -> bool {
+    let command = Cli::command();
+    let of_command = command.find_subcommand(called).into_iter();
+    let mut args = of_command.flat_map(Command::get_arguments);
+    let arg = args.find(|arg| arg.get_long() == flag.strip_prefix("--"));
+    let short = arg.and_then(Arg::get_short);
+    short.is_some_and(|letter| word.starts_with(&format!("-{letter}")))
 }
 
 /// The flag that means nothing beside this one.
@@ -284,9 +289,12 @@ fn opposite(arg: &str) -> Option<&'static str> {
 /// The command among the words that were typed.
 fn called<'w>(words: &[&'w str]) -> Option<&'w str> {
     let command = Cli::command();
-    words
-        .iter()
-        .copied()
+    let takes_a_word = |flag: &str| ["--profile", "--color"].contains(&flag);
+    let before = std::iter::once(&"").chain(words);
+    before
+        .zip(words)
+        .filter(|(before, _)| !takes_a_word(before))
+        .map(|(_, word)| *word)
         .find(|word| command.find_subcommand(word).is_some())
 }
 
@@ -334,8 +342,11 @@ fn profile(
     file: &Path,
 ) -> Result<Option<String>, String> {
     let Some((name, by)) = asked else {
-        let in_ci = env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
-        let usual = if in_ci { "ci" } else { "local" };
+        let usual = if is_pipeline(env::var("CI").ok().as_deref()) {
+            "ci"
+        } else {
+            "local"
+        };
         return Ok(project
             .profiles
             .contains_key(usual)
@@ -371,7 +382,7 @@ fn read(file: &Path) -> Result<Project, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Layers, SETTINGS, asked_profile, asks_for_help};
+    use super::{Layers, SETTINGS, asked_profile, asks_for_help, called};
     use std::ffi::OsString;
 
     #[test]
@@ -401,6 +412,13 @@ mod tests {
         ] {
             assert!(!asks_for_help(words), "{words:?}");
         }
+    }
+
+    #[test]
+    fn the_value_of_a_flag_is_no_command() {
+        assert_eq!(called(&["--profile", "run", "triage"]), Some("triage"));
+        assert_eq!(called(&["--color", "never", "run", "check"]), Some("run"));
+        assert_eq!(called(&["--quiet"]), None);
     }
 
     #[test]

@@ -16,7 +16,7 @@ const FILE: &str = ".jelly/history.jsonl";
 #[derive(Debug, Clone, Default, Args)]
 pub struct HistoryArgs {
     /// Remembers results in this file [default: .jelly/history.jsonl where the folder .jelly is]
-    #[arg(long, value_name = "FILE", env = "JELLY_HISTORY")]
+    #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
 
     /// Neither reads nor records a history

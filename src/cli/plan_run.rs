@@ -10,14 +10,14 @@ use super::out::Out;
 use super::proposals::{Proposals, stored};
 use super::record;
 use super::schema_store::SchemaStore;
-use super::settings::{budgets, hooks, project_dir};
+use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
 use crate::exec::{ExecSettings, Selection};
 use crate::harness::{Beside, CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
 use crate::model::{EventSink, ExitCode, RunReport, StepAnswers, Verdict, Warnings};
 use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
-use crate::text::redact::{Redactor, holds_secret};
+use crate::text::redact::Redactor;
 use crate::wire::auth::TokenBook;
 use crate::wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
@@ -402,18 +402,12 @@ fn recorder(report_dir: &ReportDir, warnings: &Warnings) -> Option<Recorder> {
     }
 }
 
-/// Shorter values of variables that the plan does not name are words like
-/// `true` more often than secrets.
-const MIN_UNNAMED: usize = 8;
-
 /// All secrets of a run: those that the plan calls so, and the values of
 /// environment variables whose names say it. The latter need not be named in
 /// the plan: servers inherit the environment and may print it, and a hook may
 /// put one into the plan later.
 pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
-    let inherited = env
-        .iter()
-        .filter(|(name, value)| holds_secret(name, value) && value.len() >= MIN_UNNAMED);
+    let inherited = inherited_secrets(env);
     let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
     Redactor::new(pairs)
 }

@@ -15,11 +15,11 @@ pub struct LadderArgs {
     pub no_adapt: bool,
 
     /// Keeps in this file how the output of each tool was read, and takes the output schemas that you set in it
-    #[arg(long, value_name = "FILE", env = "JELLY_SCHEMA_STORE")]
+    #[arg(long, value_name = "FILE")]
     pub schema_store: Option<PathBuf>,
 
     /// Results in a row that are mere text before that is taken for the schema of a tool that declares another [default: 2]
-    #[arg(long, value_name = "N", env = "JELLY_GENERIC_THRESHOLD", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub generic_threshold: Option<u32>,
 }
 

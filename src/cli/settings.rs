@@ -3,12 +3,31 @@
 use super::args::{BudgetArgs, ColorChoice, Format, RunArgs};
 use crate::model::Budgets;
 use crate::plan::{Hooks, Plan};
+use crate::text::redact::holds_secret;
 use crate::wire::auth::TokenBook;
 use etcetera::BaseStrategy as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+
+/// Shorter values of variables that no plan names are words like `true` more
+/// often than secrets.
+const MIN_SECRET: usize = 8;
+
+/// Secrets of an environment by the names of their variables. Whoever inherits
+/// it may print them.
+pub fn inherited_secrets(
+    env: &BTreeMap<String, String>,
+) -> impl Iterator<Item = (&String, &String)> {
+    env.iter()
+        .filter(|(name, value)| holds_secret(name, value) && value.len() >= MIN_SECRET)
+}
+
+/// Whether a value of `CI` says that this is a pipeline.
+pub fn is_pipeline(ci: Option<&str>) -> bool {
+    ci.is_some_and(|value| !value.is_empty() && value != "false")
+}
 
 /// The world as it was when jelly started.
 #[derive(Debug, Clone)]
@@ -60,7 +79,7 @@ impl World {
 
     /// Whether this is a pipeline, by the variable that all of them set.
     pub fn in_ci(&self) -> bool {
-        self.is_set("CI") && self.env.get("CI").is_none_or(|value| value != "false")
+        is_pipeline(self.env.get("CI").map(String::as_str))
     }
 
     /// Where logins are kept: `JELLY_LOGINS_DIR`, or the usual place for a
@@ -105,7 +124,7 @@ impl World {
     /// Progress is for people who watch.
     #[must_use]
     pub fn draws_progress(&self, format: Format) -> bool {
-        self.stderr_is_terminal && !self.is_set("CI") && format == Format::Human
+        self.stderr_is_terminal && !self.in_ci() && format == Format::Human
     }
 
     /// Columns to wrap at; `None` where nobody watches.

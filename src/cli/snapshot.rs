@@ -187,12 +187,55 @@ fn shown(one: &Pending, paint: Paint) -> String {
             text.push_str(&format!("{}\n", paint.tone(DIM, &sanitize(&none))));
             text.push_str(&paint.differences("", &one.text));
         }
+        Some(stored) if looks_like(stored, &one.text) => {
+            let (stored, new) = (visible(stored), visible(&one.text));
+            text.push_str(&paint.differences(&stored, &new));
+            if stored.replace("\\r\n", "\n") == new {
+                let hint = "only the ends of lines differ: `*.snap -text` in .gitattributes keeps \
+                            git from changing them";
+                text.push_str(&format!("  {}\n", paint.tone(DIM, hint)));
+            }
+        }
         Some(stored) if is_short(stored) && is_short(&one.text) => {
             text.push_str(&paint.inline_differences(stored.trim_end(), one.text.trim_end()));
         }
         Some(stored) => text.push_str(&paint.differences(stored, &one.text)),
     }
     text
+}
+
+/// Whether two texts differ in nothing that a terminal would show.
+fn looks_like(one: &str, other: &str) -> bool {
+    let shown = |text| -> Vec<String> {
+        let text = sanitize(text);
+        text.lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect()
+    };
+    shown(one) == shown(other)
+}
+
+/// With a name for each character that is not seen, and for blanks at the end
+/// of a line.
+fn visible(text: &str) -> String {
+    let mut seen = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (line, feed) = match line.strip_suffix('\n') {
+            Some(line) => (line, "\n"),
+            None => (line, ""),
+        };
+        let blanks = line.len() - line.trim_end_matches(' ').len();
+        for c in line[..line.len() - blanks].chars() {
+            if c.is_control() || sanitize(c.encode_utf8(&mut [0; 4])).is_empty() {
+                seen.extend(c.escape_default());
+            } else {
+                seen.push(c);
+            }
+        }
+        seen.push_str(&"·".repeat(blanks));
+        seen.push_str(feed);
+    }
+    seen
 }
 
 fn is_short(text: &str) -> bool {
@@ -222,7 +265,7 @@ fn say(text: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Choice, choice_of, is_short};
+    use super::{Choice, choice_of, is_short, looks_like, visible};
 
     #[test]
     fn an_answer_is_a_letter_or_its_word() {
@@ -230,6 +273,13 @@ mod tests {
         assert_eq!(choice_of("reject"), Some(Choice::Reject));
         assert_eq!(choice_of("yes"), None);
         assert_eq!(choice_of(""), None);
+    }
+
+    #[test]
+    fn what_is_not_seen_is_given_a_name() {
+        assert!(looks_like("a\r\nb \n", "a\nb\n") && !looks_like("a", "b"));
+        assert_eq!(visible("a\r\nb \u{1b}x  "), "a\\r\nb \\u{1b}x··");
+        assert_eq!(visible("é 日\n"), "é 日\n");
     }
 
     #[test]

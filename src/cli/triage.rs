@@ -12,13 +12,13 @@ use super::invalid::chain;
 use super::past::Memory;
 use super::rules::find_rules;
 use super::run::complain;
-use super::settings::World;
+use super::settings::{World, inherited_secrets};
 use crate::history::Past;
 use crate::model::{ExitCode, FailureStatus, ReportSummary, TriageReport, TriagedFailure};
 use crate::report::triage::{self as show, CaseWriter};
 use crate::survey::{self, Account, Before, Hint, Input, Part, Source, Terms, Tools};
 use crate::text::one_line;
-use crate::text::redact::{Redactor, holds_secret};
+use crate::text::redact::Redactor;
 use crate::triage::Engine;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -32,16 +32,13 @@ pub use lines::{Answer, Line};
 use target::Target;
 use tempfile::NamedTempFile;
 
-/// Shorter values are words like `true` more often than secrets.
-const MIN_SECRET: usize = 8;
-
 /// Triages the reports.
 pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode {
     if let Some(problem) = args.contradiction() {
         complain(&problem);
         return ExitCode::InvalidInput;
     }
-    let redactor = secrets(world);
+    let redactor = Redactor::new(inherited_secrets(&world.env));
     let sources = match sources(args) {
         Ok(sources) => sources,
         Err(problem) => {
@@ -120,16 +117,6 @@ fn sources(args: &TriageArgs) -> Result<Vec<Source>, String> {
         names[..shown].join(", ")
     ));
     Ok(sources)
-}
-
-/// Secrets of the environment: the tests' environment is often jelly's own.
-fn secrets(world: &World) -> Redactor {
-    Redactor::new(
-        world
-            .env
-            .iter()
-            .filter(|(name, value)| holds_secret(name, value) && value.len() >= MIN_SECRET),
-    )
 }
 
 struct Call<'c> {

@@ -77,10 +77,6 @@ impl WriteBack {
         }
     }
 
-    fn changes(&self) -> bool {
-        self.repaired.text != self.original.text
-    }
-
     /// Writes the reports again, as they stand now.
     pub fn report(&self, report: &RunReport) -> Result<(), String> {
         let text = self.redactor.redact(&self.repaired.text);

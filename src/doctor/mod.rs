@@ -16,7 +16,6 @@ mod read;
 mod remedy;
 mod secrets;
 
-pub use crate::text::redact::looks_secret as names_secret;
 pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;
 pub use entry::{Config, Entry, Input, Place, Reached, Spot};
@@ -25,4 +24,4 @@ pub use lint::{duplicate_names, lint, variable_of};
 pub use places::{Base, Client, Platform, USUAL, UsualPlace, client_of};
 pub use read::{ConfigError, MAX_BYTES, read};
 pub use remedy::{Bedside, Sight, prescribe};
-pub use secrets::secrets_of;
+pub use secrets::{names_secret, secrets_of};

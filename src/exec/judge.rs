@@ -9,7 +9,7 @@ use super::clean::Cleaner;
 use super::ladder::{Footing, climb, own_structure};
 use super::operators::{Compiled, OperandError, holds};
 use super::output::{self, Declared};
-use super::volatile::settled;
+use super::volatile::{idle, settled};
 use crate::model::{Assertion, AssertionTarget, RpcError, Rung};
 use crate::plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate};
 use serde_json::Value;
@@ -39,6 +39,8 @@ pub struct Observed<'a> {
 pub struct SnapshotProposal {
     pub name: String,
     pub text: String,
+    /// Paths of its `redact` at which there is nothing.
+    pub idle: Vec<String>,
 }
 
 /// An expectation that did not hold.
@@ -303,6 +305,7 @@ impl<'a> Bench<'a> {
         actual: Option<&Value>,
     ) {
         let name = predicate.operand.as_str().unwrap_or_default().to_owned();
+        let raw = actual;
         let actual = actual.map(|value| {
             let text = settled(value, &predicate.redact);
             Value::from(self.cleaner.portable(&self.cleaner.text(&text)))
@@ -321,6 +324,7 @@ impl<'a> Bench<'a> {
             self.proposals.push(SnapshotProposal {
                 name: name.clone(),
                 text,
+                idle: raw.map_or_else(Vec::new, |value| idle(value, &predicate.redact)),
             });
         }
         match verdict {

@@ -332,6 +332,7 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
     let greeting = SnapshotProposal {
         name: "greeting".into(),
         text: "hi".into(),
+        idle: Vec::new(),
     };
     let list = "[\n  1\n]\n";
     assert_eq!(with(Ok("hi\n"), list), Judgement::Passed { adapter: None });

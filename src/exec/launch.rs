@@ -178,12 +178,15 @@ impl Preparation<'_> {
             .map(|unresolved| missing_value(&facts, unresolved))
             .chain(self.troubles.iter().map(|trouble| unfit(&facts, trouble)))
             .collect();
-        // What is written in place of a missing value can't be looked up.
-        if failures.is_empty()
-            && let Some(spec) = &spec
-            && let Err(error) = process::check(spec)
+        // A command or folder that is missing too is said in the same go.
+        let looked_up = match failures.is_empty() {
+            true => spec.clone(),
+            false => server.command().and_then(|command| self.known(command)),
+        };
+        if let Some(spec) = looked_up
+            && let Err(error) = process::check(&spec)
         {
-            failures.push(not_startable(&facts, spec, error, self.redactor));
+            failures.push(not_startable(&facts, &spec, error, self.redactor));
         }
         if failures.is_empty()
             && let (Some(Reach::Http(endpoint)), Some(auth)) = (&mut reach, auth)
@@ -256,6 +259,30 @@ impl Preparation<'_> {
             argv[0] = jelly.display().to_string();
         }
         CommandSpec { argv, cwd, env }
+    }
+
+    /// What can be looked up of a command whose other words lack a value: what
+    /// is written in place of one can't.
+    fn known(&self, command: &Command) -> Option<CommandSpec> {
+        let text = |template: &Template| template.resolve_str(self.scope, self.server).ok();
+        let first = match (&command.command, command.launched()) {
+            (Some(first), _) => text(first)?,
+            (None, used) => used?.package.launcher()?.to_owned(),
+        };
+        let cwd = match &command.cwd {
+            Some(cwd) => self.project.join(text(cwd)?),
+            None => self.project.to_owned(),
+        };
+        let mut env = Vec::new();
+        if let Some(path) = command.env.get("PATH") {
+            env.push(("PATH".to_owned(), text(path)?));
+        }
+        // This jelly is there.
+        (first != "jelly" || self.jelly.is_none()).then(|| CommandSpec {
+            argv: vec![first],
+            cwd,
+            env,
+        })
     }
 
     /// The argv and the variables that the plan writes down.
@@ -398,18 +425,20 @@ pub(super) fn not_startable(
     let message = error.text.clone().unwrap_or_default();
     let mut failure = facts.failure(Phase::Config, message);
     let cwd_is_missing = !spec.cwd.is_dir();
+    let first = || {
+        let first = spec.argv.first().map(String::as_str).unwrap_or_default();
+        redactor.redact(first).into_owned()
+    };
     failure.issue = match error.name.as_deref() {
         Some("ENOENT" | "ENOTDIR") if cwd_is_missing => Some(PlanIssue::MissingDirectory {
             path: redactor
                 .redact(&spec.cwd.display().to_string())
                 .into_owned(),
         }),
-        Some("ENOENT" | "ENOTDIR") => Some(PlanIssue::CommandNotFound {
-            command: facts.argv[0].clone(),
-        }),
-        Some("EACCES" | "ENOEXEC" | "EISDIR" | "EPERM") => Some(PlanIssue::NotExecutable {
-            path: facts.argv[0].clone(),
-        }),
+        Some("ENOENT" | "ENOTDIR") => Some(PlanIssue::CommandNotFound { command: first() }),
+        Some("EACCES" | "ENOEXEC" | "EISDIR" | "EPERM") => {
+            Some(PlanIssue::NotExecutable { path: first() })
+        }
         Some(_) | None => None,
     };
     failure.spawn_error = Some(error);

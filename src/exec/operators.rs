@@ -93,14 +93,17 @@ pub fn holds(
     Ok(match operator {
         Operator::Equals => same(actual, operand),
         Operator::NotEquals => !same(actual, operand),
+        Operator::Contains if actual.is_string() && operand == "" => {
+            return Err(empty(operator));
+        }
         Operator::Contains => contains(actual, operand),
         Operator::NotContains => !contains(actual, operand),
         Operator::Matches => {
-            let pattern = compiled.pattern(text(operator, operand)?)?;
+            let pattern = compiled.pattern(some_text(operator, operand)?)?;
             pattern.is_match(&as_text(actual))
         }
-        Operator::StartsWith => as_text(actual).starts_with(text(operator, operand)?),
-        Operator::EndsWith => as_text(actual).ends_with(text(operator, operand)?),
+        Operator::StartsWith => as_text(actual).starts_with(some_text(operator, operand)?),
+        Operator::EndsWith => as_text(actual).ends_with(some_text(operator, operand)?),
         Operator::OneOf => operand
             .as_array()
             .ok_or_else(|| wrong(operator, "a list", operand))?
@@ -299,6 +302,23 @@ fn text(operator: Operator, operand: &Value) -> Result<&str, OperandError> {
     operand
         .as_str()
         .ok_or_else(|| wrong(operator, "a text", operand))
+}
+
+/// A text that not every text begins with, or ends with, or holds.
+fn some_text(operator: Operator, operand: &Value) -> Result<&str, OperandError> {
+    let text = text(operator, operand)?;
+    match text {
+        "" => Err(empty(operator)),
+        text => Ok(text),
+    }
+}
+
+fn empty(operator: Operator) -> OperandError {
+    OperandError::Type {
+        operator: operator.name(),
+        takes: "a text with something in it, since an empty one holds of any",
+        got: "an empty text",
+    }
 }
 
 fn wrong(operator: Operator, takes: &'static str, operand: &Value) -> OperandError {

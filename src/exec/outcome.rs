@@ -420,6 +420,9 @@ impl Ended<'_> {
                 ),
                 Err(why) => format!("; the actual text could not be kept: failed to {why}"),
             });
+            for path in &proposal.idle {
+                said.push_str(&format!("; `redact` finds nothing at `{path}`"));
+            }
         }
         if let Some(message) = &mut failure.message {
             message.push_str(&said);

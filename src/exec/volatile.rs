@@ -41,9 +41,7 @@ pub fn settled(value: &Value, redactions: &[Redaction]) -> String {
         let Redaction::At { path, with, .. } = redaction else {
             continue;
         };
-        if let Value::String(text) = value.as_ref()
-            && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
-        {
+        if let Some(inner) = json_in(&value) {
             value = Cow::Owned(inner);
         }
         let places: Vec<String> = path
@@ -71,9 +69,28 @@ pub fn settled(value: &Value, redactions: &[Redaction]) -> String {
     text
 }
 
+/// The paths at which there is nothing: most likely slips.
+pub fn idle(value: &Value, redactions: &[Redaction]) -> Vec<String> {
+    let inner = json_in(value);
+    let value = inner.as_ref().unwrap_or(value);
+    let nothing = |redaction: &Redaction| match redaction {
+        Redaction::At { path, raw, .. } => path.query(value).is_empty().then(|| raw.clone()),
+        Redaction::Kind(_) => None,
+    };
+    redactions.iter().filter_map(nothing).collect()
+}
+
+/// What a text is that is JSON with parts.
+fn json_in(value: &Value) -> Option<Value> {
+    match serde_json::from_str(value.as_str()?) {
+        Ok(inner @ (Value::Object(_) | Value::Array(_))) => Some(inner),
+        Ok(_) | Err(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{FORMS, settled};
+    use super::{FORMS, idle, settled};
     use crate::plan::{Redaction, Volatile};
     use serde_json::{Value, json};
 
@@ -99,6 +116,9 @@ mod tests {
         let as_text = Value::from(value.to_string());
         assert_eq!(settled(&as_text, &[at("$.rows[*].id")]), text);
         assert_eq!(settled(&json!("no JSON"), &[at("$.a")]), "no JSON");
+        for value in [&value, &as_text] {
+            assert_eq!(idle(value, &[at("$.rows[*].id"), at("$.id")]), ["$.id"]);
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::values::{all_written, item, one_path, written};
 use crate::model::Inventory;
 use crate::text::one_line;
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The largest schema that a step holds an output against, in bytes of JSON.
 const STEP_SCHEMA: usize = 1500;
@@ -296,7 +296,11 @@ impl Draft {
                 .filter_map(|argument| argument.get("name")?.as_str())
                 .filter(|name| name.len() <= 200)
                 .collect();
-            let step = self.add(ids.of(name), &about(item), What::Prompt(name.to_owned()));
+            let step = self.add(
+                ids.of_kind(name, "prompt"),
+                &about(item),
+                What::Prompt(name.to_owned()),
+            );
             if !required.is_empty() {
                 step.left = Some("only a person knows what to ask it for".to_owned());
                 let blank = |name: &&str| ((*name).to_owned(), Value::from(BLANK));
@@ -312,8 +316,10 @@ impl Draft {
     /// A step that can't be left out, and why it failed.
     pub fn learn(&mut self, called: Vec<Called>) -> Result<bool, (String, String)> {
         let before = self.text();
+        let ids = self.steps.iter().enumerate();
+        let places: HashMap<String, usize> = ids.map(|(at, step)| (step.id.clone(), at)).collect();
         for Called { id, outcome } in called {
-            let Some(step) = self.steps.iter_mut().find(|step| step.id == id) else {
+            let Some(step) = places.get(&id).and_then(|at| self.steps.get_mut(*at)) else {
                 continue;
             };
             match outcome {

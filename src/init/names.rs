@@ -1,7 +1,7 @@
 //! Names that plans can have: of servers, of steps.
 
 use crate::text::one_line;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The longest id of a step that is made, and name of a server, in bytes.
 const MAX: usize = 64;
@@ -46,7 +46,11 @@ pub fn server_name(from: &str) -> Option<String> {
 
 /// Gives out ids of steps, each once.
 #[derive(Debug, Default)]
-pub(super) struct Ids(HashSet<String>);
+pub(super) struct Ids {
+    given: HashSet<String>,
+    /// By what they begin with, the last number that was given.
+    numbers: HashMap<String, usize>,
+}
 
 impl Ids {
     /// The name itself where it can be an id, else what is left of it.
@@ -68,12 +72,21 @@ impl Ids {
             shown => shown,
         };
         let mut id = base.to_owned();
-        let mut count = 1;
-        while !self.0.insert(id.clone()) {
-            count += 1;
-            id = format!("{base}-{count}");
+        while !self.given.insert(id.clone()) {
+            let number = self.numbers.entry(base.to_owned()).or_insert(1);
+            *number += 1;
+            id = format!("{base}-{number}");
         }
         id
+    }
+
+    /// The same of a thing of another kind, which has the kind in its id where
+    /// the name is another one's.
+    pub fn of_kind(&mut self, name: &str, kind: &str) -> String {
+        match self.given.contains(name) {
+            true => self.of(&format!("{name}-{kind}")),
+            false => self.of(name),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::parts::{MAX_VALUE, Parts};
 use super::phrase::texts;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// How deep a schema is followed.
 const MAX_DEPTH: usize = 8;
@@ -271,6 +272,7 @@ impl<'a> Sampler<'a> {
             .filter_map(Value::as_str)
             .filter(|name| name.len() <= MAX_NAME)
             .collect();
+        let is_required: HashSet<&str> = required.iter().copied().collect();
         let mut declared: IndexMap<&str, Vec<&Value>> = IndexMap::new();
         for properties in parts.all("properties").filter_map(Value::as_object) {
             for (name, own) in properties.iter().filter(|(name, _)| name.len() <= MAX_NAME) {
@@ -278,7 +280,7 @@ impl<'a> Sampler<'a> {
             }
         }
         for (name, own) in &declared {
-            if required.contains(name) {
+            if is_required.contains(name) {
                 let value = self.value(name, own, depth + 1);
                 let value = value.unwrap_or_else(|| self.blank(name));
                 members.insert((*name).to_owned(), value);

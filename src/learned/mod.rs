@@ -10,8 +10,10 @@
 
 mod document;
 mod error;
+mod form;
 mod status;
 mod store;
 
 pub use error::StoreError;
+pub use form::{StoreFile, StoredServer, StoredTool};
 pub use store::{Limits, Store};

@@ -51,7 +51,10 @@ fn positional(
         );
     }
     argument.kind = ArgumentKind::Positional {
-        hint: hint.or(name).map(|hint| hint.trim().to_owned()),
+        hint: hint
+            .or(name)
+            .map(|hint| hint.trim().to_owned())
+            .filter(|hint| !hint.is_empty()),
     };
     argument
 }
@@ -71,7 +74,16 @@ fn named(
         return Ok(positional(argument, None, hint, said));
     };
     let has_dash = written.starts_with('-');
-    let is_its_name = |text: &Option<String>| text.as_deref().map(str::trim) == Some(written);
+    let dashed = |text: &str| match has_dash {
+        true => text.to_owned(),
+        false => format!("--{text}"),
+    };
+    let whole = dashed(written);
+    let is_its_name = |text: &Option<String>| {
+        let text = text.as_deref().map(str::trim);
+        text == Some(written) || text == Some(&whole)
+    };
+    let is_a_value = !has_dash && argument.input.value.as_deref().map(str::trim) == Some(written);
     // The whole line stands in both.
     let repeats_itself = is_its_name(&argument.input.value);
     if repeats_itself {
@@ -80,7 +92,7 @@ fn named(
     if is_its_name(&argument.input.default) {
         argument.input.default = None;
     }
-    if !has_dash && repeats_itself {
+    if is_a_value {
         said.push(format!(
             "`{written}` is a value, not the name of a flag; taken for a positional argument"
         ));
@@ -112,13 +124,18 @@ fn named(
             Some(_) | None => (written.to_owned(), None),
         },
     };
+    let passed = dashed(&flag);
     for text in [&mut argument.input.value, &mut argument.input.default] {
-        let rest = text.as_deref().filter(|_| has_dash);
-        if let Some(rest) = rest.and_then(|text| without_flag(text, &flag)) {
+        let mut rest = text.as_deref().unwrap_or_default();
+        let before = rest.len();
+        while let Some(shorter) = without_flag(rest, &passed) {
+            rest = shorter;
+        }
+        if rest.len() < before {
             said.push(format!(
                 "`{flag}` stands in its own value too; taken out of it"
             ));
-            *text = Some(rest);
+            *text = (!rest.is_empty()).then(|| rest.to_owned());
         }
     }
     // What stood behind the flag is all that is known of its value.
@@ -135,32 +152,27 @@ fn named(
     let is_flag_alone = argument.variables.is_empty()
         && (repeats_itself && argument.input.value.is_none() || says_nothing(&argument));
     blank_out(&mut argument.input, said);
-    let dashed = if has_dash {
-        flag.clone()
-    } else {
-        let dashed = format!("--{flag}");
+    if !has_dash {
         said.push(format!(
-            "the flag `{written}` has no dashes; `{dashed}` is passed"
+            "the flag `{written}` has no dashes; `{passed}` is passed"
         ));
-        dashed
-    };
+    }
     argument.kind = ArgumentKind::Named {
-        written: (dashed != written).then(|| written.to_owned()),
-        flag: dashed,
+        written: (passed != written).then(|| written.to_owned()),
+        flag: passed,
         bare: is_flag_alone,
     };
     Ok(argument)
 }
 
-/// `--port 80` and `--port=80` without `--port`.
-fn without_flag(text: &str, flag: &str) -> Option<String> {
+/// `--port 80` and `--port=80` without `--port`; nothing is left of itself.
+fn without_flag<'t>(text: &'t str, flag: &str) -> Option<&'t str> {
     let bare = flag.trim_end_matches('=');
     let rest = text.trim_start().strip_prefix(bare)?;
-    let value = rest.strip_prefix('=').or_else(|| {
+    rest.strip_prefix('=').or_else(|| {
         let value = rest.trim_start();
-        (value.len() < rest.len()).then_some(value)
-    })?;
-    Some(value.to_owned())
+        (value.len() < rest.len() || rest.is_empty()).then_some(value)
+    })
 }
 
 /// A definition with a name and nothing else is that flag and nothing else:
@@ -197,7 +209,7 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// `${NAME}`, `${input:NAME}`.
-fn holds_reference(text: &str) -> bool {
+pub(super) fn holds_reference(text: &str) -> bool {
     text.split("${").skip(1).any(|rest| {
         rest.split_once('}')
             .is_some_and(|(name, _)| !name.is_empty())

@@ -54,6 +54,28 @@ enum Family {
     Nuget,
 }
 
+impl Family {
+    fn of(registry: &Registry) -> Option<Self> {
+        match registry {
+            Registry::Npm => Some(Self::Npm),
+            Registry::Pypi => Some(Self::Pypi),
+            Registry::Oci => Some(Self::Oci),
+            Registry::Nuget => Some(Self::Nuget),
+            Registry::Other(_) => None,
+        }
+    }
+}
+
+impl Package {
+    /// The command that would start it, whatever its arguments lack; `None`
+    /// for a registry without a launcher.
+    #[must_use]
+    pub fn launcher(&self) -> Option<&'static str> {
+        let family = Family::of(&self.registry)?;
+        Some(chosen(family, self.runtime_hint.as_deref(), &mut Vec::new()).0)
+    }
+}
+
 /// A whole command line, as far as it is the launcher's affair.
 pub(super) struct Line {
     pub command: String,
@@ -68,7 +90,8 @@ pub(super) fn line(
     env: &[String],
     warnings: &mut Vec<Warning>,
 ) -> Option<Line> {
-    let (command, grammar) = launcher(package, warnings)?;
+    let family = Family::of(&package.registry)?;
+    let (command, grammar) = chosen(family, package.runtime_hint.as_deref(), warnings);
     warnings.extend(spec::unpinned(package).map(Warning));
     warnings.extend(spec::disagreement(package).map(Warning));
     let mut assembly = Assembly {
@@ -92,22 +115,6 @@ pub(super) fn line(
         command: command.to_owned(),
         args,
     })
-}
-
-/// The command that fetches and starts a package.
-pub(super) fn command(package: &Package) -> Option<&'static str> {
-    launcher(package, &mut Vec::new()).map(|(command, _)| command)
-}
-
-fn launcher(package: &Package, warnings: &mut Vec<Warning>) -> Option<(&'static str, Grammar)> {
-    let family = match package.registry {
-        Registry::Npm => Family::Npm,
-        Registry::Pypi => Family::Pypi,
-        Registry::Oci => Family::Oci,
-        Registry::Nuget => Family::Nuget,
-        Registry::Other(_) => return None,
-    };
-    Some(chosen(family, package.runtime_hint.as_deref(), warnings))
 }
 
 /// The launcher of the hint, if it is one for this kind of package, else the

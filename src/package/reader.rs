@@ -1,6 +1,6 @@
 //! JSON values → types, with everything that is wrong.
 
-use super::cleaning::{Cleaned, blank_out, clean};
+use super::cleaning::{Cleaned, blank_out, clean, holds_reference};
 use super::fields::{Fields, Found};
 use super::problem::{Level, Problem, below};
 use super::types::{
@@ -153,8 +153,9 @@ impl Reader {
         let found = fields.get(name)?;
         match found.value {
             Value::String(text) => {
-                let is_prose = matches!(name, "description" | "placeholder");
-                if self.source == Source::Plan && text.contains("${") && !is_prose {
+                // Elsewhere nobody would look for one.
+                let is_value = matches!(name, "identifier" | "version" | "value" | "default");
+                if self.source == Source::Plan && is_value && holds_reference(text) {
                     self.error(found.pointer, "a definition holds no variables of the plan")
                         .hint = Some("they stand in `package_args`, `args` and `env`".into());
                 }
@@ -496,12 +497,7 @@ impl Reader {
             known.extend(INPUT);
             self.keys(fields, &known);
             let name = self.text(fields, "name");
-            let mut input = self.input(fields);
-            let mut said = Vec::new();
-            blank_out(&mut input, &mut said);
-            for message in said {
-                self.warn(pointer.as_str(), message);
-            }
+            let input = self.value(fields);
             let inner = self.variables(fields);
             // Some write `NAME=value` where the name belongs.
             let name = name.as_deref().map(str::trim).unwrap_or_default();
@@ -545,10 +541,22 @@ impl Reader {
                 };
                 // A variable has no variables of its own.
                 self.keys(fields, &INPUT[..INPUT.len() - 1]);
-                variables.insert(name.clone(), self.input(fields));
+                let input = self.value(fields);
+                variables.insert(name.clone(), input);
             }
         }
         variables
+    }
+
+    /// An input whose value is nothing but a value.
+    fn value(&mut self, fields: Fields<'_>) -> Input {
+        let mut input = self.input(fields);
+        let mut said = Vec::new();
+        blank_out(&mut input, &mut said);
+        for message in said {
+            self.warn(fields.pointer, message);
+        }
+        input
     }
 
     fn input(&mut self, fields: Fields<'_>) -> Input {

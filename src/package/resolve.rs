@@ -382,11 +382,3 @@ impl<'v> Resolver<'v> {
         (env, handed_on)
     }
 }
-
-impl Package {
-    /// The command that fetches and starts it, where jelly knows one.
-    #[must_use]
-    pub fn launcher(&self) -> Option<&'static str> {
-        launchers::command(self)
-    }
-}

@@ -22,6 +22,12 @@ pub struct Location {
     pub column: usize,
 }
 
+impl From<(usize, usize)> for Location {
+    fn from((line, column): (usize, usize)) -> Self {
+        Self { line, column }
+    }
+}
+
 /// One step down into a plan document.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Segment {

@@ -7,6 +7,9 @@ use crate::plan::{Part, Plan, Template};
 use serde_json::Value;
 use std::path::Path;
 
+/// The longest path that Linux takes, in bytes.
+const LONGEST: usize = 4096;
+
 /// Replaces the folder `from` at the head of `raw` by `to`, which is raw too;
 /// the rest is kept as written. Absent when the string is no path in or below
 /// that folder, or can't be rewritten without losing what it means.
@@ -18,6 +21,10 @@ pub(super) fn rewrite(
     server: &str,
     facts: &Facts<'_>,
 ) -> Option<String> {
+    // Nothing longer is a path, and each slash of it would be tried.
+    if raw.len() > LONGEST {
+        return None;
+    }
     let template = Template::parse(raw).ok()?;
     let mut head = String::new();
     let mut best = None;
@@ -30,6 +37,9 @@ pub(super) fn rewrite(
             // What comes behind an unknown value can't begin the path.
             break;
         };
+        if !head.starts_with('/') && !text.starts_with('/') || head.len() + text.len() > LONGEST {
+            break;
+        }
         // A later cut is the better one: `/srv/data/../data/a` is about `a`.
         for cut in cuts(&text) {
             let path = format!("{head}{}", &text[..cut]);

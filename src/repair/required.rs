@@ -84,8 +84,13 @@ pub(super) fn propose(
         RepairId::RequiredArgument,
         format!("servers.{}", server.name),
         format!(
-            "gave {} the argument {}, which its package requires: {}",
+            "gave {} the {} {}, which its package requires: {}",
             server.name,
+            if added.len() == 1 {
+                "argument"
+            } else {
+                "arguments"
+            },
             named.join(" and "),
             sources.join("; ")
         ),

@@ -64,7 +64,7 @@ fn all_that_a_package_lacks_comes_from_its_namesakes() {
         assert_eq!(ids(&proposals), [RepairId::RequiredArgument], "{name}");
         assert_eq!(
             proposals[0].explanation,
-            "gave files the argument `--api-key` and `--region` and `--level`, which its package \
+            "gave files the arguments `--api-key` and `--region` and `--level`, which its package \
              requires: the environment variable API_KEY; the plan's variable `region`; what `env` \
              says LEVEL is"
         );

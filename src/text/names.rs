@@ -14,7 +14,13 @@ pub fn close_names<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>
         .filter(|candidate| *candidate != name)
         .filter_map(|candidate| {
             let folded = fold(candidate);
-            let longer = wanted.chars().count().max(folded.chars().count());
+            let (ours, theirs) = (wanted.chars().count(), folded.chars().count());
+            // What differs more in length differs more; and some names are
+            // megabytes.
+            if ours.abs_diff(theirs) > 3 {
+                return None;
+            }
+            let longer = ours.max(theirs);
             let distance = strsim::damerau_levenshtein(&wanted, &folded);
             (distance <= (longer / 3).min(3)).then_some((distance, candidate))
         })

@@ -3,14 +3,22 @@
 //!
 //! Main types: [`Lines`], [`Quoted`].
 
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
+
+/// Bytes between two places whose characters are counted beforehand.
+const STRIDE: usize = 4096;
+/// A longer line is not shown, but named by line and column: to quote it costs
+/// a walk through all of it.
+const LONGEST: usize = 4096;
 
 /// Where the lines of a text begin, so that a place costs no walk through it.
 #[derive(Debug, Clone)]
 pub struct Lines<'t> {
     text: &'t str,
     starts: Vec<u32>,
+    /// Characters before every so many bytes: a line may be all of the text.
+    characters: Vec<u32>,
 }
 
 impl<'t> Lines<'t> {
@@ -19,7 +27,23 @@ impl<'t> Lines<'t> {
     pub fn of(text: &'t str) -> Self {
         let mut starts = vec![0];
         starts.extend(text.match_indices('\n').map(|(at, _)| at as u32 + 1));
-        Self { text, starts }
+        let mut characters = vec![0];
+        for bytes in text.as_bytes().chunks(STRIDE) {
+            let before = characters.last().copied().unwrap_or_default();
+            characters.push(before + begun(bytes) as u32);
+        }
+        Self {
+            text,
+            starts,
+            characters,
+        }
+    }
+
+    /// Characters that begin before this byte.
+    fn characters_before(&self, offset: usize) -> usize {
+        let known = offset / STRIDE;
+        let rest = &self.text.as_bytes()[known * STRIDE..offset];
+        self.characters[known] as usize + begun(rest)
     }
 
     /// 1-based.
@@ -40,10 +64,17 @@ impl<'t> Lines<'t> {
     pub fn place(&self, offset: usize) -> (usize, usize) {
         let offset = self.text.floor_char_boundary(offset);
         let line = self.line_of(offset);
-        let before = &self.text[self.start_of(line)..offset];
-        let bom = usize::from(line == 1 && before.starts_with('\u{feff}'));
-        (line, before.chars().count() + 1 - bom)
+        let start = self.start_of(line);
+        let before = self.characters_before(offset) - self.characters_before(start);
+        let bom = line == 1 && before > 0 && self.text.starts_with('\u{feff}');
+        (line, before + 1 - usize::from(bom))
     }
+}
+
+/// Characters that begin in these bytes.
+fn begun(bytes: &[u8]) -> usize {
+    let continues = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+    bytes.len() - bytes.iter().filter(continues).count()
 }
 
 /// One problem, to be shown.
@@ -80,23 +111,19 @@ pub fn render_quoted(path: &str, text: &str, problems: &[Quoted<'_>], color: boo
 }
 
 fn group<'a>(lines: &Lines<'a>, path: &'a str, problem: &'a Quoted<'a>) -> Group<'a> {
-    let mut group = Level::ERROR
-        .primary_title(problem.title.as_str())
-        .element(snippet(
-            lines,
-            path,
-            &problem.span,
-            AnnotationKind::Primary,
-            None,
-        ));
-    if let Some((span, what)) = &problem.also {
-        group = group.element(snippet(
-            lines,
-            path,
-            span,
-            AnnotationKind::Context,
-            Some(what),
-        ));
+    let title = Level::ERROR.primary_title(problem.title.as_str());
+    let mut group = Group::with_title(title);
+    let also = problem.also.as_ref();
+    let also = also.map(|(span, what)| (span, AnnotationKind::Context, Some(*what)));
+    let places = [(&problem.span, AnnotationKind::Primary, None)];
+    for (span, kind, label) in places.into_iter().chain(also) {
+        let (line, column) = lines.place(span.start.min(lines.text.len()));
+        let long = lines.start_of(line + 1) - lines.start_of(line) > LONGEST;
+        group = match label {
+            None if long => group.element(Origin::path(path).line(line).char_column(column)),
+            Some(_) if long => group,
+            Some(_) | None => group.element(snippet(lines, path, span, kind, label)),
+        };
     }
     for hint in problem.hints {
         group = group.element(Level::HELP.message(hint.as_str()));
@@ -139,5 +166,15 @@ mod tests {
         assert_eq!(lines.place(4), (1, 4));
         assert_eq!(lines.place("é: 1\nb: ü".len()), (2, 5));
         assert_eq!(lines.place(1000), (3, 1));
+    }
+
+    #[test]
+    fn a_column_far_along_a_line_is_counted_in_characters_too() {
+        let text = format!("\u{feff}{}x\nä", "日本".repeat(5000));
+        let lines = Lines::of(&text);
+        assert_eq!(lines.place(text.find('x').unwrap()), (1, 10_001));
+        assert_eq!(lines.place(text.len()), (2, 2));
+        assert_eq!(lines.place(0), (1, 1));
+        assert_eq!(lines.place(3), (1, 1));
     }
 }

@@ -1,6 +1,7 @@
 //! The typed facts of a failure.
 
 use super::clues::{self, Origin, origin};
+use super::doing;
 use super::live;
 use super::statement::{Statement, statement};
 use super::told::is_starting;
@@ -135,8 +136,8 @@ impl<'a> Facts<'a> {
                 .and_then(clues::trace_line)
                 .is_some(),
             packaged: live::packaged(failure),
-            opened_to_write: live::opened_to_write(failure),
-            spawned: live::spawned(failure),
+            opened_to_write: doing::opened_to_write(failure),
+            spawned: doing::spawned(failure),
             reserved_host: live::reserved_host(failure),
             login_redirect: live::login_redirect(failure),
             plain_to_tls_port: live::plain_to_tls_port(failure),

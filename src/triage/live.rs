@@ -2,10 +2,8 @@
 //! whose code, and where a request was sent.
 
 use crate::model::Failure;
-use regex::Regex;
 use serde_json::Value;
 use std::net::Ipv4Addr;
-use std::sync::LazyLock;
 
 /// Bytes at the end of stderr that are searched for what was raised.
 const TAIL: usize = 64 * 1024;
@@ -49,7 +47,7 @@ fn is_exception(class: &str) -> bool {
 }
 
 /// The last bytes of a text, whole characters.
-fn tail(text: &str) -> &str {
+pub(super) fn tail(text: &str) -> &str {
     let mut start = text.len().saturating_sub(TAIL);
     while !text.is_char_boundary(start) {
         start += 1;
@@ -83,36 +81,6 @@ pub(super) fn packaged(failure: &Failure) -> bool {
         ["/site-packages/", "/dist-packages/", "/node_modules/"]
             .iter()
             .any(|folder| frame.contains(folder))
-    })
-}
-
-/// Frames and source lines that open a file to write to it: Python's handlers
-/// of logs and `open` with a mode, and Node's writers.
-static WRITERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?m)/logging/(?:__init__|handlers)\.py"|\bopen\([^\n]{1,200}['"][wax]b?\+?['"]|\.write_(?:text|bytes)\(|^\s+at [^\n]{0,80}\b(?:writeFile|appendFile|createWriteStream|WriteStream|SonicBoom)"#,
-    )
-    .ok()
-});
-
-/// Whether what failed was opening a file to write to it.
-pub(super) fn opened_to_write(failure: &Failure) -> bool {
-    let stderr = failure.stderr.as_deref().map_or("", tail);
-    (stderr.contains("ENOENT") || stderr.contains("FileNotFoundError"))
-        && WRITERS
-            .as_ref()
-            .is_some_and(|writers| writers.is_match(stderr))
-}
-
-/// Whether what failed was starting a program from Python, which says of it
-/// what it says of files.
-pub(super) fn spawned(failure: &Failure) -> bool {
-    let stderr = failure.stderr.as_deref().map_or("", tail);
-    stderr.lines().any(|line| {
-        line.contains("raise child_exception_type(")
-            || ["os.exec", "in execv", "in _execv", "os.spawn"]
-                .iter()
-                .any(|call| line.contains(call))
     })
 }
 

@@ -12,6 +12,7 @@ mod advice;
 mod answer;
 mod causes;
 mod clues;
+mod doing;
 mod engine;
 mod evidence;
 mod explain;

@@ -75,9 +75,9 @@ pub(super) struct When {
     traced: Option<bool>,
     /// The code that failed was installed, not written here.
     packaged: Option<bool>,
-    /// The stack was opening a file to write to it.
+    /// A file was being opened to write to it, by the stack or the words.
     opened_to_write: Option<bool>,
-    /// The stack was starting a program.
+    /// A program was being started, by the stack or the words.
     spawned: Option<bool>,
     /// The plan names a host that can't exist, as `x.invalid`.
     reserved_host: Option<bool>,

@@ -8,7 +8,7 @@
 use super::advice::Values;
 use crate::model::Failure;
 use crate::text::one_line;
-use regex::Regex;
+use regex::{Captures, Regex};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -26,13 +26,20 @@ const OF_FILES: &[&str] = &[
     "permission_denied",
 ];
 
-/// A file that could not be opened, by the words of Python, Node and Go; the
-/// first that holds.
+/// A file that could not be opened, by the words of runtimes, loggers and
+/// shells; the first that holds.
 static PATHS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     compiled(&[
         r#"(?:No such file or directory|ENOENT|Permission denied|EACCES|EPERM|EROFS|Operation not permitted|Read-only file system)[^'"\n]{0,80}['"](?P<path>[^'"\n]{1,400})['"]"#,
         r"\b(?:open|create|mkdir|write|stat) (?P<path>/[^:\n]{1,400}): (?:permission denied|no such file|read-only file|operation not permitted)",
         r#"(?i)(?:can.?t|cannot|could not|unable to|failed to) (?:open|write|create|access|read)(?: to)?(?: the)?(?: log)?(?: ?file)?:? ['"`]?(?P<path>/[^'"`:\n]{1,400}?)['"`]?: permission denied"#,
+        r"@ \w+ - (?P<path>[^\s(]{1,400})",
+        r"\b(?:FileNotFoundException|NoSuchFileException|AccessDeniedException): (?P<path>/[^\s(]{1,400})",
+        r#"(?i)\b(?:the path|file|stream|stream or file|directory at|open|opened?|opening(?: file)?|part of the path) ['"`](?P<path>[^'"`\n]{1,400})['"`]"#,
+        r"\b(?:fopen|file_put_contents|open|openFile|file_get_contents)\((?P<path>/[^,)\n]{1,400})[,)]",
+        r#"(?i)(?P<path>[~.]{0,2}/[^\s:'"`,()\[\]]{1,400})['"`]?:? ?(?:is not writ|\(?permission denied|\(?no such file|directory nonexistent|\(?enoent)"#,
+        r#"(?i)\b(?:director(?:y|ies) (?:for )?\[?|create file |opening file |writable: |access to |cannot (?:create|touch) |can.t open log |(?:log|write) to |for log files, )['"`]?(?P<path>[~.]{0,2}/?[\w.-]+/[^\s:'"`,\]]{1,400})"#,
+        r#"(?i)\bfile:? ['"`]?(?P<path>[~.]{0,2}/[^\s:'"`,()]{1,400})"#,
     ])
 });
 
@@ -40,13 +47,16 @@ static PATHS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// say it; the first that holds.
 static PLACES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     compiled(&[
-        r#"in "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,9})"#,
+        r#"in "(?P<file>[^"\n]{1,400})"(?:, line | at line | \()(?P<line>\d{1,9})"#,
         r"(?P<file>[^\s:'\x22(]{1,400}\.(?:ya?ml|json|toml|ini|cfg)):(?P<line>\d{1,9})\b",
         r"(?i)(?P<file>[^\s:'\x22(]{1,400}\.(?:ya?ml|json|toml|ini|cfg))\b[^\n]{0,120}?\bline (?P<line>\d{1,9})",
+        r"(?P<file>[^\s:'\x22(`]{1,400}\.(?:ya?ml|json|toml|ini|cfg))\b[^\n]{0,80}\n\s*Caused by:\s*[^\n]{0,200}\bline (?P<line>\d{1,9})\b",
+        // Before a column, no frame of a stack: `File "x.py", line 12, in f`.
+        r"(?i)\bline:? (?P<line>\d{1,9}),? (?:and )?col(?:umn)?\b",
         r"(?i)\bline (?P<line>\d{1,9}) (?:of|in) ['\x22]?(?P<file>[^\s:'\x22(]{1,400}\.(?:ya?ml|json|toml|ini|cfg))\b",
         // Not the line of a frame: `File "x.py", line 12`.
         r"(?im)(?:^|[^\x22,\s]|[^\x22,]\s)line (?P<line>\d{1,9})\b",
-        r"\((?P<line>\d{1,9}):\d{1,9}\)",
+        r"[(\[](?P<line>\d{1,9}):\d{1,9}[)\]]",
     ])
 });
 
@@ -58,17 +68,34 @@ static DATA_FILE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// What kind of file it is, by the words of its parser.
 static FORMATS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     compiled(&[
-        r"(?i)(?:\b|_)(?P<YAML>yaml)|YAML(?:Exception|ParseError|Error)|\b(?:Scanner|Parser|Composer|Constructor)Error\b|mapping values are not allowed|\.ya?ml\b",
+        r"(?i)(?:\b|_)(?P<YAML>yaml)|YAML(?:Exception|ParseError|Error)|\b(?:Scanner|Parser|Composer|Constructor)Error\b|mapping values are not allowed|while (?:scanning|parsing) an? \w+|\(Line: \d+, Col: \d+|tab characters must not|-quoted text|block mapping|implicit keys|\.ya?ml\b",
         r"(?i)(?P<TOML>toml)",
         r"(?i)(?P<JSON>json)",
     ])
 });
 
-/// A line of the server's code, by the frames of Python and Node.
+/// A line of the server's code, by the frames of languages; Python's, whose
+/// innermost is the last one, first of all.
 static FRAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     compiled(&[
         r#"(?m)^[ |+]*File "(?P<file>[^"\n<]{1,400})", line (?P<line>\d{1,9})"#,
         r"(?m)^\s+at (?:[^\n(]{0,200}\()?(?:file://)?(?P<file>/[^\n():]{1,400}):(?P<line>\d{1,9}):\d{1,9}\)?$",
+        // Ruby.
+        r"(?m)^(?:\s+from )?(?P<file>/[^\n:]{1,400}\.rb):(?P<line>\d{1,9}):in ",
+        // PHP and Perl.
+        r"\b(?:in|at) (?P<file>/[^\n:]{1,400}\.(?:php|pl|pm))(?: on)?(?: line |:)(?P<line>\d{1,9})\b",
+        // .NET.
+        r"(?m) in (?P<file>[^\n:]{0,2}[^\n:]{1,400}):line (?P<line>\d{1,9})$",
+        // Go.
+        r"(?m)^\t(?P<file>/[^\n:]{1,400}\.go):(?P<line>\d{1,9})\b",
+        // Rust.
+        r"panicked at (?P<file>[^\n:']{1,400}\.rs):(?P<line>\d{1,9}):\d{1,9}",
+        // The JVM, whose frames name no folder.
+        r"(?m)^\s+at [\w.$/<>]{1,200}\((?P<file>\w+\.(?:java|kt|scala|groovy|clj)):(?P<line>\d{1,9})\)",
+        // Elixir.
+        r"(?m)^\s+(?:\([^)\n]{1,80}\) )?(?P<file>[\w./-]{1,400}\.exs?):(?P<line>\d{1,9}): ",
+        // Shells.
+        r"(?m)^(?P<file>[^\s:]{1,400}\.(?:sh|bash)): (?:line )?(?P<line>\d{1,9}): ",
     ])
 });
 
@@ -77,12 +104,28 @@ static EXEC: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     compiled(&[r#"\bos\.(?:exec|spawn)\w*\([^\n'"]{0,40}['"](?P<name>[^'"\n]{1,200})['"]"#])
 });
 
-/// Folders of code that is not the server's own.
+/// Folders, and packages of the JVM, of code that is not the server's own.
 const LIBRARIES: &[&str] = &[
     "/lib/python",
     "/site-packages/",
     "/dist-packages/",
     "/node_modules/",
+    "/lib/ruby/",
+    "/gems/",
+    "/vendor/",
+    "/usr/share/gocode/",
+    "/go/pkg/mod/",
+    "/.cargo/registry/",
+    " at java.",
+    "\tat java.",
+    "\tat jdk.",
+    "\tat sun.",
+    "\tat org.yaml.",
+    "\tat org.springframework.",
+    "\tat ch.qos.",
+    "\tat org.apache.",
+    "\tat com.fasterxml.",
+    "(elixir ",
 ];
 
 fn compiled(patterns: &[&str]) -> Vec<Regex> {
@@ -103,10 +146,12 @@ pub(super) fn whereabouts(failure: &Failure, root_cause: &str, values: &mut Valu
         return;
     }
     let answer = failure.tool_result.as_ref().map(|r| r.text.as_str());
+    let noise = failure.stdout_noise.join("\n");
     let texts: Vec<&str> = [
         failure.stderr.as_deref(),
         answer,
         failure.message.as_deref(),
+        Some(noise.as_str()),
     ]
     .into_iter()
     .flatten()
@@ -167,7 +212,7 @@ fn folder(path: &str, failure: &Failure) -> Option<String> {
 /// command names a single one, it is that.
 fn spot(text: &str, failure: &Failure) -> Option<String> {
     // Of a quote that nothing closes, the end of the file is the second place.
-    let is_open = text.contains("while scanning a quoted scalar") && text.contains("end of stream");
+    let is_open = text.contains("hile scanning a quoted scalar") && text.contains("end of stream");
     let found = PLACES.iter().find_map(|place| {
         let mut places = place.captures_iter(text);
         if is_open {
@@ -204,14 +249,16 @@ fn format(text: &str) -> Option<&'static str> {
 }
 
 fn origin(text: &str) -> Option<String> {
-    let own = |file: &str| !LIBRARIES.iter().any(|library| file.contains(library));
-    // Python names the innermost frame last, Node first.
-    let python = FRAMES.first()?.captures_iter(text);
-    let node = FRAMES.get(1)?.captures_iter(text);
-    let frame = python
-        .filter(|frame| own(&frame["file"]))
-        .last()
-        .or_else(|| node.into_iter().find(|frame| own(&frame["file"])))?;
+    let (python, others) = FRAMES.split_first()?;
+    let own = |frame: &Captures<'_>| {
+        let line = frame.get(0).map_or("", |line| line.as_str());
+        !LIBRARIES.iter().any(|library| line.contains(library))
+    };
+    let frame = python.captures_iter(text).filter(own).last().or_else(|| {
+        others
+            .iter()
+            .find_map(|language| language.captures_iter(text).find(own))
+    })?;
     Some(format!("{}:{}", &frame["file"], &frame["line"]))
 }
 
@@ -250,6 +297,31 @@ mod tests {
                 "/var/log/x/a.log",
                 "/var/log/x",
             ),
+            (
+                "log.rb:9:in `new': No such file or directory @ rb_sysopen - /var/log/x/a.log (Errno::ENOENT)",
+                "/var/log/x/a.log",
+                "/var/log/x",
+            ),
+            (
+                "FileNotFoundException: /var/log/x/a.log (No such file or directory)",
+                "/var/log/x/a.log",
+                "/var/log/x",
+            ),
+            (
+                "fopen(/var/log/x/a.log): Failed to open stream: No such file or directory",
+                "/var/log/x/a.log",
+                "/var/log/x",
+            ),
+            (
+                "run.sh: line 2: /var/log/x/a.log: No such file or directory",
+                "/var/log/x/a.log",
+                "/var/log/x",
+            ),
+            (
+                "Access to the path '/var/log/x/a.log' is denied.",
+                "/var/log/x/a.log",
+                "/var/log/x",
+            ),
         ] {
             let values = found("missing_directory", told, &[]);
             assert_eq!(values["path"], path, "{told}");
@@ -274,6 +346,16 @@ mod tests {
                 "line 15",
             ),
             ("yaml: line 15: did not find expected key", "line 15"),
+            (
+                " in 'reader', line 15, column 24:\n\tat A.main(A.java:3)",
+                "line 15",
+            ),
+            ("(Line: 15, Col: 24, Idx: 237): found a tab", "line 15"),
+            (
+                "bad indentation in \"/srv/c.yaml\" (15:5)",
+                "/srv/c.yaml:15",
+            ),
+            ("[15:18] could not find end character", "line 15"),
             (
                 "YAMLException: bad indentation of a mapping entry (15:4)",
                 "line 15",
@@ -304,6 +386,32 @@ mod tests {
         let node = "Error: ENOENT\n    at Object.openSync (node:fs:581:18)\n    at file:///srv/node_modules/x/i.js:3:4\n    at start (/srv/server.js:7:3)\n    at /srv/main.js:1:1";
         for (told, origin) in [(python, "/srv/server.py:12"), (node, "/srv/server.js:7")] {
             assert_eq!(found("missing_file", told, &[])["origin"], origin);
+        }
+        for (told, origin) in [
+            (
+                "/usr/lib/ruby/3.1.0/logger.rb:9:in `open'\n\tfrom /srv/log.rb:1:in `new'",
+                "/srv/log.rb:1",
+            ),
+            (
+                "PHP Warning:  fopen(/v/a) in /srv/log.php on line 7",
+                "/srv/log.php:7",
+            ),
+            (
+                "   at System.IO.FileStream..ctor(String path)\n   at Program.Main() in /srv/Program.cs:line 14",
+                "/srv/Program.cs:14",
+            ),
+            ("main.main()\n\t/srv/main.go:5 +0xa07", "/srv/main.go:5"),
+            ("thread 'main' panicked at src/log.rs:8:50:", "src/log.rs:8"),
+            (
+                "\tat java.base/java.io.FileOutputStream.open0(FileOutputStream.java:293)\n\tat shop.Main.main(Main.java:17)",
+                "Main.java:17",
+            ),
+            (
+                "/srv/run.sh: line 2: /v/a: No such file or directory",
+                "/srv/run.sh:2",
+            ),
+        ] {
+            assert_eq!(found("missing_file", told, &[])["origin"], origin, "{told}");
         }
         assert!(found("other", python, &[]).is_empty());
         let exec = "  File \"/srv/s.py\", line 2, in <module>\n    os.execvp(\"up\", argv)\n  File \"<frozen os>\", line 574, in execvp\nFileNotFoundError: [Errno 2] No such file or directory";

@@ -264,7 +264,7 @@ mod tests {
         ] {
             let (member, _) = kind.identity();
             let good = json!({member: "a"});
-            assert_eq!(kind.nameless(&[good.clone()]), None);
+            assert_eq!(kind.nameless(std::slice::from_ref(&good)), None);
             for bad in [
                 json!(7),
                 json!(null),

@@ -176,6 +176,69 @@ fn check_takes_the_plans_that_run_takes() {
 }
 
 #[test]
+fn an_expectation_that_holds_of_anything_is_refused() {
+    let expect = |expect: &str| {
+        let plan = format!(
+            "version: 1\nvars: {{ v: '' }}\nservers: {{ s: {{ command: jelly, args: [mock] }} }}\n\
+             steps:\n  - {{ id: a, tool: echo, args: {{ message: hi }}, expect: {{ {expect} }} }}\n"
+        );
+        Project::with(&plan)
+    };
+    for vacuous in [
+        "json: []",
+        "text: { contains: '' }",
+        "text: { matches: '' }",
+        "text: { matches: '.*' }",
+        "text: [{ starts_with: '' }, { ends_with: '' }]",
+        "text: { length: { ge: 0 } }",
+        "json: [{ path: $.content, starts_with: '' }]",
+        "stderr: { contains: '' }",
+        "duration: { ge: 0ms }",
+    ] {
+        let ended = expect(vacuous).jelly(&["check", "plan.yaml"]).output();
+        refused(&ended, &["nothing is tested"]);
+    }
+    for tested in [
+        "text: { contains: '', not_contains: x }",
+        "text: { matches: '^$|hi' }",
+        "text: { length: { ge: 0, le: 5 } }",
+        "duration: { ge: 0ms, lt: 40s }",
+    ] {
+        let ended = expect(tested).jelly(&["check", "plan.yaml"]).output();
+        assert_eq!(ended.code, Some(0), "{tested}: {}", ended.stderr);
+    }
+    let run = expect("text: { contains: '${v}' }").run(&[]);
+    run.ends(3, "needs_user_help");
+    assert!(
+        run.help().contains("an empty one holds of any"),
+        "{}",
+        run.help()
+    );
+}
+
+#[test]
+fn a_plan_on_one_line_with_a_thousand_problems_is_told_in_short() {
+    let step = r#"{"id":"sN","server":"s","tool":"echo","wrong":1}"#;
+    let steps: Vec<String> = (0..1000)
+        .map(|n| step.replace('N', &n.to_string()))
+        .collect();
+    let servers = r#""servers":{"s":{"command":"jelly","args":["mock"]}}"#;
+    let plan = format!(r#"{{"version":1,{servers},"steps":[{}]}}"#, steps.join(","));
+    let project = Project::empty();
+    project.write("plan.json", &plan);
+    let ended = project.jelly(&["check", "plan.json"]).output();
+    let column = plan.find("\"wrong\"").unwrap() + 1;
+    refused(
+        &ended,
+        &[
+            &format!("plan.json:1:{column}"),
+            "and 800 problems more; the first 200",
+        ],
+    );
+    assert!(ended.stderr.len() < 100_000, "{}", ended.stderr.len());
+}
+
+#[test]
 fn check_speaks_json_too() {
     let project = Project::with(BAD);
     project.write("green.yaml", GREEN);

@@ -1,6 +1,7 @@
 //! `jelly init`: plans of real servers and of scripted ones, that pass as they
 //! are, and fail when their server changes.
 
+use crate::support::http::{Http, json_answer, legacy, respond, result, text};
 use crate::support::{Project, real};
 use serde_json::{Value, json};
 
@@ -325,6 +326,11 @@ fn what_can_not_be_meant_is_said() {
         r#"{"mcpServers": {"files": {"command": "x"}, "off": {"command": "y", "disabled": true}}}"#,
     );
     project.write("bad.json", "{");
+    project.write(
+        "server.json",
+        r#"{"name": "a/x", "description": "d", "version": "1.0.0", "packages":
+            [{"registryType": "npm", "identifier": "x", "version": "1.0.0", "transport": {"type": "stdio"}}]}"#,
+    );
     for (args, said) in [
         (&[][..], "no server was named"),
         (&["npx"], "is no URL"),
@@ -336,6 +342,35 @@ fn what_can_not_be_meant_is_said() {
         (&["--header", "x", "http://127.0.0.1:9/mcp"], "NAME: VALUE"),
         (&["none.json"], "can't be read"),
         (&["bad.json"], "invalid JSON"),
+        (&["npx", "x y"], "jelly init -- npx 'x y'"),
+        (&["mcp.json"], "help: jelly init --config mcp.json"),
+        (&["--", "mcp.json"], "help: jelly init --config mcp.json"),
+        (&["--config", "server.json"], "jelly init server.json"),
+        (
+            &["--header", "A: b", "--", "x"],
+            "error: --header does not fit",
+        ),
+        (
+            &["--header", "A: b", "--config", "mcp.json"],
+            "error: --header does not fit",
+        ),
+        (
+            &["--env", "A=b", "http://127.0.0.1:9/mcp"],
+            "error: --env does not fit",
+        ),
+        (
+            &["--env", "A=b", "--config", "mcp.json"],
+            "error: --env does not fit",
+        ),
+        (
+            &["--env", "A=b", "server.json"],
+            "error: --env does not fit",
+        ),
+        (
+            &["--registry", "npm", "http://127.0.0.1:9/mcp"],
+            "error: --registry does not fit",
+        ),
+        (&["--registry", "pypi", "server.json"], "it has: npm x"),
     ] {
         let ended = project.jelly(&["init"]).args(args).output();
         assert_eq!(
@@ -515,4 +550,115 @@ fn the_projects_folder_of_the_settings_is_that_of_the_plan() {
     let plan = made(&project, &args, "plans/filesystem.yaml");
     assert!(!plan.contains("${workspace}/.."), "{plan}");
     assert!(!project.exists("plans/data"), "nothing was repaired");
+}
+
+#[test]
+fn a_name_that_looks_like_a_variable_is_called_and_missed() {
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}});
+    let project = scripted(&json!({ "tools": [tool("say ${it}"), tool("other")] }));
+    let args = ["--", "python3", "server.py"];
+    let plan = made(&project, &args, "plans/scripted.yaml");
+    assert!(plan.contains("    tool: say $${it}\n"), "{plan}");
+    assert!(project.read("calls.log").contains("say ${it}\n"));
+    let spec = json!({ "tools": [tool("say ${it} loudly"), tool("other")] });
+    project.write("spec.json", spec.to_string());
+    let run = project
+        .jelly(&["run", "--quiet", "plans/scripted.yaml"])
+        .output();
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    let said = "The answer of `tools/list` is not what the plan expects at `$.tools[?@.name == 'say ${it}']`";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+}
+
+#[test]
+fn a_secret_that_the_server_echoes_is_in_no_plan() {
+    let tool = json!({"name": "look", "description": format!("uses {SECRET}"), "annotations": {"readOnlyHint": true},
+        "inputSchema": {"type": "object", "properties": {"url": {"type": "string", "default": format!("https://u:{SECRET}@h/")}}}});
+    let project = scripted(&json!({ "tools": [tool] }));
+    let args = ["init", "--env", "API_KEY", "--", "python3", "server.py"];
+    let ended = project.jelly(&args).env("API_KEY", SECRET).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let plan = project.read("plans/scripted.yaml");
+    assert!(!plan.contains("sw0rdfish"), "{plan}");
+    assert!(plan.contains("    tool: look\n"), "{plan}");
+}
+
+#[test]
+fn a_tool_with_an_output_schema_is_called_twice_before_it_is_kept() {
+    let tool = json!({"name": "look", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true},
+        "outputSchema": {"type": "object"}});
+    let project = scripted(&json!({ "tools": [tool], "answers": {"look": "{}"} }));
+    made(
+        &project,
+        &["--", "python3", "server.py"],
+        "plans/scripted.yaml",
+    );
+    // Twice by `init`, once by `run`.
+    assert_eq!(project.read("calls.log").lines().count(), 3);
+}
+
+#[test]
+fn two_servers_of_one_file_name_do_not_overwrite_each_other() {
+    let project = scripted(&json!({ "tools": [] }));
+    let entry = json!({"command": "python3", "args": ["server.py"]});
+    let config = json!({"mcpServers": {"a b": entry, "a-b": entry, "off": {"command": "x", "disabled": true}}});
+    project.write(".mcp.json", config.to_string());
+    let ended = project
+        .jelly(&["init", "--force", "--config", ".mcp.json"])
+        .output();
+    assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+    for said in [
+        "the plan of another of these servers",
+        "left out unless they are named: off",
+    ] {
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+    assert!(project.read("plans/a-b.yaml").contains("name: a b\n"));
+}
+
+#[test]
+fn a_remote_is_reached_with_what_was_told_and_the_secret_unwritten() {
+    let site = Http::serve(|request, out| {
+        if request.header("x-api-key") != SECRET || request.path != "/acme/mcp" {
+            return respond(out, 401, &[], "");
+        }
+        legacy(request, out, |request, out| {
+            json_answer(out, &[], &result(request, text("fine")));
+        });
+    });
+    let project = Project::empty();
+    let definition = json!({"name": "a/far", "description": "d", "version": "1", "remotes": [{
+        "type": "streamable-http", "url": format!("http://127.0.0.1:{}/{{tenant}}/mcp", site.port),
+        "variables": {"tenant": {"isRequired": true, "description": "whose"}},
+        "headers": [{"name": "X-API-Key", "isRequired": true, "isSecret": true}]}]});
+    project.write("server.json", definition.to_string());
+    let ended = project.jelly(&["init", "server.json"]).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    for said in [
+        "`tenant` is (whose)",
+        "--arg X-API-Key=VALUE, or X_API_KEY=VALUE in the environment",
+    ] {
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+    let init = ["init", "server.json", "--arg", "tenant=acme"];
+    let wrong = project
+        .jelly(&init)
+        .env("X_API_KEY", "wrong-key-value")
+        .output();
+    assert_eq!(wrong.code, Some(3), "{}", wrong.stderr);
+    for said in [
+        "$ jelly login http",
+        "$ jelly init --login http",
+        "${secret:TOKEN}",
+    ] {
+        assert!(wrong.stderr.contains(said), "{}", wrong.stderr);
+    }
+    let ended = project.jelly(&init).env("X_API_KEY", SECRET).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let plan = project.read("plans/far.yaml");
+    assert!(
+        plan.contains(r#"X-API-Key: "${secret:X_API_KEY}""#),
+        "{plan}"
+    );
+    assert!(plan.contains("/acme/mcp"), "{plan}");
 }

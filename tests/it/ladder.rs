@@ -1,6 +1,7 @@
 //! The schema ladder and its store, through the binary. The first nine tests
 //! are the ways in which earlier adapters of this kind are known to fail.
 
+use crate::support::schemas::{breaches, fits};
 use crate::support::{Project, Run};
 use serde_json::{Value, json};
 
@@ -19,8 +20,11 @@ steps: {steps}
     project
 }
 
+/// The store, which fits its published schema whatever it holds.
 fn store(project: &Project) -> Value {
-    serde_json::from_str(&project.read(STORE)).unwrap()
+    let store = serde_json::from_str(&project.read(STORE)).unwrap();
+    fits("schema-store", &store);
+    store
 }
 
 /// What the store says of a tool of the server `s`.
@@ -547,4 +551,21 @@ fn a_pipe_where_a_file_belongs_is_told_and_not_waited_for() {
         let told = format!("{}{}", ended.stdout, ended.stderr);
         assert!(told.contains("is no file"), "{args:?}: {told}");
     }
+}
+
+#[test]
+fn the_published_schema_refuses_what_is_no_store() {
+    for bad in [
+        json!({"schema_version": 2}),
+        json!({"servers": []}),
+        json!({"servers": {"s": {"tools": {"t": {"override": 1}}}}}),
+        json!({"servers": {"s": {"tools": {"t": {"outputSchema": 5}}}}}),
+        json!({"servers": {"s": {"tools": {"t": {"consecutive_generic_count": -1}}}}}),
+    ] {
+        assert!(!breaches("schema-store", &bad).is_empty(), "{bad}");
+    }
+    fits(
+        "schema-store",
+        &json!({"mine": 1, "servers": {"s": {"mine": 2}}}),
+    );
 }

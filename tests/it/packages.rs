@@ -390,3 +390,37 @@ steps: [{ id: t, list: tools }]
     assert_eq!(failure["diagnosis"]["root_cause"], "command_not_found");
     assert_eq!(failure["argv"][0], "dnx");
 }
+
+#[test]
+fn a_launcher_that_is_not_there_is_said_with_the_arguments_that_are_missing() {
+    let project = Project::with(
+        r#"version: 1
+servers:
+  s: { package: { registry: nuget, identifier: X, version: "1", package_arguments: [{ type: named, name: --dir, is_required: true }] } }
+  t: { command: no-such-command, args: ["${env:NO_SUCH_VARIABLE}"] }
+steps: [{ id: s, server: s, list: tools }, { id: t, server: t, list: tools }]
+"#,
+    );
+    let empty = project.path("empty");
+    fs::create_dir_all(&empty).unwrap();
+    let ended = project.call(&[]).env("PATH", Path::new(&empty)).output();
+    let run = Run::of(&project, ended);
+    run.ends(3, "needs_user_help");
+    let causes: Vec<(String, String)> = run
+        .last()
+        .failures()
+        .iter()
+        .map(|failure| {
+            let server = failure["server"].as_str().unwrap().to_owned();
+            let cause = failure["diagnosis"]["root_cause"].as_str().unwrap();
+            (server, cause.to_owned())
+        })
+        .collect();
+    let expected = [
+        ("s", "missing_argument"),
+        ("s", "command_not_found"),
+        ("t", "missing_env_var"),
+        ("t", "command_not_found"),
+    ];
+    assert_eq!(causes, expected.map(|(s, c)| (s.to_owned(), c.to_owned())));
+}

@@ -291,6 +291,79 @@ fn an_argument_that_looks_like_a_secret_is_not_shown() {
     assert!(run.stdout.contains("plain"), "{}", run.stdout);
 }
 
+/// What nobody has called a secret, in the places that are known for it.
+const IN_PLAIN_SIGHT: &str = r#"version: 1
+servers:
+  a:
+    command: no-such-command
+    args: ["-y", "x", "--accessToken", "hunter2-a", "--clientSecret=hunter2-b", "--env=API_KEY=hunter2-c",
+           "-H", "X-API-Key: hunter2-d", "--header=Authorization: Bearer hunter2-e", "--key", "hunter2-f",
+           "https://h/sse?x=1&token=hunter2-g", '{"apiKey":"hunter2-h"}', "--token", "-hunter2-i",
+           "--token-file", "/run/token", "--max-tokens", "4096"]
+    env: { DATABASE_URL: "postgres://u:hunter2-j@h/db", DB_PASS: hunter2-k, KEYS_DIR: /etc/keys }
+  b: { url: "http://u:hunter2-l@127.0.0.1:1/mcp?key=hunter2-m&sig=hunter2-n&page=1" }
+steps:
+  - { id: one, server: a, tool: t }
+  - { id: two, server: b, tool: t }
+"#;
+
+#[test]
+fn a_secret_in_plain_sight_is_in_no_report_of_a_run() {
+    let project = Project::with(IN_PLAIN_SIGHT);
+    let run = project.run(&["--retries", "0"]);
+    run.ends(3, "needs_user_help");
+    let mut places = files(&project.path("reports"));
+    places.push(("stdout".to_owned(), run.stdout.clone()));
+    for (place, text) in &places {
+        assert!(!text.contains("hunter2"), "{place}: {text}");
+    }
+    let argv = run.last().failure("a")["argv"].to_string();
+    for word in [
+        "--accessToken",
+        "/run/token",
+        "4096",
+        "https://h/sse?x=1&token=[secret]",
+    ] {
+        assert!(argv.contains(word), "{argv}");
+    }
+    let url = run.last().failure("b")["url"].to_string();
+    assert!(
+        url.contains("127.0.0.1:1/mcp?key=[secret]&sig=[secret]&page=1"),
+        "{url}"
+    );
+}
+
+#[test]
+fn a_secret_in_plain_sight_is_in_nothing_that_doctor_prints() {
+    let project = Project::empty();
+    project.write(
+        "mcp.json",
+        r#"{"mcpServers": {
+            "a": {"command": "no-such -y x --token hunter2-a"},
+            "b": {"command": "/no/docker", "args": ["run", "--env=API_KEY=hunter2-b", "img:1.0"]},
+            "c": {"command": "/no/x", "args": ["--header=Authorization: Bearer hunter2-c"]},
+            "d": {"command": "/no/x", "args": ["https://h/sse?x=1&api_key=hunter2-d"]},
+            "e": {"command": "/no/x", "args": ["--apiKey", "hunter2-e", "{\"secret\": \"hunter2-f\"}"]},
+            "g": {"command": "/no/x", "env": {"GOOGLE_APPLICATION_CREDENTIALS": "/nope/cred.json"}},
+            "h": {"url": "http://127.0.0.1:1/mcp", "headers": {"X-Auth": "hunter2-h", "Cookie": "sid=hunter2-i"}},
+            "i": {"url": "http://user:hunter2-j@127.0.0.1:1/mcp?sig=hunter2-k"}
+        }}"#,
+    );
+    for args in [
+        &["doctor", "mcp.json"][..],
+        &["doctor", "--format", "json", "mcp.json"],
+    ] {
+        let ended = project.jelly(args).output();
+        for text in [&ended.stdout, &ended.stderr] {
+            assert!(!text.contains("hunter2"), "{text}");
+        }
+        // The image is no secret of the flag before it.
+        let shows_argv = args.contains(&"json");
+        assert_eq!(ended.stdout.contains("img:1.0"), shows_argv);
+        assert!(!ended.stdout.contains("[secret GOOGLE"), "{}", ended.stdout);
+    }
+}
+
 #[test]
 fn a_secret_that_fix_tests_brings_and_one_of_digits_are_nowhere() {
     const WORD: &str = "hunter2hunter2";

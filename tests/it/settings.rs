@@ -482,6 +482,34 @@ fn an_empty_variable_counts_as_not_set() {
 }
 
 #[test]
+fn a_variable_that_says_no_does_not_undo_what_it_excludes() {
+    let project = Project::with(PLAN);
+    project.write(
+        "jelly.yaml",
+        "run: { strict: true }\ntriage: { fail_on: never }\n",
+    );
+    let call = project.jelly(&JSON).env("JELLY_ACCEPT_REPAIRS", "false");
+    assert_eq!(setting(&config(call), "run.strict").0, "true");
+    let call = project.jelly(&JSON).env("JELLY_ACCEPT_REPAIRS", "1");
+    assert_eq!(setting(&config(call), "run.strict").0, "false");
+}
+
+#[test]
+fn a_profile_that_is_called_like_a_command_is_none() {
+    let project = Project::with(PLAN);
+    project.write(
+        "jelly.yaml",
+        "profiles: { run: { triage: { fail_on: never } } }\n",
+    );
+    project.write(
+        "a.xml",
+        "<testsuite><testcase name='a'><failure message='x'/></testcase></testsuite>",
+    );
+    let call = project.jelly(&["--profile", "run", "triage", "a.xml"]);
+    assert_eq!(call.output().code, Some(0));
+}
+
+#[test]
 fn what_looks_like_a_setting_and_is_none_is_told() {
     let project = Project::with(PLAN);
     project.write("jelly.yml", "jobs: 3\n");

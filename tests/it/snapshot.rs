@@ -404,13 +404,21 @@ fn a_mismatch_is_helped_by_commands_that_store_the_answer() {
 #[test]
 fn a_name_that_no_file_or_command_can_bear_is_refused() {
     let name = |name: &str| PLAN.replace("snapshot: greeting", &format!("snapshot: '{name}'"));
-    for bad in ["../x", "a/b", "", "-x", "Sum", &"x".repeat(101)] {
+    for bad in [
+        "../x",
+        "a/b",
+        "",
+        "-x",
+        "${workspace}",
+        "Sum",
+        &"x".repeat(81),
+    ] {
         let project = Project::with(&name(bad));
         let ended = project.jelly(&["check", "plan.yaml"]).output();
         assert_eq!(ended.code, Some(2), "{bad}");
         assert!(ended.stderr.contains("snapshot"), "{}", ended.stderr);
     }
-    let project = Project::with(&name(&"x".repeat(100)));
+    let project = Project::with(&name(&"x".repeat(80)));
     assert_eq!(
         project.jelly(&["check", "plan.yaml"]).output().code,
         Some(0)
@@ -444,4 +452,41 @@ fn a_review_at_a_terminal_does_what_is_typed() {
         last.stdout
     );
     assert!(!project.exists("snapshots/plan/greeting.snap"));
+}
+
+#[test]
+fn a_plan_that_is_gone_is_named_where_one_snapshot_is_asked_for() {
+    let project = missing();
+    std::fs::rename(project.path("plan.yaml"), project.path("moved.yaml")).unwrap();
+    let refused = snapshot(&project, &["accept", "greeting"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("plan.yaml: there is no such file"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn a_redaction_that_finds_nothing_is_told_where_the_answer_is_not_as_stored() {
+    let project =
+        Project::with(&PLAN.replace("snapshot: sum", "snapshot: sum, redact: [{ path: $.sun }]"));
+    let run = project.run(&[]);
+    let message = run.last().failure("sum")["message"].to_string();
+    assert!(
+        message.contains("`redact` finds nothing at `$.sun`"),
+        "{message}"
+    );
+}
+
+#[test]
+fn line_ends_that_differ_are_shown_and_told_how_to_keep() {
+    let project = missing();
+    snapshot(&project, &["accept"]);
+    let stored = project.read("snapshots/plan/sum.snap");
+    project.write("snapshots/plan/sum.snap", stored.replace('\n', "\r\n"));
+    assert_ne!(project.run(&[]).code, Some(0));
+    let shown = snapshot(&project, &["review"]);
+    assert!(shown.stdout.contains("[\\r"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("*.snap -text"), "{}", shown.stdout);
 }

@@ -5,13 +5,13 @@ use super::super::settings::World;
 use super::find::Found;
 use super::sight::Machine;
 use crate::doctor::{
-    Bedside, Config, Entry, Platform, Reached, Spot, Surroundings, by_hand, duplicate_names, fill,
-    lint, names_secret, prescribe, secrets_of,
+    Bedside, Config, Entry, Platform, Reached, Sight as _, Spot, Surroundings, by_hand,
+    duplicate_names, fill, lint, names_secret, prescribe, secrets_of,
 };
 use crate::exec::{CheckupSettings, Examined, examine, preflight};
 use crate::model::{Checkup, CheckupState, Failure, Finding, FindingLevel, Lint, Outcome, Phase};
 use crate::process::CommandSpec;
-use crate::text::redact::{Redactor, show_argv};
+use crate::text::redact::{Redactor, holds_secret, may_be_secret, show_argv};
 use crate::text::sanitize;
 use crate::triage::Engine;
 use crate::wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
@@ -286,6 +286,13 @@ impl Ward<'_> {
                 sight: &machine,
             };
             prescribe(&mut diagnosis, &bedside);
+            if diagnosis.root_cause == "startup_timeout"
+                && let Some(line) = where_it_waits(&failure, reach, redactor, &machine)
+            {
+                let fix = &mut diagnosis.advice.fix;
+                fix.push("See at which line of its code it waits, after 15 seconds:".to_owned());
+                fix.push(format!("$ {line}"));
+            }
             checkup.diagnosis = Some(diagnosis);
             checkup.by_hand = hand(&failure, reach, redactor);
         }
@@ -311,6 +318,30 @@ fn hand(failure: &Failure, reach: &Reach, redactor: &Redactor) -> Option<String>
         }
         (_, _) => None,
     }
+}
+
+/// What has a server of Python that never answers print the line at which it
+/// waits.
+fn where_it_waits(
+    failure: &Failure,
+    reach: &Reach,
+    redactor: &Redactor,
+    machine: &Machine<'_>,
+) -> Option<String> {
+    let Reach::Stdio(spec) = reach else {
+        return None;
+    };
+    let name = Path::new(spec.argv.first()?).file_name()?.to_str()?;
+    let is_python = name.starts_with("python") || matches!(name, "uv" | "uvx" | "pipx");
+    let hung = failure.outcome == Some(Outcome::Timeout) && is_python;
+    if !hung || machine.on_path("timeout").is_none() {
+        return None;
+    }
+    let ended = ["timeout", "--signal=ABRT", "15"].map(str::to_owned);
+    let argv: Vec<String> = ended.into_iter().chain(spec.argv.iter().cloned()).collect();
+    let mut env = spec.env.clone();
+    env.push(("PYTHONFAULTHANDLER".to_owned(), "1".to_owned()));
+    Some(by_hand(&argv, &env, &spec.cwd, None, redactor))
 }
 
 fn shown_argv(entry: &Entry, reach: Option<&Reach>, redactor: &Redactor) -> Vec<String> {
@@ -350,7 +381,9 @@ impl Filler<'_> {
         let taken = filled.taken.iter();
         self.redactor.learn(
             taken
-                .filter(|(name, _)| secret || names_secret(name))
+                .filter(|(name, value)| {
+                    (secret || names_secret(name)) && may_be_secret(name, value)
+                })
                 .cloned(),
         );
         filled.text
@@ -435,8 +468,12 @@ impl Filler<'_> {
                 return Vec::new();
             }
         };
-        self.redactor
-            .learn(pairs.iter().filter(|(name, _)| names_secret(name)).cloned());
+        self.redactor.learn(
+            pairs
+                .iter()
+                .filter(|(n, value)| holds_secret(n, value))
+                .cloned(),
+        );
         pairs
     }
 }

@@ -112,8 +112,18 @@ impl Found {
         let config = contents(&world.cwd.join(path))
             .map_err(|error| refused(path, format!("it can't be read: {error}")))
             .and_then(|bytes| {
-                String::from_utf8(bytes)
-                    .map_err(|_| refused(path, "it is no UTF-8 text".to_owned()))
+                let is_utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+                String::from_utf8(bytes).map_err(|_| ConfigError {
+                    help: Some("save it as UTF-8, which is what clients read".to_owned()),
+                    ..refused(
+                        path,
+                        if is_utf16 {
+                            "it is UTF-16 text".to_owned()
+                        } else {
+                            "it is no UTF-8 text".to_owned()
+                        },
+                    )
+                })
             })
             .and_then(|text| read(path, &text, &folder));
         let shown = path.display().to_string();

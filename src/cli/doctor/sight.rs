@@ -54,3 +54,42 @@ impl Sight for Machine<'_> {
             .find(|path| path.is_file())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Machine;
+    use crate::doctor::{Bedside, prescribe, read};
+    use crate::model::{Advice, Failure};
+    use crate::text::redact::Redactor;
+    use crate::triage::Engine;
+    use std::path::Path;
+
+    #[test]
+    fn no_advice_of_a_rule_speaks_of_a_plan() {
+        let text = r#"{"mcpServers": {"a": {"command": "srv"}}}"#;
+        let config = read(Path::new("mcp.json"), text, Path::new("/")).unwrap();
+        let (failure, redactor) = (Failure::default(), Redactor::none());
+        let bedside = Bedside {
+            config: &config,
+            entry: &config.entries[0],
+            failure: &failure,
+            redactor: &redactor,
+            home: None,
+            sight: &Machine { path: "" },
+        };
+        let engine = Engine::builtin();
+        for rule in engine.rules() {
+            let mut diagnosis = engine.diagnose(&failure);
+            diagnosis.advice = Advice {
+                what: rule.advice.what.clone(),
+                why: rule.advice.why.clone(),
+                fix: rule.advice.fix.clone(),
+            };
+            prescribe(&mut diagnosis, &bedside);
+            let Advice { what, why, fix } = diagnosis.advice;
+            let said = format!("{what} {why} {}", fix.join(" ")).to_lowercase();
+            assert!(!said.contains("the plan"), "{}: {said}", rule.id);
+            assert!(!said.contains("in the report"), "{}: {said}", rule.id);
+        }
+    }
+}

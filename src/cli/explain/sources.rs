@@ -8,12 +8,12 @@ use crate::cli::find::find;
 use crate::cli::results::read_results;
 use crate::cli::rules::{Rules, find_rules};
 use crate::cli::run::complain;
-use crate::cli::settings::World;
+use crate::cli::settings::{World, inherited_secrets};
 use crate::history::{Past, PastCause, TestName};
 use crate::junit::{self, Case, CaseSink, Limits};
 use crate::model::{Diagnosis, ExitCode, Failure, FailureReport, Template};
 use crate::survey::{Input, Source, open};
-use crate::text::redact::{Redactor, holds_secret};
+use crate::text::redact::Redactor;
 use crate::triage::fingerprints;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
@@ -50,7 +50,7 @@ impl Sources {
             looked_in: Vec::new(),
             rules,
         };
-        let redactor = secrets_of(world);
+        let redactor = Redactor::new(inherited_secrets(&world.env));
         let named = find(&args.reports).map_err(|error| {
             complain(&format!("error: failed to {error}"));
             ExitCode::InvalidInput
@@ -220,15 +220,6 @@ fn template_of(failure: &FailureReport) -> Template {
     } else {
         Template::default()
     }
-}
-
-/// Values of the environment that a report may hold and nobody should see.
-fn secrets_of(world: &World) -> Redactor {
-    let secrets = world
-        .env
-        .iter()
-        .filter(|(name, value)| holds_secret(name, value) && value.len() >= 8);
-    Redactor::new(secrets)
 }
 
 struct Sink<'s> {

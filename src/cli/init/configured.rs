@@ -4,7 +4,7 @@ use super::super::doctor::{ask as inputs, find};
 use super::super::run::complain;
 use super::super::settings::World;
 use super::origin::{Origin, Words, ask_left, canonical, check_name, name_in};
-use super::slips::refuse_strangers;
+use super::slips::{is_server_json, refuse_strangers};
 use super::{Refusal, Shared};
 use crate::doctor::{Config, Entry, Piece, Reached, Surroundings, pieces, variable_of};
 use crate::text::{close_names, is_placeholder, sanitize, shell_word};
@@ -17,25 +17,19 @@ pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, 
     let found = find::find(&[path.to_path_buf()], world).map_err(Refusal::Invalid)?;
     let unread = found.summaries.iter().find_map(|file| file.error.as_ref());
     if let Some(problem) = unread {
-        let help = problem.help.as_ref().map(|help| format!("\nhelp: {help}"));
+        let help = match is_server_json(shared, path) {
+            true => Some(format!(
+                "the registry's server.json is given without --config: jelly init {}",
+                shell_word(&path.display().to_string())
+            )),
+            false => problem.help.clone(),
+        };
+        let help = help.map(|help| format!("\nhelp: {help}"));
         return Err(Refusal::Invalid(format!(
             "error: {}: {}{}",
             problem.at,
             problem.what,
             help.unwrap_or_default()
-        )));
-    }
-    if let Some(config) = found
-        .configs
-        .first()
-        .filter(|config| !config.has_servers_key)
-    {
-        return Err(Refusal::Invalid(format!(
-            "error: {} is no client's configuration: it has no `mcpServers`, `servers` or \
-             `context_servers`\nhelp: the registry's server.json is given without --config: jelly \
-             init {}",
-            config.path.display(),
-            shell_word(&config.path.display().to_string())
         )));
     }
     let mut origins = Vec::new();

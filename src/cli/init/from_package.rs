@@ -7,15 +7,15 @@ use super::origin::{Origin, spot};
 use super::slips::refuse_strangers;
 use super::way::{self, Way};
 use super::{Refusal, Shared, remote};
-use crate::doctor::{Reached, variable_of};
+use crate::doctor::Reached;
 use crate::init::server_name;
-use crate::package::{Given, InputKind, Package, Trouble, Values, read, resolve};
+use crate::package::{Given, InputKind, Package, Trouble, Values, env_name, read, resolve};
 use crate::plan::Template;
 use crate::text::sanitize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// More than a `server.json` may have.
@@ -24,9 +24,7 @@ const MAX_BYTES: u64 = 5 << 20;
 /// The server of a file, in one of the ways that it offers.
 pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
     let shown = path.display();
-    let mut text = String::new();
-    File::open(shared.world.cwd.join(path))
-        .and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text))
+    let text = text_of(&shared.world.cwd.join(path))
         .map_err(|error| Refusal::Invalid(format!("error: {shown} can't be read: {error}")))?;
     let server = read(&text).map_err(|error| {
         let lines: Vec<String> = error
@@ -49,13 +47,22 @@ pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Orig
     of_package(shared, &server.name, package).await
 }
 
+/// As much of a file as may be one.
+pub fn text_of(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?
+        .take(MAX_BYTES)
+        .read_to_string(&mut text)?;
+    Ok(text)
+}
+
 /// The server that a package is.
 async fn of_package(
     shared: &Shared<'_>,
     server: &str,
     package: &Package,
 ) -> Result<Vec<Origin>, Refusal> {
-    let (values, mut written) = values(shared, package).await?;
+    let (values, mut written, told) = values(shared, package).await?;
     let launch = match resolve(package, &values) {
         Ok(resolved) => {
             for warning in &resolved.warnings {
@@ -82,45 +89,21 @@ async fn of_package(
     let name = server_name(server).or_else(|| server_name(&package.identifier));
     written.shift_insert(0, "package".to_owned(), package.to_plan());
     let mut secrets = launch.secrets;
-    secrets.extend(told_secrets(package, &values));
+    secrets.extend(told);
     Ok(vec![Origin::launched(
         shared, name, reached, secrets, written,
     )])
 }
 
-/// The variable that stands for a secret in a plan.
-fn secret_name(key: &str) -> String {
-    variable_of(key.trim_start_matches('-'))
-}
-
-/// Secrets that were told or asked for, by the variables that the plan names.
-fn told_secrets(package: &Package, values: &Values) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for asked in package
-        .inputs()
-        .iter()
-        .filter(|asked| asked.input.is_secret)
-    {
-        let given = match asked.kind {
-            InputKind::Environment => values.environment.get(&asked.key),
-            InputKind::Argument | InputKind::RuntimeArgument | InputKind::Variable { .. } => {
-                values.arguments.get(&asked.key)
-            }
-        };
-        if let Some(Given::Text(value)) = given {
-            found.push((secret_name(&asked.key), value.clone()));
-        }
-    }
-    found
-}
-
 /// What was told, and what is asked for besides: for the launch, and as
-/// `package_args` and `env` of a plan, secrets by the names of variables.
+/// `package_args` and `env` of a plan, secrets by the names of variables, which
+/// come with their values.
 async fn values(
     shared: &Shared<'_>,
     package: &Package,
-) -> Result<(Values, Map<String, Value>), Refusal> {
+) -> Result<(Values, Map<String, Value>, Vec<(String, String)>), Refusal> {
     let (mut package_args, mut env) = (Map::new(), Map::new());
+    let mut secrets = Secrets::of(package);
     let mut values = Values {
         inherited: shared.world.env.clone(),
         ..Values::default()
@@ -167,17 +150,17 @@ async fn values(
             several => Some(Given::List(several.to_vec())),
         };
         let Some(given) = given else { continue };
-        let written = if asked.input.is_secret {
-            Value::from(format!("${{secret:{}}}", secret_name(&asked.key)))
-        } else {
-            let text = |value: &Given| match value {
-                Given::Text(text) => Value::from(Template::literal(text).raw),
-                _ => Value::Null,
-            };
-            match &given {
-                Given::List(several) => several.iter().map(text).collect(),
-                one => text(one),
+        let mut write = |value: &Given| match value {
+            Given::Text(text) if asked.input.is_secret => {
+                let name = secrets.name(&asked.key, of_environment, text);
+                Value::from(format!("${{secret:{name}}}"))
             }
+            Given::Text(text) => Value::from(Template::literal(text).raw),
+            _ => Value::Null,
+        };
+        let written = match &given {
+            Given::List(several) => several.iter().map(&mut write).collect(),
+            one => write(one),
         };
         if of_environment {
             env.insert(asked.key.clone(), written);
@@ -193,7 +176,39 @@ async fn values(
             map.insert(key.to_owned(), Value::Object(part));
         }
     }
-    Ok((values, map))
+    Ok((values, map, secrets.told))
+}
+
+/// Secrets that were told or asked for, each with a variable of its own.
+struct Secrets {
+    /// By the variables that the plan names.
+    told: Vec<(String, String)>,
+    /// Variables of the package itself have their names already.
+    taken: BTreeSet<String>,
+}
+
+impl Secrets {
+    fn of(package: &Package) -> Self {
+        let own = package.environment_variables.iter();
+        Self {
+            told: Vec::new(),
+            taken: own.map(|variable| variable.name.clone()).collect(),
+        }
+    }
+
+    fn name(&mut self, key: &str, of_environment: bool, value: &str) -> String {
+        let base = env_name(key);
+        let mut name = base.clone();
+        let mut count = 1;
+        while !of_environment && self.taken.contains(&name) {
+            count += 1;
+            name = format!("{base}_{count}");
+        }
+        let name = if of_environment { key.to_owned() } else { name };
+        self.taken.insert(name.clone());
+        self.told.push((name.clone(), value.to_owned()));
+        name
+    }
 }
 
 /// All that is in the way, with the flags that help.

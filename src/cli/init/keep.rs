@@ -76,6 +76,12 @@ impl Place {
                 path.join("server.yaml").display()
             )));
         }
+        if shared.kept.borrow().contains(&full) {
+            return Err(Refusal::Invalid(format!(
+                "error: {shown} is the plan of another of these servers\nhelp: make them one by \
+                 one, as in: jelly init --config CONFIG NAME --name OTHER"
+            )));
+        }
         if !full.exists() || shared.args.force {
             return Ok(());
         }
@@ -206,6 +212,7 @@ impl Place {
             });
         };
         let full = shared.world.cwd.join(&path);
+        shared.kept.borrow_mut().insert(full.clone());
         let failed = |why: String| {
             Refusal::Help(format!("error: {} can't be written: {why}", path.display()))
         };

@@ -1,7 +1,7 @@
 //! What was typed and can't be meant.
 
 use super::super::doctor::find;
-use super::{InitArgs, Refusal, Shared};
+use super::{InitArgs, Refusal, Shared, from_package};
 use crate::text::{close_names, one_line, sanitize, shell_command, shell_word};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,6 +14,12 @@ pub fn is_json(path: &str) -> bool {
 pub fn is_config(shared: &Shared<'_>, path: &Path) -> bool {
     find::find(&[path.to_path_buf()], shared.world)
         .is_ok_and(|found| found.configs.iter().any(|config| config.has_servers_key))
+}
+
+/// Whether it can be read as a `server.json`.
+pub fn is_server_json(shared: &Shared<'_>, path: &Path) -> bool {
+    from_package::text_of(&shared.world.cwd.join(path))
+        .is_ok_and(|text| crate::package::read(&text).is_ok())
 }
 
 /// A file stands where a command, or a `server.json`, is wanted.

@@ -20,7 +20,7 @@ use crate::text::sanitize;
 use crate::wire::Reach;
 use indexmap::IndexMap;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -215,9 +215,12 @@ impl<'a> Trial<'a> {
 
     /// What came of each step.
     fn called(&self, record: &IterationRecord) -> Vec<Called> {
+        let failures = record.failures.iter().rev();
+        let failures: HashMap<&str, &Failure> = failures
+            .filter_map(|failure| Some((failure.step.as_deref()?, failure)))
+            .collect();
         let outcome = |step: &StepReport| {
-            let of_step = |failure: &&Failure| failure.step.as_deref() == Some(&step.id);
-            let failure = record.failures.iter().find(of_step);
+            let failure = failures.get(step.id.as_str());
             let why = |none: &str| {
                 let message = failure.and_then(|failure| failure.message.as_deref());
                 self.told(message.unwrap_or(none))

@@ -47,10 +47,10 @@ pub fn unwell(
         let http = failure.http.as_ref();
         http.is_some_and(|http| http.status == Some(UNAUTHORIZED))
     });
-    let mut text = String::from("error: the server could not be started, so there is no plan");
+    let mut text = String::from("error: the server could not be started");
     if let Some(mut checkup) = ward.told(&origin.config, &origin.folder, examined) {
         if let Some(diagnosis) = &checkup.diagnosis {
-            text.push_str(&format!(" ({})", diagnosis.root_cause));
+            text.push_str(&format!(" ({}), so there is no plan", diagnosis.root_cause));
         }
         if origin.is_typed() {
             in_words_of_commands(&mut checkup, &origin.config, origin.entry());

@@ -8,6 +8,7 @@ use crate::doctor::{
     Piece, Reached, Spot, Surroundings, names_secret, pieces, secrets_of, variable_of,
 };
 use crate::plan::{Part, Template};
+use crate::text::is_placeholder;
 use crate::text::redact::Redactor;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -102,6 +103,9 @@ impl Writer<'_> {
                 for arg in args {
                     let own = arg.text.split(['=', ':']).next().unwrap_or_default();
                     let secret = names_secret(&before) || names_secret(own);
+                    if secret {
+                        self.whole_secret(&before, own, &arg.text);
+                    }
                     written.push(self.text(arg, secret));
                     before = if own.starts_with('-') {
                         own.to_owned()
@@ -158,6 +162,23 @@ impl Writer<'_> {
         }
         map.insert("startup_timeout".to_owned(), json!(written_time(startup)));
         map
+    }
+
+    /// A value whose flag says that it is secret is one however short it is: in
+    /// `--token abc` and in `--token=abc`.
+    fn whole_secret(&mut self, before: &str, own: &str, text: &str) {
+        let (name, value) = match text.split_once(['=', ':']) {
+            Some((_, value)) if names_secret(own) => (own, value.trim()),
+            Some(_) | None if own == text && text.starts_with('-') => return,
+            Some(_) | None => (before, text),
+        };
+        let is_setting = value.parse::<f64>().is_ok()
+            || matches!(value, "true" | "false" | "none" | "null")
+            || value.contains(['/', '$', '\\'])
+            || is_placeholder(value);
+        if !value.is_empty() && !is_setting {
+            self.secret(name.trim_start_matches('-'), value.to_owned());
+        }
     }
 
     /// Gives a secret a variable to stand in.
@@ -269,7 +290,13 @@ impl Writer<'_> {
         let mut resolved: Vec<Part> = Vec::new();
         for part in parts {
             match part {
-                Part::Text(text) => resolved.extend(self.without_secrets(&text)),
+                Part::Text(text) => match text.split_once('=') {
+                    Some((flag, value)) if self.secrets.contains_key(value) => {
+                        resolved.push(Part::Text(format!("{flag}=")));
+                        resolved.extend(self.without_secrets(value));
+                    }
+                    Some(_) | None => resolved.extend(self.without_secrets(&text)),
+                },
                 other => resolved.push(other),
             }
         }

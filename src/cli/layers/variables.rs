@@ -19,6 +19,12 @@ pub fn told(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// Whether a variable says yes, in one of the words that a switch takes.
+pub fn is_on(name: &str) -> bool {
+    let says = env::var(name).unwrap_or_default().to_ascii_lowercase();
+    ["true", "t", "yes", "y", "on", "1"].contains(&says.as_str())
+}
+
 /// Whether the variable is to be asked: it is not set to nothing.
 pub fn is_meant(name: &str) -> bool {
     env::var_os(name).is_none_or(|value| !value.is_empty())

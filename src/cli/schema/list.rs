@@ -8,6 +8,7 @@ use crate::cli::history::{Offenders, WorstCauses, WorstTests};
 use crate::cli::triage::{Answer, Line};
 use crate::harness::Bundle;
 use crate::history::PastRun;
+use crate::learned::StoreFile;
 use crate::model::{DoctorReport, Explanation, RuleInfo, RunReport, TriageReport, TriagedFailure};
 use crate::plan::plan_schema;
 use crate::report::triage::{Brief, CtrfDocument};
@@ -174,6 +175,12 @@ pub const SCHEMAS: &[Named] = &[
         make: output::<PastRun>,
     },
     Named {
+        name: "schema-store",
+        about: "the schema store, for `--schema-store FILE`",
+        printed: &[],
+        make: store,
+    },
+    Named {
         name: "explain",
         about: "`jelly explain --format json`",
         printed: &[("explain", "json")],
@@ -264,6 +271,11 @@ fn settings() -> Schema {
 fn input<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_deserialize();
     finish_input(settings.into_generator().into_root_schema_for::<T>())
+}
+
+/// Read and written: whatever is absent is left out.
+fn store() -> Schema {
+    finish_output(input::<StoreFile>())
 }
 
 /// Of what is printed: what is always there is required.

@@ -147,6 +147,10 @@ pub fn find(
     }
     let all: BTreeSet<String> = pending.iter().map(|one| one.name.clone()).collect();
     if let Some(unknown) = names.iter().find(|name| !all.contains(*name)) {
+        // Its plan may be what can't be read.
+        if !refusals.is_empty() {
+            return Err(refusals.join("; "));
+        }
         let close = close_names(unknown, all.iter().map(String::as_str));
         let hint = close
             .first()

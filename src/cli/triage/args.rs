@@ -103,7 +103,7 @@ pub struct TriageArgs {
     pub input: InputKind,
 
     /// How the result is printed [default: human; jsonl for failures as input]
-    #[arg(long, short, value_enum, env = "JELLY_TRIAGE_FORMAT")]
+    #[arg(long, short, value_enum)]
     pub format: Option<TriageFormat>,
 
     /// How much is printed
@@ -137,7 +137,7 @@ pub struct TriageArgs {
     pub own_rules: RuleFiles,
 
     /// Reports that are read at the same time [default: the number of processors]
-    #[arg(long, short, value_name = "N", env = "JELLY_JOBS", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 }
 

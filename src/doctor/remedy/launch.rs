@@ -188,6 +188,16 @@ impl Doctor<'_> {
 
     pub(super) fn transport(&self) -> Remedy {
         let mut lines = self.without_http_mode();
+        if lines.is_empty() {
+            lines = self.without_port();
+        }
+        if lines.is_empty() {
+            let mut words = self.started.words();
+            words.push("<its argument for stdio, such as --stdio>".to_owned());
+            let at = self.at_args();
+            lines.push(format!("Start it in its stdio mode; write at {at}:"));
+            lines.push(args(&words));
+        }
         let port = port_in(&format!("{}\n{}", self.told, self.stderr));
         let url = format!(
             "http://127.0.0.1:{}/mcp",
@@ -197,47 +207,69 @@ impl Doctor<'_> {
             "Or start it yourself, and write in place of `command`, `args` and `env`:".to_owned(),
         );
         lines.push(format!("\"url\": \"{url}\""));
-        Remedy::of(lines).instead_of(&["Or give"])
+        Remedy::of(lines).instead_of(&["Or give", "Start it in stdio"])
     }
 
-    /// The arguments without those that make of it a server of HTTP.
-    fn without_http_mode(&self) -> Vec<String> {
+    /// The arguments with stdio in place of what makes of it a server of HTTP.
+    pub(super) fn without_http_mode(&self) -> Vec<String> {
+        let mode = |word: &str| {
+            let folded = word.to_ascii_lowercase().replace(['-', '_'], "");
+            matches!(&*folded, "streamablehttp" | "http" | "sse" | "streamable")
+        };
+        let names_mode = |flag: &str| {
+            let folded = flag.to_ascii_lowercase();
+            flag == "-t"
+                || flag.starts_with('-')
+                    && ["transport", "mode"]
+                        .iter()
+                        .any(|name| folded.contains(name))
+        };
         let words = self.started.words();
         let mut kept = Vec::with_capacity(words.len());
-        let mut rest = words.iter().peekable();
-        while let Some(word) = rest.next() {
-            let mode = |word: &str| {
-                let folded = word.to_ascii_lowercase().replace(['-', '_'], "");
-                matches!(&*folded, "streamablehttp" | "http" | "sse" | "streamable")
-            };
-            let names_mode = |flag: &str| {
-                let folded = flag.to_ascii_lowercase();
-                flag == "-t"
-                    || flag.starts_with('-')
-                        && ["transport", "mode"]
-                            .iter()
-                            .any(|name| folded.contains(name))
-            };
-            let (flag, value) = word.split_once('=').unwrap_or((word, ""));
-            match flag {
-                flag if names_mode(flag) && mode(value) => {}
-                flag if names_mode(flag) && rest.peek().is_some_and(|next| mode(next)) => {
-                    rest.next();
+        for word in &words {
+            match word.split_once('=') {
+                Some((flag, value)) if names_mode(flag) && mode(value) => {
+                    kept.push(format!("{flag}=stdio"));
                 }
-                _ if mode(flag.trim_start_matches('-')) => {}
-                _ => kept.push(word.clone()),
+                // A switch, and not one of several modes.
+                _ if word.starts_with('-') && mode(word.trim_start_matches('-')) => {}
+                None if mode(word) => kept.push("stdio".to_owned()),
+                Some(_) | None => kept.push(word.clone()),
             }
         }
-        if kept.len() == words.len() {
+        if kept == words {
             return Vec::new();
         }
         vec![
             format!(
-                "Its arguments make of it a server of HTTP, and its client speaks stdio; leave \
-                 them out at {}:",
+                "Its arguments make of it a server of HTTP, and its client speaks stdio; write at \
+                 {}:",
                 self.at_args()
             ),
             args(&kept),
+        ]
+    }
+
+    /// The arguments without the port that makes of it a server of HTTP.
+    fn without_port(&self) -> Vec<String> {
+        let mut words = self.started.words();
+        let is_port = |word: &String| word == "--port" || word.starts_with("--port=");
+        let Some(at) = words.iter().position(is_port) else {
+            return Vec::new();
+        };
+        let end = if words[at].contains('=') {
+            at + 1
+        } else {
+            at + 2
+        };
+        words.drain(at..end.min(words.len()));
+        vec![
+            format!(
+                "Servers often talk HTTP once they are given a port, and its client speaks stdio; \
+                 leave it out at {}:",
+                self.at_args()
+            ),
+            args(&words),
         ]
     }
 
@@ -261,7 +293,11 @@ impl Doctor<'_> {
                 r"cannot import name '\w+' from '(?P<it>\w+)",
                 r"module '(?P<it>\w+)[\w.]*' has no attribute",
             ];
-            Some(format!("{}==<version>", found(&patterns, &whole)?))
+            // Of the protocol's own package the second version changed most.
+            Some(match found(&patterns, &whole)?.as_str() {
+                "mcp" => "mcp<2".to_owned(),
+                name => format!("{name}==<version>"),
+            })
         })
         .unwrap_or_else(|| "<dependency>==<version>".to_owned());
         let name = name_of(&self.started.command.text);

@@ -64,11 +64,13 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         "stdout_pollution" => doctor.noise(),
         "transport_mismatch" => doctor.transport(),
         // The command that shows why is told apart.
-        "startup_timeout" => Remedy::none().instead_of(&["Start it by hand", "$ "]),
+        "startup_timeout" => doctor.silence(),
         _ => Remedy::none(),
     };
     fix.retain(|line| !instead_of.iter().any(|start| line.starts_with(start)));
-    fix.splice(0..0, lines);
+    let shown = |line: &String| bedside.redactor.redact(line).into_owned();
+    fix.splice(0..0, lines.iter().map(shown));
+    fix.splice(0..0, doctor.other_language());
     // What announces a command that could not be filled in announces nothing.
     let pasted = |line: &str| line.starts_with("$ ") || line.starts_with('"');
     let announces: Vec<bool> = (0..fix.len())
@@ -190,10 +192,15 @@ impl Doctor<'_> {
         words
     }
 
+    /// How many of the arguments say what is started.
+    fn program_end(&self) -> usize {
+        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        up_to_program(&self.started.command.text, &texts).min(texts.len())
+    }
+
     /// What prints how the server is used.
     fn usage(&self) -> String {
-        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
-        let end = up_to_program(&self.started.command.text, &texts).min(texts.len());
+        let end = self.program_end();
         let shown = std::iter::once(self.started.shown(&self.started.command.text));
         let words: Vec<String> = shown
             .chain(self.started.words().into_iter().take(end))
@@ -285,6 +292,19 @@ impl Doctor<'_> {
         .instead_of(&["Install `"])
     }
 
+    /// It never answers, for what its arguments tell of.
+    fn silence(&self) -> Remedy {
+        let lines = if self.rule.contains("interpreter") {
+            let at = self.at(self.bedside.entry.place);
+            let mut words = self.started.words();
+            words.push(blank("path of the server's script"));
+            vec![format!("Write in the entry at {at}:"), args(&words)]
+        } else {
+            self.without_http_mode()
+        };
+        Remedy::of(lines).instead_of(&["Start it by hand", "Give the server's script", "$ "])
+    }
+
     /// What is there, and can't be executed.
     fn executable(&self) -> Remedy {
         let name = &self.started.command.text;
@@ -310,6 +330,16 @@ impl Doctor<'_> {
         if let Some(index) = given.filter(|_| is_uv) {
             return self.program_of_project(index);
         }
+        if let (Some(index), Some(fetched)) = (given, self.fetched()) {
+            // What npx looks for is a program of the package that it fetched.
+            let at = self.at(self.started.args[index].place);
+            return Remedy::of(vec![
+                format!("The package has no program `{name}`; write one that it has, at {at}:"),
+                self.with(index, &blank("name of its program")),
+                format!("$ npm view {} bin", word(fetched.spec)),
+            ])
+            .instead_of(&["Install ", "$ command"]);
+        }
         let variable = self.started.env.iter().find(|(_, spot)| spot.text == name);
         let path = blank(&format!("full path of {name}"));
         let (at, member) = match (given, variable) {
@@ -333,7 +363,8 @@ impl Doctor<'_> {
         };
         let at = self.at(self.started.args[fetched.index].place);
         let is_python = matches!(fetched.launcher, "uvx" | "uv" | "pipx");
-        if self.rule.ends_with("executable") {
+        let has_none = self.stderr.contains("does not provide any executables");
+        if self.rule.ends_with("executable") && !has_none {
             let rest = self.started.words().split_off(fetched.index + 1);
             let listed = found(
                 &[r"executables are available:\s+- (?P<it>[^\s(]+)"],
@@ -535,8 +566,7 @@ impl Doctor<'_> {
         let Some(index) = self.started.args.iter().rposition(|arg| named(&arg.text)) else {
             return Remedy::none();
         };
-        let is_of_launcher = self.fetched().is_some_and(|fetched| index <= fetched.index);
-        if is_of_launcher {
+        if index < self.program_end() {
             return Remedy::none();
         }
         let place = self.at(self.started.args[index].place);

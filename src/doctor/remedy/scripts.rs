@@ -1,8 +1,9 @@
 //! What mends a server whose script, folder or file is not where its entry
 //! says.
 
-use super::entries::args;
+use super::entries::{args, command, command_and_args, quoted};
 use super::prescribe::{Doctor, Remedy, blank, found};
+use crate::doctor::entry::{Reached, Spot};
 use crate::doctor::launcher::name_of;
 use crate::text::{close_names, shell_word as word};
 use serde_json::Value;
@@ -67,8 +68,21 @@ impl Project {
 impl Doctor<'_> {
     pub(super) fn whole(&self, path: &str) -> PathBuf {
         let cwd = self.bedside.failure.cwd.as_deref().unwrap_or("/");
+        if let Some(path) = self.of_home(path) {
+            return path;
+        }
         // What `.` leads to is the folder itself.
         Path::new(cwd).join(path).components().collect()
+    }
+
+    /// What a shell would make of `~/x` and `$HOME/x`.
+    fn of_home(&self, path: &str) -> Option<PathBuf> {
+        let rest = path.strip_prefix('~').or(path.strip_prefix("$HOME"))?;
+        if !rest.is_empty() && !rest.starts_with('/') {
+            return None;
+        }
+        let path = self.bedside.home?.join(rest.trim_start_matches('/'));
+        Some(path.components().collect())
     }
 
     /// The project that a file belongs to, unless it was installed there.
@@ -116,7 +130,10 @@ impl Doctor<'_> {
                 let whole = self.whole(&text);
                 Given { place, text, whole }
             })
-            .filter(|given| !self.bedside.sight.is_there(&given.whole))
+            .filter(|given| {
+                let is_shells = self.of_home(&given.text).is_some();
+                is_shells || !self.bedside.sight.is_there(&given.whole)
+            })
             .collect();
         // One path may begin like another.
         let told = (0..gone.len())
@@ -180,13 +197,9 @@ impl Doctor<'_> {
     /// A path that there is, and that the missing one was probably meant to be.
     fn near(&self, given: &Given) -> Option<PathBuf> {
         let sight = self.bedside.sight;
-        let from_home = given
-            .text
-            .strip_prefix("~/")
-            .or(given.text.strip_prefix("$HOME/"));
-        if let (Some(rest), Some(home)) = (from_home, self.bedside.home) {
-            let path = home.join(rest);
-            return sight.is_there(&path).then_some(path);
+        if sight.is_there(&given.whole) {
+            // As it is written only a shell finds it.
+            return Some(given.whole.clone());
         }
         // From the root down to the first part that is not there.
         let missing = given
@@ -245,7 +258,7 @@ impl Doctor<'_> {
             lines.push(format!("Build the project in {shown}, which makes it:"));
             lines.push(line);
             lines.push(format!("Or write the path of another {thing} at {at}:"));
-        } else if given.whole.is_absolute() && !Path::new(&given.text).is_absolute() {
+        } else if self.of_home(&given.text).is_none() && !Path::new(&given.text).is_absolute() {
             let folder = self.bedside.failure.cwd.as_deref().unwrap_or("/");
             lines.push(format!(
                 "It is looked for in {folder}, where the client starts the server; write the \
@@ -268,12 +281,35 @@ impl Doctor<'_> {
     }
 
     pub(super) fn folder(&self) -> Remedy {
+        if let Some(Reached::Command { cwd: Some(cwd), .. }) = &self.bedside.entry.reached
+            && self.rule.starts_with("process/")
+        {
+            return self.working_folder(cwd);
+        }
         // A file that is to be made there is told of by its folder.
         let is_parent = self.rule.contains("missing-folder-of");
         match self.path().filter(|_| !is_parent) {
             Some(lines) => Remedy::of(lines).instead_of(&["Create it, or", "$ mkdir"]),
             None => Remedy::none(),
         }
+    }
+
+    fn working_folder(&self, cwd: &Spot) -> Remedy {
+        let whole = PathBuf::from(self.bedside.failure.cwd.as_deref().unwrap_or_default());
+        let given = Given {
+            place: GivenAt::Variable("cwd".to_owned()),
+            text: cwd.text.clone(),
+            whole,
+        };
+        let near = self.near(&given).map(|near| near.display().to_string());
+        let folder = near.unwrap_or_else(|| blank("folder"));
+        let at = self.at(cwd.place);
+        Remedy::of(vec![
+            format!("Name a folder that there is, at {at}:"),
+            format!("\"cwd\": {}", quoted(&folder)),
+            "Or create this one:".to_owned(),
+        ])
+        .instead_of(&["Create it, or"])
     }
 
     pub(super) fn file(&self) -> Remedy {
@@ -302,6 +338,34 @@ impl Doctor<'_> {
             }
             Some(_) | None => Remedy::none(),
         }
+    }
+
+    /// The interpreter of another language was given the script.
+    pub(super) fn other_language(&self) -> Vec<String> {
+        let Some(index) = self.script() else {
+            return Vec::new();
+        };
+        let script = &self.started.args[index].text;
+        let name = name_of(&self.started.command.text);
+        let runs_python = name.starts_with("python");
+        let ending = Path::new(script).extension().and_then(|e| e.to_str());
+        let words = self.started.words();
+        let (language, member) = match ending {
+            Some("py") if !runs_python => ("Python", command("python3")),
+            Some("js" | "mjs" | "cjs") if runs_python => ("Node", command("node")),
+            Some("ts" | "mts") if runs_python || name == "node" => {
+                let mut all = vec!["-y".to_owned(), "tsx".to_owned()];
+                all.extend(words);
+                ("TypeScript", command_and_args("npx", &all))
+            }
+            Some(_) | None => return Vec::new(),
+        };
+        let at = self.at(self.started.command.place);
+        let script = self.started.shown(script);
+        vec![
+            format!("`{script}` is a script of {language}, and `{name}` runs it; write at {at}:"),
+            member,
+        ]
     }
 
     /// `uv run` was given a program that its project does not have.
@@ -353,7 +417,7 @@ impl Doctor<'_> {
         }
         let mut all: Vec<String> = words.iter().map(|word| self.started.shown(word)).collect();
         all.extend(self.started.words());
-        Some(vec![super::entries::command(&first), args(&all)])
+        Some(vec![command(&first), args(&all)])
     }
 }
 
@@ -388,7 +452,7 @@ fn is_path(text: &str) -> bool {
     let is_rooted = ["/", "./", "../", "~/", "$HOME/"]
         .iter()
         .any(|start| text.starts_with(start));
-    is_rooted && text.len() > 1 && !text.contains("://")
+    matches!(text, "~" | "$HOME") || is_rooted && text.len() > 1 && !text.contains("://")
 }
 
 /// Files that are started alike are of one kind.

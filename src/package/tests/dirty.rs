@@ -90,6 +90,25 @@ fn dirty_definitions_come_to_what_they_mean_and_it_is_said() {
             &["--port", "8080"],
             "in its own value",
         ),
+        // Nothing is left of a flag that is its own value, or its default.
+        (
+            json!({"type": "named", "name": "--x y", "value": "--x"}),
+            json!({}),
+            &["--x", "y"],
+            "in its own value",
+        ),
+        (
+            json!({"type": "named", "name": "--x", "default": "--x=", "description": "d"}),
+            json!({}),
+            &[],
+            "in its own value",
+        ),
+        (
+            json!({"type": "named", "name": "port", "default": "--port 80"}),
+            json!({}),
+            &["--port", "80"],
+            "in its own value",
+        ),
         // One word stays one word, commas and blanks in it.
         (
             json!({"type": "named", "name": "--tools=a,b c", "value": "--tools=a,b c"}),

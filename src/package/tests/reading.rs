@@ -2,7 +2,8 @@
 
 use super::{argv, env, given, of, words};
 use crate::package::{
-    ArgumentKind, InputKind, JsonProblem, Source, Values, package, read, resolve,
+    ArgumentKind, InputKind, JsonProblem, Launch, Level, Package, Source, Values, package, read,
+    resolve,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -222,7 +223,160 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
+/// Texts as they stand in definitions, at any place.
+fn any_word() -> impl Strategy<Value = Value> {
+    const WORDS: [&str; 24] = [
+        "",
+        " ",
+        "--x",
+        "-x",
+        "x",
+        "x y",
+        "--x y",
+        "--x=y",
+        "--x=",
+        "--x <path>",
+        "--x=<path>",
+        "<dir>",
+        "$DIR",
+        "${DIR}",
+        "${workspaceFolder}/x",
+        "{a}",
+        "{a}:{b}",
+        "{a}/${b}",
+        "-",
+        "--",
+        "=",
+        "1440",
+        "YOUR_API_KEY",
+        "${input:key} of it",
+    ];
+    proptest::sample::select(&WORDS[..]).prop_map(Value::from)
+}
+
+fn any_fields(keys: &'static [&'static str]) -> impl Strategy<Value = Value> {
+    let value = |key: &str| match key.starts_with("is") {
+        true => any::<bool>().prop_map(Value::from).boxed(),
+        false if key == "choices" => prop::collection::vec(any_word(), 0..3)
+            .prop_map(Value::from)
+            .boxed(),
+        false if key == "type" => proptest::sample::select(&["named", "positional"][..])
+            .prop_map(Value::from)
+            .boxed(),
+        false if key == "format" => proptest::sample::select(&["string", "number"][..])
+            .prop_map(Value::from)
+            .boxed(),
+        false if key == "variables" => prop::collection::hash_map(
+            "[ab]",
+            any_fields(&["value", "default", "isRequired", "isSecret", "description"]),
+            0..3,
+        )
+        .prop_map(|map| Value::Object(map.into_iter().collect()))
+        .boxed(),
+        false => any_word().boxed(),
+    };
+    let fields: Vec<_> = keys
+        .iter()
+        .map(|key| prop::option::weighted(0.4, value(key)))
+        .collect();
+    fields.prop_map(|values| {
+        let pairs = keys.iter().zip(values);
+        let there = pairs.filter_map(|(key, value)| Some(((*key).to_owned(), value?)));
+        Value::Object(there.collect())
+    })
+}
+
+/// A definition as publishers write them, dirt included.
+fn any_definition() -> impl Strategy<Value = Value> {
+    let argument = any_fields(&[
+        "type",
+        "name",
+        "value",
+        "default",
+        "valueHint",
+        "description",
+        "placeholder",
+        "isRequired",
+        "isSecret",
+        "isRepeated",
+        "choices",
+        "format",
+        "variables",
+    ]);
+    let argument = prop_oneof![4 => argument, 1 => any_word()].boxed();
+    let variable = any_fields(&[
+        "name",
+        "value",
+        "default",
+        "description",
+        "isRequired",
+        "isSecret",
+        "choices",
+    ]);
+    let registry = proptest::sample::select(&["npm", "pypi", "oci", "nuget"][..]);
+    let arguments = || prop::collection::vec(argument.clone(), 0..4);
+    (
+        registry,
+        arguments(),
+        arguments(),
+        prop::collection::vec(variable, 0..3),
+    )
+        .prop_map(|(registry, own, runtime, variables)| {
+            json!({
+                "registryType": registry, "identifier": "s", "version": "1",
+                "packageArguments": own, "runtimeArguments": runtime,
+                "environmentVariables": variables,
+            })
+        })
+}
+
+/// What a package comes to, whoever wrote it.
+fn comes_to(package: &Package, values: &Values) -> Result<Launch, Vec<String>> {
+    resolve(package, values)
+        .map(|resolved| resolved.launch)
+        .map_err(|troubles| troubles.iter().map(ToString::to_string).collect())
+}
+
+/// What a plan changes of a definition that can be read.
+fn differs_in_a_plan(definition: &Value) -> Option<String> {
+    let (once, problems) = package(definition, "", Source::ServerJson);
+    if problems.iter().any(|p| p.level == Level::Error) {
+        return None;
+    }
+    let once = once?;
+    let plan = once.to_plan();
+    let (again, problems) = package(&plan, "", Source::Plan);
+    if let Some(error) = problems.iter().find(|p| p.level == Level::Error) {
+        return Some(format!("{plan}: {error:?}"));
+    }
+    let again = again?;
+    let keys = |package: &Package| -> Vec<String> {
+        package
+            .inputs()
+            .into_iter()
+            .map(|input| input.key)
+            .collect()
+    };
+    if keys(&once) != keys(&again) {
+        return Some(format!("{plan}: {:?}, {:?}", keys(&once), keys(&again)));
+    }
+    let asked = once.inputs().into_iter();
+    let asked = asked.filter(|input| input.kind != InputKind::Environment);
+    let all = asked.map(|input| (input.key, Value::from("7")));
+    let all = given(&Value::Object(all.collect()));
+    [Values::default(), all].iter().find_map(|values| {
+        let (before, after) = (comes_to(&once, values), comes_to(&again, values));
+        (before != after).then(|| format!("{plan}: {before:?}, {after:?}"))
+    })
+}
+
 proptest! {
+    #[test]
+    fn what_is_read_and_written_for_a_plan_starts_the_same(definition in any_definition()) {
+        let differs = differs_in_a_plan(&definition);
+        prop_assert!(differs.is_none(), "{differs:?}");
+    }
+
     #[test]
     fn no_definition_whatever_makes_it_panic(value in any_json(), values in any_json()) {
         for server in read(&value.to_string()).into_iter().chain(read(&json!({"packages": [value]}).to_string())) {

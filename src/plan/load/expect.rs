@@ -98,17 +98,21 @@ impl<'t> Reader<'t> {
         needs: &mut Needs,
     ) -> Vec<JsonExpect> {
         let mut expects = Vec::new();
-        for (index, item) in self
-            .list(node, path, "paths with operators")
-            .unwrap_or(&[])
-            .iter()
-            .enumerate()
-        {
+        let items = self.list(node, path, "paths with operators");
+        if items.is_some_and(<[_]>::is_empty) {
+            self.problem(node.span, path, "no path stands here, so nothing is tested")
+                .hint("as in `[{ path: $.content[0].text, equals: hi }]`");
+        }
+        for (index, item) in items.unwrap_or(&[]).iter().enumerate() {
             let path = path.index(index);
             let Some(entries) = self.entries(item, path, "a path with operators") else {
                 continue;
             };
+            let before = self.problems_so_far();
             let predicates = self.operators(entries, path, Target::Json, needs);
+            if self.problems_so_far() == before {
+                self.refuse_vacuous(item, path, Target::Json, &predicates);
+            }
             let Some(at) = entry(entries, "path") else {
                 self.problem(item.span, path, "a `path` is missing")
                     .hint("as in `path: \"$.content[0].text\"`");
@@ -202,7 +206,8 @@ impl<'t> Reader<'t> {
         target: Target,
         needs: &mut Needs,
     ) -> Vec<Predicate> {
-        match &node.data {
+        let before = self.problems_so_far();
+        let predicates = match &node.data {
             Data::Map(entries) => {
                 if entries.is_empty() {
                     self.problem(
@@ -249,7 +254,11 @@ impl<'t> Reader<'t> {
                     .hint(target.example());
                 Vec::new()
             }
+        };
+        if self.problems_so_far() == before {
+            self.refuse_vacuous(node, path, target, &predicates);
         }
+        predicates
     }
 
     fn operators(

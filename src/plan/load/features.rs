@@ -363,14 +363,7 @@ impl<'t> Reader<'t> {
         needs: &mut Needs,
     ) -> Vec<Predicate> {
         if let Data::Map(_) = &node.data {
-            let predicates = self.predicates(node, path, Target::Count, needs);
-            if let [only] = predicates.as_slice()
-                && is_true_of_any_count(only)
-            {
-                self.problem(node.span, path, "any number is that, so nothing is tested")
-                    .hint("at least one is `count: { ge: 1 }`; none at all is `absent: true`");
-            }
-            return predicates;
+            return self.predicates(node, path, Target::Count, needs);
         }
         match self.count(node, path, 1) {
             Some(count) => vec![Predicate {
@@ -481,13 +474,13 @@ impl<'t> Reader<'t> {
         let id = self.fixed_string(node, path, "the id of a step")?;
         let Some((position, _)) = self.names.subscriptions.get(id) else {
             let known = self.names.subscriptions.keys().map(String::as_str);
-            let close = close_names(id, known);
+            let close = self.close(id, known);
             let problem = self.problem(
                 node.span,
                 path,
                 format!("no step before this one is called `{id}` and subscribes"),
             );
-            if let Some(close) = close.first() {
+            if let Some(close) = close {
                 problem.hint(format!("did you mean `{close}`?"));
             }
             return None;
@@ -524,17 +517,6 @@ impl<'t> Reader<'t> {
                 None
             }
         }
-    }
-}
-
-/// Whether no number of notifications can break it.
-fn is_true_of_any_count(predicate: &Predicate) -> bool {
-    let least = predicate.operand.as_f64();
-    match predicate.operator {
-        Operator::Ge => least.is_some_and(|least| least <= 0.0),
-        Operator::Gt => least.is_some_and(|least| least < 0.0),
-        Operator::Exists => predicate.operand == Value::Bool(true),
-        _ => false,
     }
 }
 

@@ -5,7 +5,6 @@ use super::step::Raw;
 use crate::model::REVISIONS;
 use crate::plan::matrix::{MAX_VARIANTS, Matrix};
 use crate::plan::syntax::{Data, Node};
-use crate::text::close_names;
 use std::collections::BTreeSet;
 
 const SHAPE: Shape = Shape {
@@ -37,8 +36,7 @@ impl<'t> Reader<'t> {
                 let path = path.key(&entry.key);
                 let name = entry.key.as_ref();
                 let servers = self.axis(&entry.value, path, "servers", Self::known_server);
-                if self.names.servers.iter().any(|known| known == name)
-                    && !servers.iter().any(|server| server == name)
+                if self.names.servers.contains(name) && !servers.iter().any(|server| server == name)
                 {
                     let message = format!("a server is called `{name}`, and is not in its list");
                     self.problem(entry.key_span, path, message).hint(
@@ -167,16 +165,10 @@ impl<'t> Reader<'t> {
 
     fn known_server(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<String> {
         let name = self.fixed_string(node, path, "a server's name")?;
-        if self.names.servers.iter().any(|known| known == name) {
+        if self.names.servers.contains(name) {
             return Some(name.to_owned());
         }
-        let close = close_names(name, self.names.servers.iter().map(String::as_str));
-        let all = self.names.servers.join("`, `");
-        let problem = self.problem(node.span, path, format!("no server is called `{name}`"));
-        match close.first() {
-            Some(close) => problem.hint(format!("did you mean `{close}`?")),
-            None => problem.hint(format!("the plan has `{all}`")),
-        };
+        self.no_such_server(node.span, path, name);
         None
     }
 }

@@ -22,6 +22,7 @@ mod server;
 mod step;
 #[cfg(test)]
 mod tests;
+mod vacuous;
 
 pub(super) use operand::{TYPES, Target};
 pub use plan::{check, load, load_with};

@@ -127,8 +127,8 @@ impl Target {
     }
 }
 
-/// Of a snapshot; its file's name is to be a few bytes longer.
-const LONGEST_NAME: usize = 100;
+/// Of a snapshot, whose files are named after it.
+const LONGEST_NAME: usize = 80;
 
 impl<'t> Reader<'t> {
     /// The operand as it is kept. What holds a variable is checked when its
@@ -144,9 +144,12 @@ impl<'t> Reader<'t> {
         if target == Target::Duration {
             return self.milliseconds(node, path);
         }
-        self.templates(node, path, Place::Step, needs);
-        if is_open(node) && node.is_scalar() {
-            return Some(node.to_value());
+        // The name of a snapshot is that of a file, and never stands for another.
+        if operator != Operator::Snapshot {
+            self.templates(node, path, Place::Step, needs);
+            if is_open(node) && node.is_scalar() {
+                return Some(node.to_value());
+            }
         }
         match operator {
             Operator::Equals | Operator::NotEquals => self.comparable(node, path, target)?,

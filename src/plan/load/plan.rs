@@ -6,8 +6,7 @@ use super::references::{Needs, Place};
 use super::step::{Raw, captured, ids};
 use crate::model::Section;
 use crate::plan::syntax::{self, Data, Entry, Node, Span};
-use crate::plan::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step};
-use crate::text::close_names;
+use crate::plan::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step, Variant};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::sync::Arc;
@@ -153,6 +152,9 @@ fn parse(
     (parts, reader.into_problems())
 }
 
+/// Servers that are named where another one was meant.
+const SHOWN: usize = 20;
+
 impl<'t> Reader<'t> {
     fn document(
         &mut self,
@@ -182,7 +184,7 @@ impl<'t> Reader<'t> {
         let servers = get(entries, "servers");
         if let Some(Data::Map(named)) = servers.map(|node| &node.data) {
             self.names.servers = named.iter().map(|e| e.key.clone().into_owned()).collect();
-            self.names.likely_servers.clone_from(&self.names.servers);
+            self.names.likely_servers = self.names.servers.iter().cloned().collect();
         }
         if let Some(node) = get(entries, "matrix") {
             parts.matrix = self.matrix(node, path.key("matrix"));
@@ -300,7 +302,7 @@ impl<'t> Reader<'t> {
             self.templates(&entry.value, path, Place::Variable, &mut Needs::new());
             if !given.contains_key(entry.key.as_ref()) {
                 let name = entry.key.clone().into_owned();
-                self.names.vars.push(name.clone());
+                self.names.vars.insert(name.clone());
                 vars.insert(name, entry.value.to_value());
             }
         }
@@ -410,19 +412,29 @@ impl<'t> Reader<'t> {
         let Some(name) = value.as_str() else {
             return;
         };
-        let aliases = self.variant.iter().flat_map(|v| v.servers.keys());
-        let known = self.names.servers.iter().chain(aliases);
-        if known.into_iter().any(|known| known == name) || name.contains("${") {
-            return;
+        let turns = |v: &Arc<Variant>| v.servers.contains_key(name);
+        let known = self.names.servers.contains(name) || self.variant.as_ref().is_some_and(turns);
+        if !known && !name.contains("${") {
+            self.no_such_server(value.span, path.key("server"), name);
         }
-        let close = close_names(name, self.names.servers.iter().map(String::as_str));
-        let all = self.names.servers.join("`, `");
-        let message = format!("no server is called `{name}`");
-        let problem = self.problem(value.span, path.key("server"), message);
-        match close.first() {
-            Some(close) => problem.hint(format!("did you mean `{close}`?")),
-            None => problem.hint(format!("the plan has `{all}`")),
+    }
+
+    pub(super) fn no_such_server(&mut self, span: Span, path: Path<'_>, name: &str) {
+        let servers = &self.names.servers;
+        let hint = match self.close(name, servers) {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => {
+                let some: Vec<&str> = servers.iter().map(String::as_str).take(SHOWN).collect();
+                let more = if servers.len() > SHOWN {
+                    " and others"
+                } else {
+                    ""
+                };
+                format!("the plan has `{}`{more}", some.join("`, `"))
+            }
         };
+        self.problem(span, path, format!("no server is called `{name}`"))
+            .hint(hint);
     }
 }
 

@@ -6,7 +6,7 @@ use super::references::Names;
 use crate::plan::syntax::{Data, Entry, Node, Span, Trouble};
 use crate::plan::template::{Part, Template, has_reference};
 use crate::plan::{DocPath, Location, Segment, Variant};
-use crate::text::{Lines, close_names};
+use crate::text::{Lines, close_names, plural};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -74,11 +74,16 @@ pub(super) struct Shape {
     pub instead: &'static [(&'static str, &'static str)],
 }
 
+/// Problems that are told one by one; a plan is mended long before the last.
+const MOST_PROBLEMS: usize = 200;
+
 /// Reads a tree, and remembers everything that is wrong with it.
 pub(super) struct Reader<'t> {
     pub(super) text: &'t str,
     lines: Lines<'t>,
     problems: Vec<Problem>,
+    /// Those that came after enough were known; only the last is kept.
+    more: Option<(usize, Problem)>,
     pub(super) names: Names,
     /// The combination of the matrix that is read.
     pub(super) variant: Option<Arc<Variant>>,
@@ -96,6 +101,7 @@ impl<'t> Reader<'t> {
             text,
             lines: Lines::of(text),
             problems: Vec::new(),
+            more: None,
             names: Names::default(),
             variant: None,
             strict: false,
@@ -111,16 +117,40 @@ impl<'t> Reader<'t> {
     }
 
     pub(super) fn into_problems(self) -> Vec<Problem> {
-        self.problems
+        let mut problems = self.problems;
+        if let Some((count, mut last)) = self.more {
+            let end = self.text.len();
+            last.span = end..end;
+            last.location = self.lines.place(end).into();
+            last.field = DocPath::default();
+            last.message = format!(
+                "and {} more; the first {MOST_PROBLEMS} are told",
+                plural(count, "problem")
+            );
+            last.hints.clear();
+            last.also = None;
+            problems.push(last);
+        }
+        problems
     }
 
     pub(super) fn problems_so_far(&self) -> usize {
-        self.problems.len()
+        self.problems.len() + self.more.as_ref().map_or(0, |(count, _)| *count)
+    }
+
+    /// The name that was meant; nobody reads that of the thousandth.
+    pub(super) fn close<'a, S: AsRef<str> + ?Sized + 'a>(
+        &self,
+        name: &str,
+        known: impl IntoIterator<Item = &'a S>,
+    ) -> Option<String> {
+        let known = known.into_iter().map(AsRef::as_ref);
+        let asked = self.problems.len() < MOST_PROBLEMS;
+        asked.then(|| close_names(name, known).into_iter().next())?
     }
 
     fn place(&self, offset: usize) -> Location {
-        let (line, column) = self.lines.place(offset);
-        Location { line, column }
+        self.lines.place(offset).into()
     }
 
     pub(super) fn at(&self, span: Span) -> Location {
@@ -151,9 +181,13 @@ impl<'t> Reader<'t> {
             also: None,
             secret: false,
         };
+        let kept = self.problems.len();
+        if kept >= MOST_PROBLEMS {
+            let count = self.problems_so_far() - kept + 1;
+            return &mut self.more.insert((count, problem)).1;
+        }
         self.problems.push(problem);
-        let last = self.problems.len() - 1;
-        &mut self.problems[last]
+        &mut self.problems[kept]
     }
 
     fn wrong_kind(&mut self, node: &Node<'_>, path: Path<'_>, expected: &str) -> &mut Problem {

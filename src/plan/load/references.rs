@@ -4,16 +4,16 @@ use super::reader::{Path, Reader};
 use crate::plan::syntax::{Data, Node};
 use crate::plan::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
 use crate::text::close_names;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The names known so far, in the order of the plan.
 #[derive(Default)]
 pub(super) struct Names {
-    pub vars: Vec<String>,
+    pub vars: IndexSet<String>,
     /// Variables below the one that is read.
-    pub later_vars: Vec<String>,
-    pub servers: Vec<String>,
+    pub later_vars: IndexSet<String>,
+    pub servers: IndexSet<String>,
     /// What a step may mean that names no server: one of these, if there is
     /// only one.
     pub likely_servers: Vec<String>,
@@ -132,12 +132,12 @@ impl<'t> Reader<'t> {
                 }
             }
             Part::Port(Some(server)) => {
-                if !self.names.servers.iter().any(|known| known == server) {
+                if !self.names.servers.contains(server) {
                     let span = self.within(node, &part.reference());
-                    let close = close_names(server, self.names.servers.iter().map(String::as_str));
+                    let close = self.close(server, &self.names.servers);
                     let message = format!("no server is called `{server}`");
                     let problem = self.problem_at(span, path, message);
-                    if let Some(close) = close.first() {
+                    if let Some(close) = close {
                         problem.hint(format!("did you mean `${{port:{close}}}`?"));
                     }
                 }
@@ -154,7 +154,7 @@ impl<'t> Reader<'t> {
         place: Place,
         needs: &mut Needs,
     ) {
-        if self.names.vars.iter().any(|known| known == name) {
+        if self.names.vars.contains(name) {
             return;
         }
         let captured = self.names.captures.get(name).cloned();
@@ -175,25 +175,18 @@ impl<'t> Reader<'t> {
                 .hint("move the step that captures it before the one that uses it");
             return;
         }
-        if place == Place::Variable && self.names.later_vars.iter().any(|known| known == name) {
+        if place == Place::Variable && self.names.later_vars.contains(name) {
             self.problem_at(span, path, format!("`{name}` is defined only below"))
                 .hint("a variable may use the variables before it; move it up");
             return;
         }
-        let close = close_names(
-            name,
-            self.names
-                .vars
-                .iter()
-                .chain(self.names.captures.keys())
-                .map(String::as_str)
-                .chain(RESERVED),
-        );
+        let known = self.names.vars.iter().chain(self.names.captures.keys());
+        let close = self.close(name, known.map(String::as_str).chain(RESERVED));
         let upper = name
             .chars()
             .all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit());
         let problem = self.problem_at(span, path, format!("nothing is called `{name}`"));
-        match close.first() {
+        match close {
             Some(close) => problem.hint(format!("did you mean `${{{close}}}`?")),
             None if upper => problem.hint(format!(
                 "an environment variable is written `${{env:{name}}}`"

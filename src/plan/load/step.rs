@@ -417,7 +417,7 @@ impl<'t> Reader<'t> {
             if !self.new_name(entry.key_span, name, path) {
                 continue;
             }
-            if self.names.vars.iter().any(|var| var == name) {
+            if self.names.vars.contains(name) {
                 self.problem(
                     entry.key_span,
                     path,

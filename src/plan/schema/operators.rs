@@ -143,7 +143,7 @@ fn operand(operator: Operator, target: Target) -> Schema {
         }
         Op::Schema => or_open(json!({"type": ["object", "boolean"]})),
         Op::Snapshot => {
-            or_open(json!({"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$"}))
+            json_schema!({"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$"})
         }
     }
 }

@@ -199,6 +199,7 @@ struct Expect {
     /// All text blocks, joined by newlines.
     text: Option<TextPredicates>,
     /// Parts of the whole result.
+    #[schemars(length(min = 1))]
     json: Option<Vec<JsonExpect>>,
     /// The structured output.
     structured: Option<StructuredPredicates>,
@@ -246,6 +247,7 @@ struct Notification {
     /// out.
     within: Option<TimeLimit>,
     /// What must hold of its params; what does not fit is another one.
+    #[schemars(length(min = 1))]
     json: Option<Vec<JsonExpect>>,
     /// How many come; at least one if left out.
     count: Option<Count>,

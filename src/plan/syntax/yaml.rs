@@ -8,6 +8,7 @@ use super::node::{Data, Entry, Node, Span, Style, Trouble};
 use super::scalar::{Plain, plain};
 use super::whole::{find_duplicates, mark_referred};
 use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle, Tag};
+use indexmap::IndexMap;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -35,7 +36,7 @@ struct Open<'t> {
     /// The key whose value is due.
     key: Option<Key<'t>>,
     /// What merge keys brought.
-    merges: Vec<Entry<'t>>,
+    merges: IndexMap<Cow<'t, str>, Entry<'t>>,
     /// A key that is no scalar, or a map in a place of a key, is being read:
     /// it was reported, and is left out.
     in_key: bool,
@@ -280,7 +281,7 @@ impl<'t> Builder<'t> {
             node: Node::new(data, range, style),
             anchor,
             key: None,
-            merges: Vec::new(),
+            merges: IndexMap::new(),
             in_key,
         });
         Ok(())
@@ -308,11 +309,10 @@ impl<'t> Builder<'t> {
         if let Data::Map(entries) = &mut open.node.data {
             entries.shrink_to_fit();
             // Keys of the map itself win over merged ones, whatever the order.
-            for merged in open.merges {
-                if !entries.iter().any(|entry| entry.key == merged.key) {
-                    entries.push(merged);
-                }
+            for entry in entries.iter() {
+                open.merges.shift_remove(&entry.key);
             }
+            entries.extend(open.merges.into_values());
         }
         if open.in_key {
             if let Some(parent) = self.open.last_mut() {
@@ -423,12 +423,11 @@ impl<'t> Builder<'t> {
                             continue;
                         };
                         for entry in merged {
-                            if !open.merges.iter().any(|known| known.key == entry.key) {
-                                open.merges.push(Entry {
-                                    merged: true,
-                                    ..entry
-                                });
-                            }
+                            let first = open.merges.entry(entry.key.clone());
+                            first.or_insert(Entry {
+                                merged: true,
+                                ..entry
+                            });
                         }
                     }
                 }

@@ -11,7 +11,7 @@ mod names;
 mod places;
 mod redactor;
 
-pub use names::{holds_secret, looks_secret};
+pub use names::{holds_secret, looks_secret, may_be_secret};
 pub use places::{
     AN_ARGUMENT, Found, URL_PASSWORD, secrets_in_argv, secrets_in_header, secrets_in_text,
     secrets_in_variable, show_argv, show_url, show_value,

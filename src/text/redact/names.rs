@@ -233,7 +233,8 @@ pub fn holds_secret(name: &str, value: &str) -> bool {
 }
 
 /// Whether a value can be a secret under a name that says so.
-pub(super) fn may_be_secret(name: &str, value: &str) -> bool {
+#[must_use]
+pub fn may_be_secret(name: &str, value: &str) -> bool {
     let value = value.trim().trim_matches(['"', '\'']);
     let counts = is_short_number(value) && !is_password(name);
     let folded = value.to_ascii_lowercase();

@@ -10,6 +10,8 @@ pub const AN_ARGUMENT: &str = "an argument";
 
 /// What stands in the place of a secret.
 const MARK: &str = "[secret]";
+/// Names before one value, as in `--env=NAME=value`; more are no names.
+const MAX_NAMES: usize = 8;
 /// Before the value of an `Authorization`.
 const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "apikey", "api-key"];
 
@@ -230,7 +232,10 @@ impl<'a> Scan<'a> {
     /// Looks for secrets in a word.
     fn look(&self, found: &mut Vec<Found<'a>>) {
         let mut rest = self.clone();
-        while let Some((name, value)) = assignment(rest.text()) {
+        for _ in 0..MAX_NAMES {
+            let Some((name, value)) = assignment(rest.text()) else {
+                break;
+            };
             let flag = &rest.text()[..rest.text().len() - value.len() - 1];
             rest = rest.end(value);
             if is_header_flag(flag) {

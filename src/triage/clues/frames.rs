@@ -65,6 +65,9 @@ pub(super) fn place(line: &str) -> Option<&str> {
     }
     // All others have a number behind a colon.
     memchr(b':', line.as_bytes())?;
+    if first == b'(' && is_of_elixir_itself(line) {
+        return Some("");
+    }
     let mut of_go = false;
     let mut of_ruby = false;
     for colon in memchr_iter(b':', line.as_bytes()) {
@@ -84,6 +87,33 @@ pub(super) fn place(line: &str) -> Option<&str> {
         return Some("");
     }
     bare(line)
+}
+
+/// `(elixir 1.14.0) lib/gen_server.ex:1030: GenServer.call/3`: paths of
+/// Elixir's applications are relative, so only the name tells whose it is.
+fn is_of_elixir_itself(line: &str) -> bool {
+    const APPLICATIONS: [&str; 17] = [
+        "elixir",
+        "stdlib",
+        "kernel",
+        "erts",
+        "ex_unit",
+        "mix",
+        "logger",
+        "ecto",
+        "ecto_sql",
+        "db_connection",
+        "postgrex",
+        "phoenix",
+        "phoenix_live_view",
+        "plug",
+        "mint",
+        "finch",
+        "jason",
+    ];
+    line.strip_prefix('(')
+        .and_then(|inside| inside.split([' ', ')']).next())
+        .is_some_and(|name| APPLICATIONS.contains(&name))
 }
 
 fn ruby(line: &str) -> Option<&str> {
@@ -316,6 +346,10 @@ mod tests {
             ("tests/test_code.py:14: ", "tests/test_code.py"),
             ("\t/src/shop/cart.go:12 +0x1d", "/src/shop/cart.go"),
             ("(shop 0.1.0) lib/shop.ex:3: Shop.total/1", "lib/shop.ex"),
+            (
+                "(elixir 1.14.0) lib/gen_server.ex:1030: GenServer.call/3",
+                "",
+            ),
             ("test/shop_test.exs:12: (test)", "test/shop_test.exs"),
             ("... 12 more", ""),
         ] {

@@ -149,7 +149,7 @@ fn is_library(place: &str) -> bool {
         "/dist/",
         "package:matcher",
     ];
-    const PACKAGES: [&str; 62] = [
+    const PACKAGES: [&str; 74] = [
         "androidx.",
         "android.",
         "com.android.",
@@ -210,6 +210,18 @@ fn is_library(place: &str) -> bool {
         "scala.",
         "io.kotest",
         "app//org.",
+        "System.",
+        "Microsoft.",
+        "Xunit.",
+        "NUnit.",
+        "Moq.",
+        "NSubstitute.",
+        "FluentAssertions.",
+        "Shouldly.",
+        "DotNet.Testcontainers.",
+        "OpenQA.",
+        "package:flutter",
+        "dart:",
         "java.base",
         "worker.org.",
     ];
@@ -315,6 +327,14 @@ mod tests {
             (
                 "java.lang.X: y\n\tat shop.CartTest.npe(CartTest.java:9)",
                 Origin::Unknown,
+            ),
+            (
+                "   at System.Linq.ThrowHelper.ThrowNoElements()\n   at Shop.Tests.CartTests.First() in /src/CartTests.cs:line 12",
+                Origin::Test,
+            ),
+            (
+                "     (elixir 1.14.0) lib/enum.ex:9: Enum.fetch!/2\n     test/shop/cart_test.exs:8: (test)",
+                Origin::Test,
             ),
             ("boom", Origin::Unknown),
         ] {
