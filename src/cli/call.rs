@@ -202,14 +202,12 @@ impl Call {
 
     fn tell_github(&self, reports: &[RunReport], matrices: &[MatrixReport]) {
         if self.args.format == Format::Human {
-            for report in reports {
-                self.print(annotations(report).as_bytes());
-            }
+            self.print(annotations(reports).as_bytes());
         }
         let Some(path) = self.world.env.get("GITHUB_STEP_SUMMARY") else {
             return;
         };
-        let mut summary: String = reports.iter().map(job_summary).collect();
+        let mut summary = job_summary(reports);
         summary.push_str(&matrix_md(matrices));
         let appended = OpenOptions::new()
             .append(true)

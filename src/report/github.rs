@@ -2,29 +2,70 @@
 //! Pure functions; whoever calls them knows whether this is GitHub.
 
 use super::markdown::{head, help_summary};
-use super::quote::{cell, code_cell, fence, harmless, line, table};
+use super::quote::{cell, code_cell, cut_document, fence, harmless, line, table};
 use super::words;
 use crate::model::{FailureReport, RunReport};
-use crate::text::truncate;
+use crate::text::{plural, truncate};
 
 /// GitHub shows at most ten errors of a step, and drops the others silently.
 pub(super) const MAX_ANNOTATIONS: usize = 10;
 
-/// GitHub refuses a summary of more than 1 MiB; several plans may share one.
+/// The most of a job summary. GitHub refuses one of more than 1 MiB, and other
+/// commands of the same step may add to it.
 pub(super) const MAX_SUMMARY: usize = 200 * 1024;
+/// Of each of several plans at least so much is told.
+const MIN_SUMMARY: usize = 2 * 1024;
 
-/// Workflow commands, one a line, for the failures of the last iteration, and
-/// a warning for a plan that was repaired. To be printed on stdout.
+/// Workflow commands, one a line, for the failures of the last iterations, and
+/// warnings for plans that were repaired. To be printed on stdout.
+///
+/// What GitHub shows is shared: each plan is told of as long as there is room
+/// for it and one that counts the others.
 #[must_use]
-pub fn annotations(report: &RunReport) -> String {
-    let failures = report
-        .iterations
-        .last()
-        .map(|last| last.failures.as_slice())
-        .unwrap_or_default();
+pub fn annotations(reports: &[RunReport]) -> String {
     let mut out = String::new();
-    let shown = if failures.len() > MAX_ANNOTATIONS {
-        MAX_ANNOTATIONS - 1
+    let mut room = MAX_ANNOTATIONS;
+    let mut untold = 0;
+    for (at, report) in reports.iter().enumerate() {
+        let others = usize::from(untold > 0 || at + 1 < reports.len());
+        let failed = failures(report)
+            .len()
+            .max(usize::from(report.exit_code != 0));
+        if failed > 0 && room <= others {
+            untold += 1;
+            continue;
+        }
+        let told = of_plan(report, room - others.min(room));
+        room -= errors(&told).min(room);
+        out.push_str(&told);
+    }
+    if untold > 0 {
+        let text = format!(
+            "{} that did not pass are not shown here; the job summary tells them",
+            plural(untold, "more plan")
+        );
+        out.push_str(&command("error", &[("title", "jelly")], &text));
+    }
+    out
+}
+
+fn errors(commands: &str) -> usize {
+    let told = commands.lines();
+    told.filter(|line| line.starts_with("::error ")).count()
+}
+
+fn failures(report: &RunReport) -> &[FailureReport] {
+    let last = report.iterations.last();
+    last.map(|last| last.failures.as_slice())
+        .unwrap_or_default()
+}
+
+/// With at most `room` errors.
+fn of_plan(report: &RunReport, room: usize) -> String {
+    let failures = failures(report);
+    let mut out = String::new();
+    let shown = if failures.len() > room {
+        room.saturating_sub(1)
     } else {
         failures.len()
     };
@@ -123,9 +164,24 @@ fn escape(text: &str) -> String {
         .replace('\n', "%0A")
 }
 
-/// The job summary of one run, to be appended to `$GITHUB_STEP_SUMMARY`.
+/// The job summary of some runs, to be appended to `$GITHUB_STEP_SUMMARY`.
 #[must_use]
-pub fn job_summary(report: &RunReport) -> String {
+pub fn job_summary(reports: &[RunReport]) -> String {
+    let max = (MAX_SUMMARY / reports.len().max(1)).max(MIN_SUMMARY);
+    let mut out = String::new();
+    for (at, report) in reports.iter().enumerate() {
+        let summary = summary(report, max);
+        if out.len() + summary.len() > 4 * MAX_SUMMARY {
+            let left = plural(reports.len() - at, "more plan");
+            out.push_str(&format!("\n{left} did not fit in here.\n"));
+            break;
+        }
+        out.push_str(&summary);
+    }
+    out
+}
+
+fn summary(report: &RunReport, max: usize) -> String {
     let mut out = head(report);
     if let Some(last) = report.iterations.last()
         && !last.failures.is_empty()
@@ -149,15 +205,13 @@ pub fn job_summary(report: &RunReport) -> String {
     if let Some(help) = &report.help_summary {
         out.push_str(&help_summary(help));
     }
-    if out.len() > MAX_SUMMARY {
-        out = truncate(&out, MAX_SUMMARY).into_owned();
-        out.push_str("\n\nThe rest is in `test_results.md`.\n");
-    } else if let Some(diff) = &report.repair_diff {
+    if let Some(diff) = &report.repair_diff {
         out.push_str(&format!(
             "\n## The repaired plan\n\n{}",
             fence(diff, "diff")
         ));
     }
+    let mut out = cut_document(out, max, "The rest is in `test_results.md`.");
     out.push('\n');
     out
 }
@@ -169,13 +223,14 @@ mod tests {
 
     #[test]
     fn annotations_point_at_the_plan() {
-        let all: String = samples::all().iter().map(annotations).collect();
+        let one = |report| annotations(std::slice::from_ref(report));
+        let all: String = samples::all().iter().map(one).collect();
         insta::assert_snapshot!("github_annotations", all);
     }
 
     #[test]
     fn the_job_summary_says_what_to_do() {
-        insta::assert_snapshot!("github_summary", job_summary(&samples::dead_server()));
+        insta::assert_snapshot!("github_summary", job_summary(&[samples::dead_server()]));
     }
 
     #[test]
@@ -193,9 +248,14 @@ mod tests {
         let mut report = samples::dead_server();
         let failure = report.iterations[0].failures[0].clone();
         report.iterations[0].failures = vec![failure; 25];
-        let text = annotations(&report);
+        let text = annotations(&[report.clone()]);
         assert_eq!(text.lines().count(), MAX_ANNOTATIONS);
         assert!(text.contains("and 16 more failures"));
+        // They share what GitHub shows.
+        let text = annotations(&[report.clone(), report.clone(), report]);
+        assert_eq!(text.lines().count(), MAX_ANNOTATIONS, "{text}");
+        assert!(text.contains("and 17 more failures"), "{text}");
+        assert!(text.contains("2 more plans that did not pass"), "{text}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 mod failure;
 
-use super::quote::{cell, code, code_cell, fence, prose, table};
+use super::quote::{cell, code, code_cell, command_block, fence, prose, table};
 use super::words;
 use crate::model::{
     ActionReport, BeforeAfter, HelpSummary, HookReport, IterationReport, RepairReport, RunReport,
@@ -157,7 +157,7 @@ fn instructions(lines: &[String]) -> String {
 
 fn flush_commands(out: &mut String, commands: &mut String) {
     if !commands.is_empty() {
-        out.push_str(&fence(commands, "sh"));
+        out.push_str(&command_block(commands));
         out.push('\n');
         commands.clear();
     }

@@ -1,7 +1,7 @@
 //! Foreign text made harmless: whatever a server printed, it can neither steer
 //! a terminal nor break out of its place in a Markdown document.
 
-use crate::text::{one_line, sanitize, truncate_middle};
+use crate::text::{one_line, sanitize, truncate, truncate_middle};
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{Cell, CellAlignment, Table};
 use std::borrow::Cow;
@@ -17,6 +17,9 @@ const LONG_TABLE: usize = 100;
 
 /// Longest text inside a fence, in bytes.
 const FENCE_MAX: usize = 32 * 1024;
+
+/// The most bytes of an argument that Linux takes (`MAX_ARG_STRLEN`).
+const COMMANDS_MAX: usize = 128 * 1024;
 
 /// `text` without escape sequences, control characters and the invisible
 /// characters that reorder what is shown.
@@ -120,8 +123,43 @@ pub(super) fn cell(text: &str) -> String {
 /// Text as a fenced block whose fence is longer than any run of backticks in
 /// it; `language` may be empty.
 pub(super) fn fence(text: &str, language: &str) -> String {
+    fence_up_to(FENCE_MAX, text, language)
+}
+
+/// Commands to copy, in a block: as a whole, unless one is longer than any
+/// system takes.
+pub(super) fn command_block(lines: &str) -> String {
+    fence_up_to(COMMANDS_MAX, lines, "sh")
+}
+
+/// The first `max` bytes of a document, and `rest` to say where more is; a
+/// fence that the cut leaves open is closed, lest it swallow what follows.
+pub(super) fn cut_document(mut document: String, max: usize, rest: &str) -> String {
+    if document.len() <= max {
+        return document;
+    }
+    document = truncate(&document, max).into_owned();
+    let mut open: Option<usize> = None;
+    for line in document.lines() {
+        let ticks = line.len() - line.trim_start_matches('`').len();
+        let after = &line[ticks..];
+        open = match open {
+            Some(fence) if ticks >= fence && after.trim().is_empty() => None,
+            None if ticks >= 3 && !after.contains('`') => Some(ticks),
+            same => same,
+        };
+    }
+    if let Some(fence) = open {
+        document.push('\n');
+        document.extend(repeat_n('`', fence));
+    }
+    document.push_str(&format!("\n\n{rest}\n"));
+    document
+}
+
+fn fence_up_to(max: usize, text: &str, language: &str) -> String {
     let clean = harmless(text);
-    let cut = truncate_middle(&clean, FENCE_MAX);
+    let cut = truncate_middle(&clean, max);
     let ticks = "`".repeat((longest_run(&cut, '`') + 1).max(3));
     format!("{ticks}{language}\n{}\n{ticks}\n", cut.trim_end())
 }
@@ -211,7 +249,9 @@ fn width(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONG_TABLE, cell, code, code_cell, fence, harmless, long_table, prose, table};
+    use super::{
+        LONG_TABLE, cell, code, code_cell, cut_document, fence, harmless, long_table, prose, table,
+    };
     use proptest::prelude::*;
 
     /// Pipes that GitHub's table parser would cut at: it skips every
@@ -279,6 +319,27 @@ mod tests {
             for line in lines {
                 prop_assert_eq!(delimiters(line), 3, "{}", line);
             }
+        }
+
+        #[test]
+        fn what_follows_a_cut_is_in_no_fence(
+            parts in proptest::collection::vec("[a`\n]{0,40}", 1..5),
+            cut in 0.0..1.0_f64,
+        ) {
+            let document: String = parts.iter().map(|part| fence(part, "text")).collect();
+            let max = (document.len() as f64 * cut) as usize;
+            let shown = cut_document(document.clone(), max, "The rest is elsewhere.");
+            prop_assert!(shown.ends_with("\n\nThe rest is elsewhere.\n"));
+            let mut open: Option<usize> = None;
+            for line in shown.lines() {
+                let ticks = line.chars().take_while(|c| *c == '`').count();
+                let bare = line.chars().all(|c| c == '`');
+                open = match open {
+                    Some(fence) => (!bare || ticks < fence).then_some(fence),
+                    None => (ticks >= 3 && !line[ticks..].contains('`')).then_some(ticks),
+                };
+            }
+            prop_assert_eq!(open, None, "{}", shown);
         }
 
         #[test]

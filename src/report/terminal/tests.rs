@@ -169,6 +169,45 @@ fn lines_are_wrapped_at_the_width_but_commands_are_not() {
 }
 
 #[test]
+fn a_command_is_shown_as_it_is_to_be_pasted() {
+    let mut report = samples::dead_server();
+    let spaces = "$ srv 'two  spaces' 'a\tb'".to_owned();
+    let long = format!("$ srv '{}'", "x".repeat(5000));
+    let help = report.help_summary.as_mut().unwrap();
+    help.problems[0].next = vec![spaces.clone(), long.clone()];
+    let text = plain(&report);
+    let markdown = crate::report::test_results_md(&report);
+    for command in [spaces, long] {
+        assert!(text.contains(&format!("{command}\n")), "{text}");
+        let command = command.trim_start_matches("$ ");
+        assert!(markdown.contains(command), "{markdown}");
+    }
+}
+
+#[test]
+fn warnings_of_several_plans_are_told_to_who_wants_it_quiet() {
+    let report = RunReport {
+        warnings: vec!["the history was not kept".into()],
+        ..samples::passed()
+    };
+    for quiet in [true, false] {
+        let options = TerminalOptions {
+            quiet,
+            ..TerminalOptions::default()
+        };
+        let mut out = Vec::new();
+        let mut reporter = TerminalReporter::new(&mut out, options);
+        reporter
+            .finish_all(&[report.clone(), report.clone()], &[], 0)
+            .unwrap();
+        drop(reporter);
+        let told = String::from_utf8(out).unwrap();
+        let told = told.matches("warning: the history was not kept").count();
+        assert_eq!(told, if quiet { 2 } else { 0 });
+    }
+}
+
+#[test]
 fn colour_is_given_only_on_request() {
     let report = samples::repaired();
     let text = plain(&report);

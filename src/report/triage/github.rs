@@ -4,8 +4,8 @@
 use super::markdown::markdown;
 use crate::model::{Cluster, TriageReport};
 use crate::report::github::{MAX_ANNOTATIONS, MAX_SUMMARY, command};
-use crate::report::quote::line;
-use crate::text::{plural, truncate};
+use crate::report::quote::{cut_document, line};
+use crate::text::plural;
 
 /// Workflow commands, one a line: the causes by number of victims, as many as
 /// GitHub shows. Files below `workspace` are told as it wants them.
@@ -90,15 +90,8 @@ fn annotation(report: &TriageReport, cluster: &Cluster, workspace: Option<&str>)
 /// The job summary, to be appended to `$GITHUB_STEP_SUMMARY`.
 #[must_use]
 pub fn summary(report: &TriageReport) -> String {
-    let mut out = markdown(report);
-    if out.len() > MAX_SUMMARY {
-        out = truncate(&out, MAX_SUMMARY).into_owned();
-        // A fence that the cut left open would swallow what follows.
-        if out.lines().filter(|line| line.starts_with("```")).count() % 2 == 1 {
-            out.push_str("\n```");
-        }
-        out.push_str("\n\nThe rest did not fit in here.\n");
-    }
+    let rest = "The rest did not fit in here.";
+    let mut out = cut_document(markdown(report), MAX_SUMMARY, rest);
     out.push('\n');
     out
 }

@@ -2,7 +2,7 @@
 
 use super::words::{before, notes, retry, side, totals};
 use crate::model::{Cluster, TriageReport, Verdict};
-use crate::report::quote::line;
+use crate::report::quote::{harmless, line};
 use crate::report::terminal::paint::{Paint, Tone, disarmed};
 use crate::text::plural;
 
@@ -110,8 +110,14 @@ fn causes(paint: &Paint, report: &TriageReport, out: &mut String) {
         }
         advised.push(fix);
         for step in fix.iter().take(STEPS) {
-            let text = line(step, TEXT);
-            out.push_str(&paint.hanging("   fix ", Tone::Good, &text, 7));
+            if step.starts_with("$ ") {
+                // Copied as a whole, so neither wrapped nor folded nor cut.
+                let head = paint.tone(Tone::Good, "   fix ");
+                out.push_str(&format!("{head}{}\n", harmless(step)));
+            } else {
+                let text = line(step, TEXT);
+                out.push_str(&paint.hanging("   fix ", Tone::Good, &text, 7));
+            }
         }
     }
     if causes.len() > CAUSES {

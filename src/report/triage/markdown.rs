@@ -2,7 +2,7 @@
 
 use super::words::{before, notes, retry, side, totals};
 use crate::model::{Cluster, FailureView, TriageReport, Verdict};
-use crate::report::quote::{cell, code, code_cell, fence, prose, table};
+use crate::report::quote::{cell, code, code_cell, command_block, fence, line, prose, table};
 use crate::report::words;
 use crate::text::plural;
 
@@ -13,6 +13,8 @@ const NAMES: usize = 10;
 /// Failures in the table.
 const ROWS: usize = 200;
 const NOTES: usize = 20;
+/// Bytes of a command that stands in a line.
+const INLINE: usize = 1024;
 /// Bytes of all commands together.
 const COMMAND_BYTES: usize = 8000;
 
@@ -111,6 +113,10 @@ fn cause(report: &TriageReport, cluster: &Cluster, out: &mut String) {
         out.push('\n');
         for step in cluster.advice.fix.iter() {
             match step.strip_prefix("$ ") {
+                // A code span has no double spaces, and an end.
+                Some(command) if line(command, INLINE) != command => {
+                    out.push_str(&format!("\n{}\n", command_block(command)));
+                }
                 Some(command) => out.push_str(&format!("- {}\n", code(command))),
                 None => out.push_str(&format!("- {}\n", prose(step))),
             }
