@@ -67,6 +67,11 @@ impl WriteBack {
         (code, said)
     }
 
+    /// Whether the run ended with another text than it began with.
+    fn changes(&self) -> bool {
+        self.repaired.text != self.original.text
+    }
+
     fn write(&self, forbids: Option<&str>) -> Result<(), String> {
         match forbids {
             Some(why) => Err(why.to_owned()),
