@@ -6,7 +6,7 @@ use super::sight::Sight;
 use super::{remote, words};
 use crate::doctor::entry::{Config, Entry, Place};
 use crate::doctor::launcher::{Package, flags_at, name_of, package, up_to_program};
-use crate::model::{Diagnosis, Failure};
+use crate::model::{Diagnosis, Failure, Phase};
 use crate::text::redact::Redactor;
 use crate::text::shell_word as word;
 use regex::Regex;
@@ -207,8 +207,9 @@ impl Doctor<'_> {
     }
 
     fn command(&self) -> Remedy {
-        // What the server itself looks for is no word of the entry.
-        if self.rule.contains("-text") || self.rule.contains("program-of") {
+        // What a server that runs looks for is not the entry's command.
+        let phase = self.bedside.failure.phase;
+        if !matches!(phase, Some(Phase::Config | Phase::Spawn)) {
             return self.upstream();
         }
         let name = self.started.command.text.trim();
