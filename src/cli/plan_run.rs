@@ -215,7 +215,7 @@ impl<'a> PlanRun<'a> {
             && outcome.report.verdict != Verdict::Interrupted
         {
             // What a signal cut short says nothing about the steps.
-            let run = record::past_run(&outcome.report, &outcome.steps, &templates.borrow());
+            let run = record::past_run(&outcome.report, &outcome.definitions, &templates.borrow());
             if let Some(warning) = memory.record(run) {
                 self.warn(warning);
             }
@@ -349,7 +349,7 @@ impl<'a> PlanRun<'a> {
             env: &self.call.world.env,
         };
         let facts = step_facts(plan, beside);
-        record::passed_before(&memory.past, &plan.name, &facts, &servers)
+        record::passed_before(&memory.past, &plan.name, facts, &servers)
     }
 
     /// Writes the reports as they stand.

@@ -14,23 +14,22 @@ use std::collections::{BTreeMap, HashMap};
 pub fn passed_before(
     past: &Past,
     plan: &str,
-    facts: &BTreeMap<String, StepFacts>,
+    facts: BTreeMap<String, StepFacts>,
     servers: &BTreeMap<String, String>,
 ) -> BTreeMap<String, u64> {
-    facts
-        .iter()
-        .filter(|(id, facts)| {
-            let server = servers.get(*id).map_or("", String::as_str);
-            past.passed_as(&TestName::new(plan, server, id), &definition(facts))
+    let revisions = facts.into_iter().map(|(id, facts)| (id, facts.revision));
+    revisions
+        .filter(|(id, revision)| {
+            let server = servers.get(id).map_or("", String::as_str);
+            past.passed_as(&TestName::new(plan, server, id), &definition(*revision))
         })
-        .map(|(id, facts)| (id.clone(), facts.revision))
         .collect()
 }
 
 /// Stands for what a step consists of. Another version of jelly may give
 /// another one; then the step has shown nothing yet, which blames nobody.
-fn definition(facts: &StepFacts) -> String {
-    format!("{:016x}", facts.revision)
+fn definition(revision: u64) -> String {
+    format!("{revision:016x}")
 }
 
 /// The end of a run, as it is remembered: its last iteration, with the steps
@@ -38,7 +37,7 @@ fn definition(facts: &StepFacts) -> String {
 #[must_use]
 pub fn past_run(
     report: &RunReport,
-    facts: &BTreeMap<String, StepFacts>,
+    definitions: &BTreeMap<String, u64>,
     templates: &HashMap<String, Template>,
 ) -> PastRun {
     let mut run = PastRun::new(RunKind::Run, Some(report.started_at.clone()));
@@ -66,7 +65,7 @@ pub fn past_run(
                 None => run.passed.push(PastPass {
                     report: 0,
                     test: TestName::new(plan, &step.server, &step.id),
-                    definition: facts.get(&step.id).map(definition),
+                    definition: definitions.get(&step.id).copied().map(definition),
                 }),
             },
             StepState::Failed

@@ -30,8 +30,9 @@ pub struct Outcome {
     /// With the repairs that were applied; equal to the user's without any.
     pub final_plan: Plan,
     pub ending: Ending,
-    /// What the steps of the last iteration rested on, by id.
-    pub steps: BTreeMap<String, StepFacts>,
+    /// What the steps of the last iteration consisted of, by id: the plan's
+    /// part of a revision, which the history compares.
+    pub definitions: BTreeMap<String, u64>,
 }
 
 /// Runs a plan in the loop until it passes, fails, or needs help.
@@ -67,8 +68,8 @@ pub(super) struct Run<'a, E, H> {
     pub(super) new_ports_for: BTreeSet<String>,
     pub(super) course: Course,
     pub(super) last: Standings,
-    /// What the steps of the last iteration rested on.
-    pub(super) steps: BTreeMap<String, StepFacts>,
+    /// What the steps of the last iteration consisted of.
+    pub(super) definitions: BTreeMap<String, u64>,
     pub(super) passed_over: Vec<PassedOver>,
 }
 
@@ -104,7 +105,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 test_side: false,
                 code: false,
             },
-            steps: BTreeMap::new(),
+            definitions: BTreeMap::new(),
             passed_over: Vec::new(),
             settings,
             around,
@@ -182,7 +183,8 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             Action::FixTests => self.hook(Hook::FixTests, &mut pass).await,
             Action::RefineCode => self.hook(Hook::RefineCode, &mut pass).await,
         };
-        self.steps = pass.steps;
+        let facts = pass.steps.into_iter();
+        self.definitions = facts.map(|(id, facts)| (id, facts.revision)).collect();
         goes_on
     }
 

@@ -98,7 +98,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             original: self.original,
             final_plan: Rc::unwrap_or_clone(self.plan),
             ending,
-            steps: self.steps,
+            definitions: self.definitions,
         }
     }
 

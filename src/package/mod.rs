@@ -32,8 +32,8 @@ pub use problem::{JsonProblem, Level, Place, Problem};
 pub use read::{ReadError, read};
 pub use reader::{Source, package};
 pub use resolve::{Resolved, resolve};
-pub use trouble::env_name;
 pub use trouble::{GivenAt, Lack, Trouble, Warning};
+pub use trouble::{env_name, is_of_the_system};
 pub use types::{
     Argument, ArgumentKind, EnvironmentVariable, Format, Input, Package, Registry, Remote,
     ServerJson, Transport, Variable,

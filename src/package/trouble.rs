@@ -157,6 +157,47 @@ impl Lack {
     }
 }
 
+/// Variables that shells and systems set.
+const OF_THE_SYSTEM: [&str; 30] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "USERNAME",
+    "NAME",
+    "SHELL",
+    "PWD",
+    "OLDPWD",
+    "LANG",
+    "LANGUAGE",
+    "TERM",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "HOST",
+    "HOSTNAME",
+    "COMPUTERNAME",
+    "USERDOMAIN",
+    "LOGNAME",
+    "MAIL",
+    "DISPLAY",
+    "EDITOR",
+    "VISUAL",
+    "OS",
+    "TZ",
+    "COLUMNS",
+    "LINES",
+    "SHLVL",
+    "UID",
+    "CI",
+];
+
+/// Whether every shell sets this variable: that it has an argument's name says
+/// nothing about the argument.
+#[must_use]
+pub fn is_of_the_system(name: &str) -> bool {
+    OF_THE_SYSTEM.contains(&name)
+}
+
 /// `--api-key` as an environment variable would be called: `API_KEY`.
 #[must_use]
 pub fn env_name(key: &str) -> String {

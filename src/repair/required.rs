@@ -9,47 +9,13 @@
 use super::types::{Facts, Proposal, RepairId};
 use crate::model::{Diagnosis, Failure, Phase, PlanIssue};
 use crate::package::{
-    self, Argument, ArgumentKind, AskedInput, InputKind, Package, Trouble, env_name, named_key,
+    self, Argument, ArgumentKind, AskedInput, InputKind, Package, Trouble, env_name,
+    is_of_the_system, named_key,
 };
 use crate::plan::{Command, DocPath, PackageUse, Part, Plan, PlanEdit, Server, Template};
 use crate::text::is_placeholder;
 use crate::text::redact::looks_secret;
 use serde_json::Value;
-
-/// Variables that every shell sets: that one of them has an argument's name
-/// says nothing about the argument.
-const OF_THE_SYSTEM: [&str; 30] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "USERNAME",
-    "NAME",
-    "SHELL",
-    "PWD",
-    "OLDPWD",
-    "LANG",
-    "LANGUAGE",
-    "TERM",
-    "TMPDIR",
-    "TMP",
-    "TEMP",
-    "HOST",
-    "HOSTNAME",
-    "COMPUTERNAME",
-    "USERDOMAIN",
-    "LOGNAME",
-    "MAIL",
-    "DISPLAY",
-    "EDITOR",
-    "VISUAL",
-    "OS",
-    "TZ",
-    "COLUMNS",
-    "LINES",
-    "SHLVL",
-    "UID",
-    "CI",
-];
 
 pub(super) fn propose(
     plan: &Plan,
@@ -248,7 +214,7 @@ impl Search<'_> {
             return Some((reference, format!("the plan's variable `{variable}`")));
         }
         let value = self.facts.scope.env.get(&name)?;
-        if !fits(value) || OF_THE_SYSTEM.contains(&name.as_str()) {
+        if !fits(value) || is_of_the_system(&name) {
             return None;
         }
         let source = format!("the environment variable {name}");

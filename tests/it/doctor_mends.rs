@@ -1,6 +1,7 @@
 //! What `jelly doctor` prints for servers that are broken in odd ways, pasted
 //! as it is printed: each is mended by it, or told in a way that is true.
 
+use crate::support::doctor::{examined, fixes, of};
 use crate::support::{Project, real};
 use serde_json::{Map, Value, json};
 use std::io::{Read, Write};
@@ -11,32 +12,6 @@ use std::thread;
 /// A server of Node that needs nothing.
 fn memory() -> String {
     real("npm/node_modules/@modelcontextprotocol/server-memory/dist/index.js")
-}
-
-fn examined(project: &Project, servers: &Value) -> Value {
-    let text = serde_json::to_string_pretty(&json!({ "mcpServers": servers })).unwrap();
-    project.write("mcp.json", text);
-    let ended = project
-        .jelly(&["doctor", "mcp.json", "--format", "json"])
-        .args(&["--timeout", "30s", "--jobs", "4"])
-        .output();
-    serde_json::from_str(&ended.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}\n{}", ended.stdout, ended.stderr))
-}
-
-#[track_caller]
-fn of<'r>(report: &'r Value, name: &str) -> &'r Value {
-    let servers = report["servers"].as_array().unwrap();
-    servers.iter().find(|s| s["name"] == name).unwrap()
-}
-
-fn fixes(server: &Value) -> Vec<&str> {
-    let fixes = server["diagnosis"]["advice"]["fix"].as_array();
-    fixes
-        .into_iter()
-        .flatten()
-        .map(|fix| fix.as_str().unwrap())
-        .collect()
 }
 
 /// The first line that begins so.
@@ -110,7 +85,7 @@ fn paths_projects_and_command_lines_are_mended_by_what_is_printed() {
         "whole": { "command": format!("node {memory}") },
         "noisy": { "command": "node", "args": [noisy] },
     });
-    let report = examined(&project, &servers);
+    let report = examined(&project, &servers, "30s");
     for (name, cause, start) in [
         ("near", "missing_file", "\"args\": "),
         ("near-folder", "missing_file", "\"args\": "),
@@ -128,7 +103,7 @@ fn paths_projects_and_command_lines_are_mended_by_what_is_printed() {
     let built = Command::new("sh").args(["-c", build]).output().unwrap();
     assert!(built.status.success(), "{built:?}");
 
-    let report = examined(&project, &servers);
+    let report = examined(&project, &servers, "30s");
     for server in report["servers"].as_array().unwrap() {
         assert_eq!(server["state"], "healthy", "{server:#}");
     }
@@ -170,7 +145,7 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
         "work": { "command": "node", "args": ["x.js"], "cwd": project.path("need") },
         "gone": { "command": "python3", "args": [gone] },
     });
-    let report = examined(&project, &servers);
+    let report = examined(&project, &servers, "30s");
     for (name, cause, told) in [
         ("exec", "command_not_found", "exec.py:3"),
         ("exec", "command_not_found", "no-such-upstream"),
@@ -227,14 +202,14 @@ fn an_old_node_among_the_arguments_of_npx_is_replaced_where_it_stands() {
         "script": entry(&["-y", "node@16"]),
         "package": entry(&["-y", "some-server"]),
     });
-    let report = examined(&project, &servers);
+    let report = examined(&project, &servers, "30s");
     for name in ["flags", "joined", "script", "package"] {
         let cause = &of(&report, name)["diagnosis"]["root_cause"];
         assert_eq!(cause, "runtime_version_mismatch", "{name}");
         let blank = [("<version, such as 24>", "24")];
         paste(&mut servers, &report, name, "\"args\": ", &blank);
     }
-    let report = examined(&project, &servers);
+    let report = examined(&project, &servers, "30s");
     for server in report["servers"].as_array().unwrap() {
         assert_eq!(server["state"], "healthy", "{server:#}");
     }
@@ -273,7 +248,7 @@ fn servers_behind_a_url_are_told_what_to_write_in_their_entries() {
         "schemeless": { "url": "localhost:1/mcp" },
         "encrypted": { "url": gone.replacen("http:", "https:", 1) },
     });
-    let report = examined(&project, &servers);
+    let report = examined(&project, &servers, "30s");
     let login = format!("$ jelly login {forbidden}");
     let sse = format!("\"url\": \"{}\"", gone.replace("/mcp", "/sse"));
     let plain = format!("\"url\": \"{gone}\"");

@@ -8,6 +8,7 @@
 //! whole Node would be the largest part of all downloads; and the server on the
 //! wrong `mcp` is of a few lines. docs/doctor.md shows the same by hand.
 
+use crate::support::doctor::{examined, fixes, of};
 use crate::support::{Project, fixtures, real};
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -126,28 +127,6 @@ fn servers(project: &Project, taken: u16, registry: &str) -> Map<String, Value> 
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
-}
-
-fn examined(project: &Project, servers: &Map<String, Value>, timeout: &str) -> Value {
-    let text = serde_json::to_string_pretty(&json!({ "mcpServers": servers })).unwrap();
-    project.write("mcp.json", text);
-    let ended = project
-        .jelly(&["doctor", "mcp.json", "--format", "json"])
-        .args(&["--timeout", timeout, "--jobs", "4"])
-        .output();
-    serde_json::from_str(&ended.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}\n{}", ended.stdout, ended.stderr))
-}
-
-#[track_caller]
-fn of<'r>(report: &'r Value, name: &str) -> &'r Value {
-    let servers = report["servers"].as_array().unwrap();
-    servers.iter().find(|s| s["name"] == name).unwrap()
-}
-
-fn fixes(server: &Value) -> Vec<&str> {
-    let fixes = server["diagnosis"]["advice"]["fix"].as_array().unwrap();
-    fixes.iter().map(|fix| fix.as_str().unwrap()).collect()
 }
 
 /// Pastes the first member of this name and with these blanks that a fix

@@ -437,6 +437,32 @@ const INPUTS: &str = r#"{
 }"#;
 
 #[test]
+fn what_no_input_declares_is_told_and_a_url_with_a_password_is_one_secret() {
+    let project = scripted(&json!({ "tools": [] }));
+    let entry = json!({"command": "python3", "args": ["server.py"], "env": {
+        "PASSWORD": "${input:pw}", "DB_URL": "postgres://u:s3cr3tpw99@h/db"}});
+    project.write("mcp.json", json!({"mcpServers": {"a": entry}}).to_string());
+    let init = ["init", "--config", "mcp.json", "--arg", "pw=longpassw0rd"];
+    let ended = project.jelly(&init).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let plan = project.read("plans/a.yaml");
+    assert!(
+        !plan.contains("s3cr3tpw99") && !plan.contains("longpassw0rd"),
+        "{plan}"
+    );
+    // Whoever sets it will set the whole of it.
+    let url = plan.lines().find(|line| line.contains("DB_URL: ")).unwrap();
+    assert!(
+        url.contains("${secret:DB_URL}") && !url.contains("postgres"),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("TODO: set DB_URL, PW in the environment"),
+        "{plan}"
+    );
+}
+
+#[test]
 fn without_a_terminal_all_that_is_missing_is_said_at_once() {
     let project = scripted(&json!({ "tools": [] }));
     project.write("mcp.json", INPUTS);
@@ -628,19 +654,20 @@ fn a_remote_is_reached_with_what_was_told_and_the_secret_unwritten() {
     });
     let project = Project::empty();
     let definition = json!({"name": "a/far", "description": "d", "version": "1", "remotes": [{
-        "type": "streamable-http", "url": format!("http://127.0.0.1:{}/{{tenant}}/mcp", site.port),
-        "variables": {"tenant": {"isRequired": true, "description": "whose"}},
+        "type": "streamable-http", "url": format!("http://127.0.0.1:{}/{{path}}/mcp", site.port),
+        "variables": {"path": {"isRequired": true, "description": "whose"}},
         "headers": [{"name": "X-API-Key", "isRequired": true, "isSecret": true}]}]});
     project.write("server.json", definition.to_string());
     let ended = project.jelly(&["init", "server.json"]).output();
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     for said in [
-        "`tenant` is (whose)",
+        // Every shell sets PATH, which is meant for nobody elsewhere.
+        "`path` is (whose)",
         "--arg X-API-Key=VALUE, or X_API_KEY=VALUE in the environment",
     ] {
         assert!(ended.stderr.contains(said), "{}", ended.stderr);
     }
-    let init = ["init", "server.json", "--arg", "tenant=acme"];
+    let init = ["init", "server.json", "--arg", "path=acme"];
     let wrong = project
         .jelly(&init)
         .env("X_API_KEY", "wrong-key-value")

@@ -156,7 +156,8 @@ async fn filled(
             })
             .collect()
     };
-    known.extend(names(&bare).into_keys());
+    let variables = names(&bare);
+    known.extend(variables.keys().cloned());
     refuse_strangers(shared, &known)?;
     let is_input = |name: &String| config.inputs.iter().any(|input| &input.id == name);
     for (name, value) in shared.args.args.iter().filter(|(name, _)| is_input(name)) {
@@ -176,8 +177,10 @@ async fn filled(
     };
     let missing = names(&around);
     let mut env = world.env.clone();
-    let told = shared.args.args.iter().filter(|(name, _)| !is_input(name));
-    env.extend(told.cloned());
+    let told = shared.args.args.iter();
+    env.extend(
+        told.filter_map(|(name, value)| Some((variables.get(name)?.clone(), value.clone()))),
+    );
     env.extend(
         answers
             .iter()

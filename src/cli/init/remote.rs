@@ -7,7 +7,7 @@ use super::slips::refuse_strangers;
 use super::{Refusal, Shared};
 use crate::doctor::{Reached, names_secret, variable_of};
 use crate::init::server_name;
-use crate::package::{Input, Remote, ServerJson, Variable};
+use crate::package::{Input, Remote, ServerJson, Variable, is_of_the_system};
 use crate::plan::Template;
 use crate::text::sanitize;
 use indexmap::IndexMap;
@@ -117,10 +117,13 @@ impl Blanks<'_> {
             .args
             .iter()
             .find(|(given, _)| given == name);
-        let is_there = self
-            .env
-            .get(&variable)
-            .is_some_and(|value| !value.is_empty());
+        // What every shell sets is meant for nobody, least of all for another
+        // machine.
+        let is_there = !is_of_the_system(&variable)
+            && self
+                .env
+                .get(&variable)
+                .is_some_and(|value| !value.is_empty());
         let value = match told {
             Some((_, value)) => value.clone(),
             None if is_there => {

@@ -75,7 +75,18 @@ impl Writer<'_> {
     fn entry(&mut self, startup: Duration, login: bool) -> Map<String, Value> {
         let entry = self.origin.entry();
         let own = self.origin.secrets.iter().cloned();
-        for (name, value) in own.chain(secrets_of(entry)) {
+        let found = secrets_of(entry);
+        // A variable that holds a secret among other things, as a URL does,
+        // is one as a whole: its name is then that of what is to be set.
+        if let Some(Reached::Command { env, .. }) = &entry.reached {
+            for (name, spot) in env.iter().filter(|(_, spot)| !spot.text.contains("${")) {
+                let holds = |(of, value): &(String, String)| of == name && *value != spot.text;
+                if found.iter().any(holds) {
+                    self.secret(name, spot.text.clone());
+                }
+            }
+        }
+        for (name, value) in own.chain(found) {
             self.secret(&name, value);
         }
         let mut map = Map::new();

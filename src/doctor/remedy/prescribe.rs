@@ -363,7 +363,12 @@ impl Doctor<'_> {
         let is_python = matches!(fetched.launcher, "uvx" | "uv" | "pipx");
         let has_none = self.stderr.contains("does not provide any executables");
         if self.rule.ends_with("executable") && !has_none {
-            let rest = self.started.words().split_off(fetched.index + 1);
+            let args_of = self.started.args;
+            // The program that was named apart is the one that is not there.
+            let before = fetched.index.checked_sub(1).map(|at| &*args_of[at].text);
+            let apart = matches!(before, Some("--from" | "--package" | "-p" | "--spec"));
+            let own = (fetched.index + 1 + usize::from(apart)).min(args_of.len());
+            let rest = self.started.words().split_off(own);
             let listed = found(
                 &[r"executables are available:\s+- (?P<it>[^\s(]+)"],
                 self.stderr,
