@@ -20,6 +20,7 @@ const SHOWN: usize = 300;
 
 /// Causes that are about files.
 const OF_FILES: &[&str] = &[
+    "invalid_argument",
     "invalid_config",
     "missing_directory",
     "missing_file",

@@ -499,7 +499,12 @@ impl Doctor<'_> {
         }
         let place = self.at(self.started.args[index].place);
         if self.started.args[index].text.starts_with('-') {
-            words.remove(index);
+            let flag = words.remove(index);
+            // A number behind a flag is its value.
+            let is_value = |word: &String| !flag.contains('=') && word.parse::<u64>().is_ok();
+            if words.get(index).is_some_and(is_value) {
+                words.remove(index);
+            }
             let what = format!("It does not take this as it stands; leave it out, at {place}:");
             return Remedy::of(vec![what, args(&words)]);
         }
