@@ -65,7 +65,11 @@ impl<'t> Lines<'t> {
         let offset = self.text.floor_char_boundary(offset);
         let line = self.line_of(offset);
         let start = self.start_of(line);
-        let before = self.characters_before(offset) - self.characters_before(start);
+        let before = match offset - start {
+            // Most lines are short, and this is asked of every step of a plan.
+            0..=STRIDE => begun(&self.text.as_bytes()[start..offset]),
+            _ => self.characters_before(offset) - self.characters_before(start),
+        };
         let bom = line == 1 && before > 0 && self.text.starts_with('\u{feff}');
         (line, before + 1 - usize::from(bom))
     }
