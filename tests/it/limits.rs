@@ -358,18 +358,9 @@ fn a_list_of_endless_pages_is_broken_off_before_it_fills_the_memory() {
 def listed(message):
     page = int(message.get("params", {}).get("cursor", 0))
     tool = {"name": f"t{page}", "description": "x" * (9 << 20), "inputSchema": {"type": "object"}}
-    answer(message, {"tools": [tool], "nextCursor": str(page + 1)})
+    return {"tools": [tool], "nextCursor": str(page + 1)}
 
-while (message := read()) is not None:
-    method = message.get("method")
-    if "id" not in message:
-        continue
-    if method == "initialize":
-        answer(message, hello(message))
-    elif method == "tools/list":
-        listed(message)
-    else:
-        refuse(message)
+serve(refuse, listed=listed)
 "#
         )
     );

@@ -2,6 +2,7 @@
 
 mod asks;
 mod blame;
+mod hooks;
 mod properties;
 mod runs;
 mod stage;

@@ -64,7 +64,10 @@ def hello(request):
 def text(words, error=False):
     return {"content": [{"type": "text", "text": words}], "isError": error}
 
-def serve(call, tools=("work",)):
+def named(tools):
+    return {"tools": [{"name": t, "inputSchema": {"type": "object"}} for t in tools]}
+
+def serve(call, tools=("work",), listed=None):
     while (message := read()) is not None:
         method = message.get("method")
         if "id" not in message:
@@ -72,7 +75,7 @@ def serve(call, tools=("work",)):
         if method == "initialize":
             answer(message, hello(message))
         elif method == "tools/list":
-            answer(message, {"tools": [{"name": t, "inputSchema": {"type": "object"}} for t in tools]})
+            answer(message, listed(message) if listed else named(tools))
         elif method == "tools/call":
             call(message)
         else:
