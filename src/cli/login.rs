@@ -3,8 +3,9 @@
 
 use super::invalid::Invalid;
 use super::out::say;
-use super::run::{complain, fault};
+use super::run::complain;
 use super::settings::World;
+use super::stage::runtime;
 use crate::model::ExitCode;
 use crate::plan::{self, PlanSource, Scope, Transport, parse_duration};
 use crate::text::redact::Redactor;
@@ -101,12 +102,9 @@ impl Refusal {
 
 /// Has a person log in.
 pub fn login(args: &LoginArgs, world: &World) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = match runtime {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => return fault(&format!("the runtime can't be started: {error}")),
+        Err(code) => return code,
     };
     match prepare(args, world) {
         Ok((settings, redactor)) => match runtime.block_on(log_in(settings, &redactor)) {

@@ -7,6 +7,7 @@ use super::invalid::chain;
 use super::matrix::{Job, jobs};
 use super::rules::find_rules;
 use super::settings::World;
+use super::stage::runtime;
 use crate::model::ExitCode;
 use crate::report::{RunDir, TerminalOptions, run_id};
 use indicatif::MultiProgress;
@@ -21,12 +22,9 @@ use tokio::task::{JoinSet, LocalSet};
 
 /// Runs the plans.
 pub fn run(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-    {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => return fault(&format!("the runtime can't be started: {error}")),
+        Err(code) => return code,
     };
     let local = LocalSet::new();
     local.block_on(&runtime, run_all(args, color, world))

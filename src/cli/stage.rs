@@ -1,4 +1,4 @@
-//! What all commands need that start servers outside of a run: a runtime,
+//! What commands need that start servers: a runtime, and outside of a run
 //! signals, and rules to tell what is wrong.
 
 use super::args::ColorChoice;
@@ -7,6 +7,7 @@ use super::rules::{RuleFiles, Rules, find_rules};
 use super::run::{complain, fault};
 use super::settings::World;
 use crate::model::{ExitCode, Signal};
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::task::LocalSet;
 
@@ -16,6 +17,13 @@ pub struct Stage {
     pub interrupt: watch::Receiver<Option<Signal>>,
 }
 
+/// What waits, for all commands; otherwise the fault is told, and its exit code
+/// returned.
+pub fn runtime() -> Result<Runtime, ExitCode> {
+    let built = Builder::new_current_thread().enable_all().build();
+    built.map_err(|error| fault(&format!("the runtime can't be started: {error}")))
+}
+
 /// Does what a command is for.
 pub fn on_stage(
     own_rules: &RuleFiles,
@@ -23,12 +31,9 @@ pub fn on_stage(
     world: &World,
     work: impl AsyncFnOnce(Stage) -> ExitCode,
 ) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = match runtime {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => return fault(&format!("the runtime can't be started: {error}")),
+        Err(code) => return code,
     };
     LocalSet::new().block_on(&runtime, async {
         let interrupt = match interrupt::listen() {

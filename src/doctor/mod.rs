@@ -24,4 +24,4 @@ pub use lint::{duplicate_names, lint, variable_of};
 pub use places::{Base, Client, Platform, USUAL, UsualPlace, client_of};
 pub use read::{ConfigError, MAX_BYTES, read};
 pub use remedy::{Bedside, Sight, prescribe};
-pub use secrets::{names_secret, secrets_of};
+pub use secrets::secrets_of;

@@ -6,8 +6,6 @@ use crate::text::redact::{
     Found, secrets_in_argv, secrets_in_header, secrets_in_text, secrets_in_variable,
 };
 
-pub use crate::text::redact::looks_secret as names_secret;
-
 /// Shorter values would hide words of a report that are nobody's secret.
 const MIN_VALUE: usize = 4;
 

@@ -6,12 +6,12 @@ use super::find::Found;
 use super::sight::Machine;
 use crate::doctor::{
     Bedside, Config, Entry, Platform, Reached, Sight as _, Spot, Surroundings, by_hand,
-    duplicate_names, fill, lint, names_secret, prescribe, secrets_of,
+    duplicate_names, fill, lint, prescribe, secrets_of,
 };
 use crate::exec::{CheckupSettings, Examined, examine, preflight};
 use crate::model::{Checkup, CheckupState, Failure, Finding, FindingLevel, Lint, Outcome, Phase};
 use crate::process::CommandSpec;
-use crate::text::redact::{Redactor, holds_secret, may_be_secret, show_argv};
+use crate::text::redact::{Redactor, holds_secret, looks_secret, may_be_secret, show_argv};
 use crate::text::sanitize;
 use crate::triage::Engine;
 use crate::wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
@@ -382,7 +382,7 @@ impl Filler<'_> {
         self.redactor.learn(
             taken
                 .filter(|(name, value)| {
-                    (secret || names_secret(name)) && may_be_secret(name, value)
+                    (secret || looks_secret(name)) && may_be_secret(name, value)
                 })
                 .cloned(),
         );
@@ -402,7 +402,7 @@ impl Filler<'_> {
                 let mut before = "";
                 for arg in args {
                     let own = arg.text.split(['=', ':']).next().unwrap_or_default();
-                    let secret = [before, own].iter().any(|name| names_secret(name));
+                    let secret = [before, own].iter().any(|name| looks_secret(name));
                     argv.push(self.text(arg, secret));
                     before = if own.starts_with('-') { own } else { "" };
                 }
@@ -419,7 +419,7 @@ impl Filler<'_> {
                 };
                 pairs.extend(
                     env.iter()
-                        .map(|(name, spot)| (name.clone(), self.text(spot, names_secret(name)))),
+                        .map(|(name, spot)| (name.clone(), self.text(spot, looks_secret(name)))),
                 );
                 Reach::Stdio(CommandSpec {
                     argv,

@@ -6,11 +6,10 @@ use super::configured::of_config;
 use super::from_package;
 use super::slips::{is_config, is_json, no_command, no_url, refuse_misplaced, refuse_strangers};
 use super::{Refusal, Shared};
-use crate::doctor::{
-    Client, Config, Entry, Reached, Spot, names_secret, package_name, variable_of,
-};
+use crate::doctor::{Client, Config, Entry, Reached, Spot, package_name, variable_of};
 use crate::init::server_name;
 use crate::plan::{Part, Template};
+use crate::text::redact::looks_secret;
 use crate::text::{one_line, sanitize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -226,7 +225,7 @@ fn variables(given: &[String]) -> Result<Vec<(String, Spot)>, Refusal> {
             ))),
             Some((name, value)) => Ok((name.to_owned(), spot(value))),
             None => {
-                let kind = if names_secret(pair) { "secret" } else { "env" };
+                let kind = if looks_secret(pair) { "secret" } else { "env" };
                 Ok((pair.clone(), spot(&format!("${{{kind}:{pair}}}"))))
             }
         })
@@ -297,7 +296,7 @@ pub(super) async fn ask_left(
             prompt: &name,
             options: &[],
             default: None,
-            secret: names_secret(&name),
+            secret: looks_secret(&name),
         };
         match may_ask(shared.world) {
             true => match ask(&question).await {

@@ -5,10 +5,11 @@ use super::super::ask::{Question, ask, may_ask};
 use super::origin::{Origin, spot};
 use super::slips::refuse_strangers;
 use super::{Refusal, Shared};
-use crate::doctor::{Reached, names_secret, variable_of};
+use crate::doctor::{Reached, variable_of};
 use crate::init::server_name;
 use crate::package::{Input, Remote, ServerJson, Variable, is_of_the_system};
 use crate::plan::Template;
+use crate::text::redact::looks_secret;
 use crate::text::sanitize;
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,7 +111,7 @@ impl Blanks<'_> {
     /// the default. What is secret stands in a variable.
     async fn value(&mut self, name: &str, input: &Input) -> Option<String> {
         let variable = variable_of(name);
-        let secret = input.is_secret || names_secret(name);
+        let secret = input.is_secret || looks_secret(name);
         let told = self
             .shared
             .args

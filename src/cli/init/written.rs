@@ -4,12 +4,10 @@
 use super::Shared;
 use super::keep::Place;
 use super::origin::{Origin, Words, canonical, name_in, typed, written_time};
-use crate::doctor::{
-    Piece, Reached, Spot, Surroundings, names_secret, pieces, secrets_of, variable_of,
-};
+use crate::doctor::{Piece, Reached, Spot, Surroundings, pieces, secrets_of, variable_of};
 use crate::plan::{Part, Template};
 use crate::text::is_placeholder;
-use crate::text::redact::Redactor;
+use crate::text::redact::{Redactor, looks_secret};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -113,7 +111,7 @@ impl Writer<'_> {
                 let mut before = String::new();
                 for arg in args {
                     let own = arg.text.split(['=', ':']).next().unwrap_or_default();
-                    let secret = names_secret(&before) || names_secret(own);
+                    let secret = looks_secret(&before) || looks_secret(own);
                     if secret {
                         self.whole_secret(&before, own, &arg.text);
                     }
@@ -136,7 +134,7 @@ impl Writer<'_> {
                 if let Some(file) = env_file {
                     let file = self.origin.folder.join(self.plain(file));
                     for (name, value) in env_pairs(&file) {
-                        let secret = names_secret(&name);
+                        let secret = looks_secret(&name);
                         if secret {
                             self.secret(&name, value.clone());
                         }
@@ -145,7 +143,7 @@ impl Writer<'_> {
                     }
                 }
                 for (name, spot) in env {
-                    let value = self.text(spot, names_secret(name));
+                    let value = self.text(spot, looks_secret(name));
                     pairs.insert(name.clone(), value);
                 }
                 if !pairs.is_empty() {
@@ -179,7 +177,7 @@ impl Writer<'_> {
     /// `--token abc` and in `--token=abc`.
     fn whole_secret(&mut self, before: &str, own: &str, text: &str) {
         let (name, value) = match text.split_once(['=', ':']) {
-            Some((_, value)) if names_secret(own) => (own, value.trim()),
+            Some((_, value)) if looks_secret(own) => (own, value.trim()),
             Some(_) | None if own == text && text.starts_with('-') => return,
             Some(_) | None => (before, text),
         };
@@ -253,7 +251,7 @@ impl Writer<'_> {
         let parts = parts
             .into_iter()
             .map(|part| match part {
-                Part::Env(name) if secret || names_secret(&name) => Part::Secret(name),
+                Part::Env(name) if secret || looks_secret(&name) => Part::Secret(name),
                 other => other,
             })
             .collect();
@@ -261,7 +259,7 @@ impl Writer<'_> {
     }
 
     fn part(&self, piece: Piece, secret: bool) -> Part {
-        let is_secret = |name: &str| secret || names_secret(name);
+        let is_secret = |name: &str| secret || looks_secret(name);
         match piece {
             Piece::Text(text) => Part::Text(text),
             Piece::Variable { name, .. } if is_secret(&name) => Part::Secret(name),
