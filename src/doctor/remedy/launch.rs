@@ -133,6 +133,9 @@ impl Doctor<'_> {
     }
 
     pub(super) fn port(&self) -> Remedy {
+        if let Some(lines) = self.proven() {
+            return Remedy::of(lines).instead_of(&["Give it another", "Let the system"]);
+        }
         let port = port_in(&self.told);
         // This alone mends it; a server of HTTP on another port stays mute.
         let mut lines = self.in_stdio_mode();
@@ -206,7 +209,7 @@ impl Doctor<'_> {
     }
 
     pub(super) fn transport(&self) -> Remedy {
-        let mut lines = self.in_stdio_mode();
+        let mut lines = self.proven().unwrap_or_else(|| self.in_stdio_mode());
         if lines.is_empty() {
             let mut words = self.started.words();
             words.push("<its argument for stdio, such as --stdio>".to_owned());
@@ -223,6 +226,27 @@ impl Doctor<'_> {
             false => format!("\"url\": {}", quoted(&url)),
         });
         Remedy::of(lines).instead_of(&["Or give", "Start it in stdio"])
+    }
+
+    /// What it answered with when it was tried.
+    pub(super) fn proven(&self) -> Option<Vec<String>> {
+        let candidate = self.bedside.proven?;
+        let own = self.started.words();
+        let mut members = Vec::new();
+        if !candidate.keeps_args(own.len()) {
+            members.push(args(&candidate.words(&own)));
+        }
+        if !candidate.env.is_empty() {
+            members.push(self.started.env_with(&candidate.env));
+        }
+        Some(vec![
+            format!(
+                "It was started as a server of HTTP, and its client speaks stdio; with this it was \
+                 tried, and answers; write at {}:",
+                self.at_args()
+            ),
+            members.join(", "),
+        ])
     }
 
     /// Where a server of HTTP is reached, by what it says, and whether by the
