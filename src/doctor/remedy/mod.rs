@@ -7,6 +7,7 @@
 //! with `"` a member of the entry; what stands in `<…>` is for the person to
 //! fill in.
 
+mod arguments;
 mod commands;
 mod entries;
 mod launch;
@@ -16,6 +17,7 @@ mod remote;
 mod scripts;
 mod sight;
 mod variables;
+mod waiting;
 mod words;
 
 pub use prescribe::{Bedside, prescribe};
