@@ -74,6 +74,7 @@ pub(super) struct Facts<'a> {
     pub(super) sse_path: bool,
     pub(super) lists: bool,
     pub(super) path_in_arguments: Option<bool>,
+    pub(super) nothing_sent: bool,
     raised_in: OnceCell<Origin>,
     statement: OnceCell<Statement>,
 }
@@ -146,6 +147,7 @@ impl<'a> Facts<'a> {
             sse_path: live::sse_path(failure),
             lists: tool_name(failure).is_some_and(says_list),
             path_in_arguments: live::path_in_arguments(failure),
+            nothing_sent: live::nothing_sent(failure),
             raised_in: OnceCell::new(),
             statement: OnceCell::new(),
         }
