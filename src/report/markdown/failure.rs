@@ -104,10 +104,8 @@ pub(super) fn failure(failure: &FailureReport) -> String {
         // The table of the wire check says more.
         && !words::is_wire_check(failure)
     {
-        let place = assertion
-            .path
-            .as_deref()
-            .map(|p| format!(" at {}", code(p)));
+        let place = assertion.place();
+        let place = place.map(|place| format!(" at {}", code(&place)));
         out.push_str(&format!(
             "\nExpected ({}{}):\n\n{}\nGot:\n\n{}",
             code(&assertion.kind),
