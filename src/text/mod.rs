@@ -22,6 +22,6 @@ pub use quoted::{Lines, Quoted, render_quoted};
 pub use shell::{is_sayable, shell_command, shell_word};
 pub use stable::stable_name;
 pub use words::{
-    human_duration, json_type, lines, one_line, plural, sanitize, strip_ansi, truncate,
-    truncate_middle,
+    capitalised, human_duration, json_type, lines, one_line, plural, sanitize, strip_ansi,
+    truncate, truncate_middle, variable_name,
 };

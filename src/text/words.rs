@@ -184,6 +184,27 @@ pub fn json_type(value: &Value) -> &'static str {
     }
 }
 
+/// With a capital letter at its beginning.
+#[must_use]
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map(|first| first.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
+}
+
+/// In capitals, with `_` for what the name of an environment variable can't
+/// hold.
+#[must_use]
+pub fn variable_name(text: &str) -> String {
+    let fitting = |c: char| match c.is_ascii_alphanumeric() {
+        true => c.to_ascii_uppercase(),
+        false => '_',
+    };
+    text.chars().map(fitting).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{human_duration, lines, one_line, plural, sanitize, truncate, truncate_middle};

@@ -33,10 +33,8 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         if let (true, Some(message)) = (assertion.is_told_in_words(), &f.message) {
             return Some(evidence("assertion", message));
         }
-        let path = assertion
-            .path
-            .as_deref()
-            .map_or(String::new(), |p| format!(" at {p}"));
+        let place = assertion.place();
+        let path = place.map_or(String::new(), |place| format!(" at {place}"));
         return Some(evidence(
             "assertion",
             &format!(

@@ -76,6 +76,7 @@ pub(super) struct Facts<'a> {
     pub(super) http_mode: bool,
     pub(super) lists: bool,
     pub(super) path_in_arguments: Option<bool>,
+    pub(super) nothing_sent: bool,
     raised_in: OnceCell<Origin>,
     statement: OnceCell<Statement>,
 }
@@ -150,6 +151,7 @@ impl<'a> Facts<'a> {
             http_mode: live::http_mode(failure),
             lists: tool_name(failure).is_some_and(says_list),
             path_in_arguments: live::path_in_arguments(failure),
+            nothing_sent: live::nothing_sent(failure),
             raised_in: OnceCell::new(),
             statement: OnceCell::new(),
         }

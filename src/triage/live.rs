@@ -238,6 +238,21 @@ pub(super) fn path_in_arguments(failure: &Failure) -> Option<bool> {
     }))
 }
 
+/// Whether a tool was called without any argument.
+pub(super) fn nothing_sent(failure: &Failure) -> bool {
+    let Some(request) = failure.request.as_ref() else {
+        return false;
+    };
+    // Which tool it was has to be known, or nothing of the request is.
+    let params = request.params.as_ref().and_then(Value::as_object);
+    request.method == "tools/call"
+        && params.is_some_and(|params| match params.get("arguments") {
+            None | Some(Value::Null) => params.contains_key("name"),
+            Some(Value::Object(arguments)) => arguments.is_empty(),
+            Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => false,
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -373,6 +388,24 @@ mod tests {
         assert_eq!(with(json!({"query": "a"})), Some(false));
         assert_eq!(with(json!({})), Some(false));
         assert_eq!(path_in_arguments(&Failure::default()), None);
+    }
+
+    #[test]
+    fn a_call_without_arguments_is_told_from_one_of_which_nothing_is_known() {
+        let with = |params| {
+            nothing_sent(&Failure {
+                request: Some(RequestFacts {
+                    method: "tools/call".into(),
+                    params,
+                }),
+                ..Failure::default()
+            })
+        };
+        assert!(with(Some(json!({"name": "t"}))));
+        assert!(with(Some(json!({"name": "t", "arguments": {}}))));
+        assert!(!with(Some(json!({"name": "t", "arguments": {"a": null}}))));
+        assert!(!with(None));
+        assert!(!with(Some(json!({}))));
     }
 
     #[test]

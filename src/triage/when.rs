@@ -100,6 +100,9 @@ pub(super) struct When {
     lists: Option<bool>,
     /// An argument of the call looks like a path.
     path_in_arguments: Option<bool>,
+    /// A tool was called, and without any argument, which can't be the cause
+    /// then.
+    nothing_sent: Option<bool>,
     /// Names of report writers, as in `pytest`.
     dialect: Vec<String>,
     /// `failure` or `error`.
@@ -246,6 +249,7 @@ impl When {
             && self
                 .path_in_arguments
                 .is_none_or(|wanted| facts.path_in_arguments == Some(wanted))
+            && same(self.nothing_sent, facts.nothing_sent)
             && (self.dialect.is_empty()
                 || f.dialect
                     .as_deref()
