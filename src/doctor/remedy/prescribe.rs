@@ -301,7 +301,8 @@ impl Doctor<'_> {
             words.push(blank("path of the server's script"));
             vec![format!("Write in the entry at {at}:"), args(&words)]
         } else {
-            self.proven().unwrap_or_else(|| self.without_http_mode())
+            self.proven()
+                .unwrap_or_else(|| self.without_http_mode(false))
         };
         Remedy::of(lines).instead_of(&["Start it by hand", "Give the server's script", "$ "])
     }
