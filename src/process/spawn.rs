@@ -76,6 +76,18 @@ pub struct Process {
     stdin_gauge: Option<OwnedFd>,
 }
 
+/// How much of what was written to a process it has not read yet.
+#[derive(Debug)]
+pub struct StdinGauge(OwnedFd);
+
+impl StdinGauge {
+    /// Bytes that lie in the pipe, where the system can tell.
+    #[must_use]
+    pub fn unread_bytes(&self) -> Option<usize> {
+        unix::bytes_in_pipe(&self.0)
+    }
+}
+
 /// The first process of the group.
 ///
 /// It is not reaped when it exits: as long as it is a zombie, neither its pid
@@ -178,6 +190,13 @@ impl Process {
     #[must_use]
     pub fn unread_stdin_bytes(&self) -> Option<usize> {
         self.stdin_gauge.as_ref().and_then(unix::bytes_in_pipe)
+    }
+
+    /// A second look at stdin, which keeps the pipe open until it is dropped.
+    #[must_use]
+    pub fn stdin_gauge(&self) -> Option<StdinGauge> {
+        let gauge = self.stdin_gauge.as_ref()?.try_clone().ok()?;
+        Some(StdinGauge(gauge))
     }
 
     /// Drains stdout as stderr is drained, for a process that says nothing of

@@ -7,7 +7,7 @@
 
 use super::answers::Answers;
 use super::auth::Authorizer;
-use super::candidate::{Attempt, Candidate};
+use super::candidate::{Attempt, Candidate, Gauge};
 use super::connection::{deadline_after, reached};
 use super::era::Version;
 use super::handshake::{Opening, Settled, Trouble, shake};
@@ -33,6 +33,9 @@ const LISTS: usize = 3;
 
 /// No answer to the probe for this long means a legacy server.
 const SILENCE: Duration = Duration::from_secs(1);
+
+/// In less time than this a second process is not worth its start.
+const LEAST: Duration = Duration::from_millis(200);
 
 /// What is noted of a server that stays mute.
 const SILENT: &str = "it was silent for half of the start-up time-out, so a second process was \
@@ -246,6 +249,8 @@ async fn detected(
     let silence = SILENCE.min(launch.startup_timeout / 4);
     let candidate = Candidate::spawn(launch, started).await?;
     let ear = candidate.connection.ear();
+    // To be let go of before the process is to see the end of its input.
+    let mut gauge = candidate.gauge();
     let probe = Opening::Probe { silence };
     let mut first: Option<Running<'_>> = Some(Box::pin(attempt(candidate, probe, deadline)));
     let mut second: Option<Running<'_>> = None;
@@ -257,6 +262,7 @@ async fn detected(
         let ended = tokio::select! {
             ended = running(&mut first) => {
                 first = None;
+                gauge = None;
                 ended
             }
             ended = running(&mut second) => {
@@ -266,6 +272,11 @@ async fn detected(
             () = reached(doubt_at) => {
                 doubt_at = None;
                 if first.is_some() && second.is_none() && ear.messages() == 0 {
+                    // What it has not read yet can't have silenced it.
+                    if gauge.as_ref().is_some_and(Gauge::is_untouched) {
+                        doubt_at = again(deadline);
+                        continue;
+                    }
                     // Should it not start, the first one goes on alone.
                     second = fresh(launch, started, deadline).await.ok();
                     if second.is_some() {
@@ -303,6 +314,14 @@ async fn detected(
         }
         failed = Some(ended);
     }
+}
+
+/// When to look again whether it has read the probe, while a second process
+/// would still have time.
+fn again(deadline: Instant) -> Option<Instant> {
+    let now = Instant::now();
+    let left = deadline.saturating_duration_since(now);
+    (left > LEAST).then(|| now + left / 4)
 }
 
 /// In place of a server that was slow over the probe and then answered it and
