@@ -76,18 +76,6 @@ pub struct Process {
     stdin_gauge: Option<OwnedFd>,
 }
 
-/// How much of what was written to a process it has not read yet.
-#[derive(Debug)]
-pub struct StdinGauge(OwnedFd);
-
-impl StdinGauge {
-    /// Bytes that lie in the pipe, where the system can tell.
-    #[must_use]
-    pub fn unread_bytes(&self) -> Option<usize> {
-        unix::bytes_in_pipe(&self.0)
-    }
-}
-
 /// The first process of the group.
 ///
 /// It is not reaped when it exits: as long as it is a zombie, neither its pid
@@ -166,6 +154,18 @@ async fn start(spec: &CommandSpec, capture: Capture) -> Result<Process, (SpawnEr
     })
 }
 
+/// Tells how much of its stdin a process has not read.
+#[derive(Debug)]
+pub struct StdinGauge(OwnedFd);
+
+impl StdinGauge {
+    /// Like [`Process::unread_stdin_bytes`].
+    #[must_use]
+    pub fn unread_bytes(&self) -> Option<usize> {
+        unix::bytes_in_pipe(&self.0)
+    }
+}
+
 impl Process {
     /// The process id, which is also the id of its process group. It stays
     /// taken until this value is dropped or shut down.
@@ -192,11 +192,12 @@ impl Process {
         self.stdin_gauge.as_ref().and_then(unix::bytes_in_pipe)
     }
 
-    /// A second look at stdin, which keeps the pipe open until it is dropped.
+    /// A way to ask the same from elsewhere. While it is there, the process
+    /// does not see the end of its stdin.
     #[must_use]
     pub fn stdin_gauge(&self) -> Option<StdinGauge> {
-        let gauge = self.stdin_gauge.as_ref()?.try_clone().ok()?;
-        Some(StdinGauge(gauge))
+        let gauge = self.stdin_gauge.as_ref()?;
+        unix::duplicate(gauge).ok().map(StdinGauge)
     }
 
     /// Drains stdout as stderr is drained, for a process that says nothing of

@@ -2,7 +2,7 @@
 //!
 //! Main types: [`Candidate`] and [`Attempt`].
 
-use super::connection::{Connection, Ear};
+use super::connection::Connection;
 use super::handshake::{INITIALIZE, Opening, Settled, Trouble};
 use super::http::Link;
 use super::listing::ListKind;
@@ -10,7 +10,7 @@ use super::peer::Peer;
 use super::reply::{StartFailure, describe_exit};
 use super::startup::{Launch, Reach};
 use crate::model::{Outcome, Phase, RequestFacts, RpcError};
-use crate::process::{Capture, CommandSpec, ExitWatch, Process, StderrHandle, StdinGauge, spawn};
+use crate::process::{Capture, CommandSpec, ExitWatch, Process, StderrHandle, spawn};
 use crate::text::human_duration;
 use serde_json::Value;
 use std::io::Write;
@@ -37,14 +37,6 @@ pub(super) struct Attempt {
 }
 
 impl Candidate {
-    /// A look at what its process has read; absent where none was started.
-    pub(super) fn gauge(&self) -> Option<Gauge> {
-        Some(Gauge {
-            pipe: self.process.as_ref()?.stdin_gauge()?,
-            ear: self.connection.ear(),
-        })
-    }
-
     /// Starts the process and connects to it.
     pub(super) async fn spawn(
         launch: &Launch,
@@ -112,22 +104,6 @@ impl Candidate {
                 })
             }
         }
-    }
-}
-
-/// Tells whether a process has read anything of what it was sent. Holds an
-/// end of its stdin.
-pub(super) struct Gauge {
-    pipe: StdinGauge,
-    ear: Ear,
-}
-
-impl Gauge {
-    /// Whether all that was sent still lies in the pipe; not so where nobody
-    /// can tell.
-    pub(super) fn is_untouched(&self) -> bool {
-        let unread = self.pipe.unread_bytes();
-        unread.is_some_and(|unread| unread as u64 >= self.ear.bytes_written())
     }
 }
 
@@ -315,9 +291,10 @@ impl Attempt {
             process_alive: alive,
             stderr: stderr.tail(),
             showed_life: stderr.bytes() + seen.messages + seen.noise > 0
+                || !seen.unfinished.is_empty()
                 || stdout.as_ref().is_some_and(|stdout| stdout.bytes() > 0),
             stdout: stdout.map(|stdout| stdout.tail()),
-            stdout_noise: seen.noise_sample,
+            stdout_noise: seen.all_noise(),
             noise_count: seen.noise,
             era: settled
                 .map(|s| s.version.era)

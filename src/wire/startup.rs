@@ -7,7 +7,7 @@
 
 use super::answers::Answers;
 use super::auth::Authorizer;
-use super::candidate::{Attempt, Candidate, Gauge};
+use super::candidate::{Attempt, Candidate};
 use super::connection::{deadline_after, reached};
 use super::era::Version;
 use super::handshake::{Opening, Settled, Trouble, shake};
@@ -17,7 +17,7 @@ use super::reply::{ReplyOutcome, StartFailure};
 use super::session::{Session, SessionParts};
 use super::transcript::Recorder;
 use crate::model::{Era, Phase, ToolInfo};
-use crate::process::CommandSpec;
+use crate::process::{CommandSpec, Process, StdinGauge};
 use crate::text::redact::Redactor;
 use serde_json::Value;
 use std::future::Future;
@@ -33,9 +33,6 @@ const LISTS: usize = 3;
 
 /// No answer to the probe for this long means a legacy server.
 const SILENCE: Duration = Duration::from_secs(1);
-
-/// In less time than this a second process is not worth its start.
-const LEAST: Duration = Duration::from_millis(200);
 
 /// What is noted of a server that stays mute.
 const SILENT: &str = "it was silent for half of the start-up time-out, so a second process was \
@@ -249,8 +246,7 @@ async fn detected(
     let silence = SILENCE.min(launch.startup_timeout / 4);
     let candidate = Candidate::spawn(launch, started).await?;
     let ear = candidate.connection.ear();
-    // To be let go of before the process is to see the end of its input.
-    let mut gauge = candidate.gauge();
+    let mut gauge = candidate.process.as_ref().and_then(Process::stdin_gauge);
     let probe = Opening::Probe { silence };
     let mut first: Option<Running<'_>> = Some(Box::pin(attempt(candidate, probe, deadline)));
     let mut second: Option<Running<'_>> = None;
@@ -262,7 +258,6 @@ async fn detected(
         let ended = tokio::select! {
             ended = running(&mut first) => {
                 first = None;
-                gauge = None;
                 ended
             }
             ended = running(&mut second) => {
@@ -270,13 +265,18 @@ async fn detected(
                 ended
             }
             () = reached(doubt_at) => {
+                let unread = gauge.as_ref().and_then(StdinGauge::unread_bytes);
+                if first.is_some() && unread.is_some_and(|n| n as u64 >= ear.bytes_written()) {
+                    // What it has not read did it no harm. A second one would
+                    // find the first one's port taken, or whatever else only
+                    // one of them can have, and be another server than the
+                    // one that a client starts.
+                    doubt_at = Some(Instant::now() + launch.startup_timeout / 16);
+                    continue;
+                }
+                gauge = None;
                 doubt_at = None;
                 if first.is_some() && second.is_none() && ear.messages() == 0 {
-                    // What it has not read yet can't have silenced it.
-                    if gauge.as_ref().is_some_and(Gauge::is_untouched) {
-                        doubt_at = again(deadline);
-                        continue;
-                    }
                     // Should it not start, the first one goes on alone.
                     second = fresh(launch, started, deadline).await.ok();
                     if second.is_some() {
@@ -314,14 +314,6 @@ async fn detected(
         }
         failed = Some(ended);
     }
-}
-
-/// When to look again whether it has read the probe, while a second process
-/// would still have time.
-fn again(deadline: Instant) -> Option<Instant> {
-    let now = Instant::now();
-    let left = deadline.saturating_duration_since(now);
-    (left > LEAST).then(|| now + left / 4)
 }
 
 /// In place of a server that was slow over the probe and then answered it and
