@@ -393,67 +393,6 @@ impl Doctor<'_> {
         ]
     }
 
-    pub(super) fn dependency(&self) -> Remedy {
-        let whole = format!("{}\n{}", self.told, self.stderr);
-        let spec = found(
-            &[r"\bpin ['\x22`](?P<it>[\w.-]+ ?[<>=!~]=? ?[\w.]+)['\x22`]"],
-            &whole,
-        )
-        .or_else(|| {
-            // Both are of the first version of PyPI's `mcp`.
-            found(
-                &[r"'(?:Server|FastMCP)' object has no attribute '(?P<it>\w+)'"],
-                &whole,
-            )
-            .map(|_| "mcp<2".to_owned())
-        })
-        .or_else(|| {
-            let patterns = [
-                r"No module named '(?P<it>\w+)\.",
-                r"cannot import name '\w+' from '(?P<it>\w+)",
-                r"module '(?P<it>\w+)[\w.]*' has no attribute",
-            ];
-            // Of the protocol's own package the second version changed most.
-            Some(match found(&patterns, &whole)?.as_str() {
-                "mcp" => "mcp<2".to_owned(),
-                name => format!("{name}==<version>"),
-            })
-        })
-        .unwrap_or_else(|| "<dependency>==<version>".to_owned());
-        let name = name_of(&self.started.command.text);
-        let at = self.at_args();
-        if matches!(name, "uvx" | "uv") {
-            return Remedy::of(vec![
-                format!(
-                    "Have the version installed that the server was written for; write at {at}:"
-                ),
-                args(&self.with_flags(&["--with", &spec])),
-            ])
-            .instead_of(&["Pin the", "Compare the installed", "$ "]);
-        }
-        if let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") {
-            let older = format!("{}@<version that worked>", fetched.spec);
-            return Remedy::of(vec![
-                format!("Take a version of it that fits its dependencies; write at {at}:"),
-                self.with(fetched.index, &older),
-                format!("$ npm view {} versions", word(fetched.spec)),
-            ])
-            .instead_of(&["$ npm ls"]);
-        }
-        let python = self.python();
-        match python {
-            Some(python) if self.rule.starts_with("python/") => {
-                let python = self.started.shown(&python.display().to_string());
-                Remedy::of(vec![
-                    "Install the version that the server was written for:".to_owned(),
-                    format!("$ {} -m pip install {}", word(&python), word(&spec)),
-                ])
-                .instead_of(&["Pin the", "Compare the installed", "$ "])
-            }
-            Some(_) | None => Remedy::none(),
-        }
-    }
-
     pub(super) fn noise(&self) -> Remedy {
         let name = name_of(&self.started.command.text);
         let words = self.started.words();
