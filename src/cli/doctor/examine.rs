@@ -323,7 +323,9 @@ impl Ward<'_> {
                 proven,
             };
             prescribe(&mut diagnosis, &bedside);
+            // Where that is known already, no look at its code is needed.
             if diagnosis.root_cause == "startup_timeout"
+                && !diagnosis.rule.starts_with("doctor/")
                 && let Some(line) = where_it_waits(&failure, reach, redactor, &machine)
             {
                 let fix = &mut diagnosis.advice.fix;

@@ -9,12 +9,17 @@
 
 mod arguments;
 mod commands;
+mod debuggers;
 mod entries;
 mod launch;
 mod modules;
+mod node_packages;
 mod prescribe;
+mod python_versions;
+mod pythons;
 mod remote;
 mod scripts;
+mod seen;
 mod sight;
 mod variables;
 mod waiting;

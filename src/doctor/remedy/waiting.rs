@@ -55,7 +55,9 @@ impl Doctor<'_> {
             return Remedy::of(vec![format!("Write in the entry at {at}:"), args(&words)])
                 .instead_of(&["Start it by hand", "Give the server's script", "$ "]);
         }
-        let mut lines = self.without_http_mode();
+        let mut lines = self
+            .proven()
+            .unwrap_or_else(|| self.without_http_mode(false));
         if let Some((url, probe)) = self.started.address() {
             lines.push(format!("It is told of {url}; see whether that answers:"));
             lines.push(format!("$ {probe}"));
