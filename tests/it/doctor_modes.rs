@@ -101,7 +101,10 @@ fn what_a_parser_of_arguments_says_is_what_is_written_or_left_out() {
         "Usage: clk.py [OPTIONS] VAULT\nTry 'clk.py --help' for help.\n\nError: Missing option '--project'.\n",
     );
     let gone = project.path("gone").display().to_string();
-    let git = says("git.py", &format!("error: {gone} does not exist\n"));
+    let git = says(
+        "git.py",
+        &format!("ERROR:mcp_server_git.server:{gone} does not exist\n"),
+    );
     let servers = json!({
         "unknown": { "command": "python3", "args": [unknown, "stdio", "--port", "39111"] },
         "missing": { "command": "python3", "args": [missing] },
