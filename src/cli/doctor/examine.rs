@@ -2,6 +2,7 @@
 //! diagnosed.
 
 use super::super::settings::World;
+use super::ask::Answers;
 use super::find::Found;
 use super::sight::Machine;
 use super::trial::{self, Trial, try_out};
@@ -43,7 +44,7 @@ pub struct Ward<'a> {
     pub platform: Platform,
     /// Whether servers are started at all.
     pub starts: bool,
-    pub answers: &'a BTreeMap<String, String>,
+    pub answers: &'a Answers,
     pub settings: &'a CheckupSettings,
     pub engine: &'a Engine,
     pub world: &'a World,
@@ -137,9 +138,10 @@ async fn gathered<T: 'static>(mut work: JoinSet<(usize, T)>) -> BTreeMap<usize, 
 
 impl Ward<'_> {
     fn patient<'c>(&self, config: &'c Config, entry: &'c Entry, folder: &Path) -> Patient<'c> {
+        let none = BTreeMap::new();
         let around = Surroundings {
             env: &self.world.env,
-            inputs: self.answers,
+            inputs: self.answers.get(&config.path).unwrap_or(&none),
             project: folder,
             home: self.home,
         };
