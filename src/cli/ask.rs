@@ -2,7 +2,7 @@
 
 use super::settings::World;
 use crate::process::Terminal;
-use crate::text::sanitize;
+use crate::text::{one_line, sanitize};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, BufRead, Write};
 use std::thread;
@@ -33,7 +33,12 @@ pub async fn ask(question: &Question<'_>) -> Option<String> {
     let _quiet = question.secret.then(Quiet::new).flatten();
     loop {
         let mut prompt = sanitize(question.prompt).into_owned();
-        if !question.options.is_empty() {
+        if question.is_numbered() {
+            for (at, option) in question.options.iter().enumerate() {
+                prompt.push_str(&format!("\n  {}  {}", at + 1, sanitize(option)));
+            }
+            prompt.push_str("\nnumber");
+        } else if !question.options.is_empty() {
             let options = sanitize(&question.options.join(", ")).into_owned();
             prompt.push_str(&format!(" ({options})"));
         }
@@ -50,15 +55,41 @@ pub async fn ask(question: &Question<'_>) -> Option<String> {
             // The line end was not shown either.
             let _ = writeln!(err);
         }
-        let line = line.trim_end_matches(['\n', '\r']);
-        let answer = match question.default {
+        match question.understand(line.trim_end_matches(['\n', '\r'])) {
+            Ok(answer) => return Some(answer.to_owned()),
+            Err(why) => writeln!(err, "{why}").ok()?,
+        }
+    }
+}
+
+impl<'a> Question<'a> {
+    /// Nobody types several words to pick one of a list.
+    fn is_numbered(&self) -> bool {
+        self.options.iter().any(|option| option.contains(' '))
+    }
+
+    /// What a line means, or why it means nothing.
+    fn understand(&self, line: &'a str) -> Result<&'a str, String> {
+        let answer = match self.default {
             Some(default) if line.is_empty() => default,
             Some(_) | None => line,
         };
-        let offered = question.options.is_empty() || question.options.iter().any(|o| o == answer);
-        if !answer.is_empty() && offered {
-            return Some(answer.to_owned());
+        if answer.is_empty() {
+            return Err("it is needed: there is no default".to_owned());
         }
+        if self.options.is_empty() {
+            return Ok(answer);
+        }
+        if let Some(option) = self.options.iter().find(|option| *option == answer.trim()) {
+            return Ok(option);
+        }
+        let number = answer.trim().parse::<usize>().ok();
+        let numbered = number.filter(|_| self.is_numbered());
+        let picked = numbered.and_then(|n| self.options.get(n.checked_sub(1)?));
+        picked.map(String::as_str).ok_or_else(|| match self.secret {
+            true => "that is none of them".to_owned(),
+            false => format!("`{}` is none of them", one_line(answer, 80)),
+        })
     }
 }
 
@@ -115,5 +146,40 @@ impl Drop for Quiet {
     fn drop(&mut self) {
         // A terminal that is gone shows nothing anyway.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Question;
+
+    #[test]
+    fn an_answer_is_one_of_the_options_or_the_number_of_one() {
+        let options = ["npm one".to_owned(), "remote two".to_owned()];
+        let question = Question {
+            prompt: "Which?",
+            options: &options,
+            default: Some("npm one"),
+            secret: false,
+        };
+        for (line, wanted) in [
+            ("", Ok("npm one")),
+            ("remote two", Ok("remote two")),
+            (" 2 ", Ok("remote two")),
+            ("0", Err("`0` is none of them")),
+            ("3", Err("`3` is none of them")),
+            ("two", Err("`two` is none of them")),
+        ] {
+            let wanted = wanted.map_err(str::to_owned);
+            assert_eq!(question.understand(line), wanted, "{line}");
+        }
+        let words = ["2".to_owned(), "one".to_owned()];
+        let plain = Question {
+            options: &words,
+            default: None,
+            ..question
+        };
+        assert_eq!(plain.understand("2"), Ok("2"));
+        assert!(plain.understand("1").is_err() && plain.understand("").is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! `jelly check`: validates plans, and starts nothing.
 
+use crate::exec::unnamed_snapshots;
 use crate::model::ExitCode;
 use crate::plan::{self, Matrix, PlanSource};
 use schemars::JsonSchema;
@@ -62,12 +63,19 @@ struct Good {
     steps: usize,
     /// Combinations of its matrix; 1 without one.
     variants: usize,
+    /// Stored snapshots that no step names.
+    #[serde(rename = "unnamed_snapshots", skip_serializing_if = "Vec::is_empty")]
+    orphans: Vec<String>,
 }
 
 fn examine(path: &Path) -> Result<Good, Refusal> {
     let source = PlanSource::read(path).map_err(Refusal::Unreadable)?;
     let plan = plan::check(source).map_err(|error| Refusal::Wrong(Box::new(error)))?;
     Ok(Good {
+        orphans: unnamed_snapshots(&plan)
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect(),
         servers: plan.servers.len(),
         steps: plan.all_steps().count(),
         variants: plan.matrix.as_ref().map_or(1, Matrix::size),
@@ -93,6 +101,9 @@ fn write_text(
                     holds.push_str(&format!(", {} combinations", good.variants));
                 }
                 writeln!(out, "ok {} ({holds})", path.display())?;
+                for orphan in &good.orphans {
+                    writeln!(err, "note: no step names {orphan}")?;
+                }
             }
             Err(Refusal::Unreadable(error)) => {
                 (problems, bad) = (problems + 1, bad + 1);

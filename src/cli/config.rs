@@ -1,6 +1,6 @@
 //! `jelly config`: what is set, and where each value came from.
 
-use super::layers::{Layers, SETTINGS, Setting, unknown_variables};
+use super::layers::{Layers, SETTINGS, Setting, flag_of, opposite, unknown_variables};
 use super::out::say;
 use super::run::{complain, fault};
 use crate::model::{ExitCode, SCHEMA_VERSION};
@@ -162,6 +162,9 @@ fn one(setting: &Setting, matches: &ArgMatches, layers: &Layers) -> ConfigSettin
     let given = layers
         .given(setting)
         .filter(|given| raw.as_deref() == Some(given.value));
+    if let Some(overruled) = overruled(setting, matches, layers) {
+        return overruled;
+    }
     let (source, at) = match (matches.value_source(setting.arg), given) {
         (Some(ValueSource::CommandLine), _) => (SourceKind::Flag, Some(setting.flag())),
         (Some(ValueSource::EnvVariable), _) => {
@@ -188,6 +191,35 @@ fn one(setting: &Setting, matches: &ArgMatches, layers: &Layers) -> ConfigSettin
         source,
         at,
     }
+}
+
+/// A setting that somebody wanted, until its opposite was said: what it is
+/// then, and who said that.
+fn overruled(setting: &Setting, matches: &ArgMatches, layers: &Layers) -> Option<ConfigSetting> {
+    let arg = opposite(setting.arg)?;
+    let is_on = |arg| matches.try_get_one::<bool>(arg).ok().flatten() == Some(&true);
+    let said = matches!(setting.key.kind, SettingKind::Flag);
+    if !is_on(arg) || said && (is_on(setting.arg) || !layers.is_wanted(setting)) {
+        return None;
+    }
+    let value = match setting.key.kind {
+        SettingKind::Flag => "false",
+        SettingKind::Count(_) => "0",
+        SettingKind::Time | SettingKind::Path | SettingKind::Word(_) | SettingKind::Argv => "none",
+    };
+    let (source, at) = match SETTINGS.iter().find(|other| other.arg == arg) {
+        Some(other) => {
+            let of_other = one(other, matches, layers);
+            (of_other.source, of_other.at)
+        }
+        None => (SourceKind::Flag, Some(flag_of(arg))),
+    };
+    Some(ConfigSetting {
+        name: setting.name(),
+        value: Some(value.to_owned()),
+        source,
+        at,
+    })
 }
 
 fn table(report: &ConfigReport) -> String {

@@ -21,7 +21,7 @@ use super::stage::{Stage, on_stage, unless_interrupted};
 use crate::init::{Draft, Folder, Settings, server_name};
 use crate::model::{ExitCode, Signal};
 use crate::text::redact::Redactor;
-use crate::text::{one_line, plural};
+use crate::text::{capitalised, one_line, plural};
 use clap::Args;
 use keep::Place;
 use origin::Origin;
@@ -227,6 +227,8 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
         }
     };
     settings.run = place.run_line(shared);
+    let sentence = |left_out: &String| format!("{}.", capitalised(left_out));
+    settings.notes.extend(stock.left_out.iter().map(sentence));
     settings.folder = stock.folder.map(|found| Folder {
         written: place.written(&found.path, &origin.base),
         path: found.path.display().to_string(),
@@ -240,6 +242,9 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
     );
     let text = trial.settle(&mut draft).await?;
     place.keep(shared, &text)?;
+    for left_out in &stock.left_out {
+        complain(&format!("note: {left_out}"));
+    }
     say(shared, &place, &draft, began.elapsed());
     Ok(())
 }

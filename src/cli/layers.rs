@@ -14,7 +14,7 @@ use super::settings::is_pipeline;
 use crate::plan::{Location, PlanSource, Project, ProjectSetting, read_project};
 use crate::text::close_names;
 use clap::builder::BoolishValueParser;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory};
 use std::env;
 use std::ffi::OsString;
@@ -38,6 +38,8 @@ pub struct Layers {
     /// What looks like a setting and is none, in words.
     pub warnings: Vec<String>,
     given: Vec<Given>,
+    /// Switches that were on in a layer, until a stronger one had the opposite.
+    overruled: Vec<&'static str>,
 }
 
 /// A value of the project's file.
@@ -143,8 +145,11 @@ impl Layers {
             _ => given.value,
         };
         self.given.retain(|known| {
-            known.setting.key != setting.key
-                && !(value == "true" && Some(known.setting.arg) == opposite(setting.arg))
+            let other = value == "true" && Some(known.setting.arg) == opposite(setting.arg);
+            if other && known.value == "true" {
+                self.overruled.push(known.setting.arg);
+            }
+            known.setting.key != setting.key && !other
         });
         self.given.push(Given {
             setting,
@@ -168,6 +173,14 @@ impl Layers {
             .find(|given| given.setting.key == setting.key)
     }
 
+    /// Whether some layer below the command line switches this on.
+    pub fn is_wanted(&self, setting: &Setting) -> bool {
+        let in_file = |known: &Given| known.setting.key == setting.key && known.value != "false";
+        variables::told(setting.env).is_some()
+            || self.given.iter().any(in_file)
+            || self.overruled.contains(&setting.arg)
+    }
+
     /// The command line with these layers below it, for what was typed.
     pub fn command(&self, typed: &[OsString]) -> Command {
         let words: Vec<&str> = typed
@@ -181,7 +194,8 @@ impl Layers {
             // The stronger layer decides between two that can't both hold.
             let other = opposite(setting.arg);
             let other = other.and_then(|arg| SETTINGS.iter().find(|s| s.arg == arg));
-            let typed_other = other.is_some_and(|other| words.contains(&other.flag().as_str()));
+            let typed_other =
+                opposite(setting.arg).is_some_and(|arg| words.contains(&flag_of(arg).as_str()));
             let told_other = other.is_some_and(|other| variables::is_on(other.env));
             let given = self
                 .given(setting)
@@ -207,6 +221,9 @@ impl Layers {
         };
         let flag = text(ContextKind::InvalidArg)?;
         let flag = flag.split_whitespace().next().unwrap_or_default();
+        if error.kind() == ErrorKind::ArgumentConflict {
+            return conflicting(error, flag);
+        }
         let value = text(ContextKind::InvalidValue)?;
         let is_typed = |arg: &&str| *arg == flag || arg.starts_with(&format!("{flag}="));
         let words: Vec<&str> = typed.iter().filter_map(|arg| arg.to_str()).collect();
@@ -267,6 +284,29 @@ fn below(
     }
 }
 
+/// The variables among what clap holds against each other.
+fn conflicting(error: &clap::Error, flag: &str) -> Option<String> {
+    let mut flags = vec![flag.to_owned()];
+    match error.get(ContextKind::PriorArg) {
+        Some(ContextValue::String(other)) => flags.push(other.clone()),
+        Some(ContextValue::Strings(others)) => flags.extend(others.iter().cloned()),
+        Some(_) | None => {}
+    }
+    let is_of = |setting: &&Setting| {
+        let mut named = flags.iter().filter_map(|f| f.split_whitespace().next());
+        named.any(|flag| flag == setting.flag()) && variables::told(setting.env).is_some()
+    };
+    let names: Vec<&str> = SETTINGS.iter().filter(is_of).map(|s| s.env).collect();
+    match names.as_slice() {
+        [] => None,
+        [one] => Some(format!("note: the environment variable {one} is set")),
+        several => Some(format!(
+            "note: the environment variables {} are set",
+            several.join(" and ")
+        )),
+    }
+}
+
 /// Whether a word is the short form of a flag, with its value or without.
 fn is_short(word: &str, flag: &str, called: &str) -> bool {
     let command = Cli::command();
@@ -278,12 +318,20 @@ fn is_short(word: &str, flag: &str, called: &str) -> bool {
 }
 
 /// The flag that means nothing beside this one.
-fn opposite(arg: &str) -> Option<&'static str> {
+pub fn opposite(arg: &str) -> Option<&'static str> {
     match arg {
         "strict" => Some("accept_repairs"),
         "accept_repairs" => Some("strict"),
+        "history" => Some("no_history"),
+        "confirms" => Some("no_confirm"),
+        "mcp_repairs" => Some("no_repair"),
         _ => None,
     }
+}
+
+/// As in `--no-history`.
+pub fn flag_of(arg: &str) -> String {
+    format!("--{}", arg.replace('_', "-"))
 }
 
 /// The command among the words that were typed.

@@ -18,11 +18,12 @@ use crate::model::{EventSink, ExitCode, RunReport, StepAnswers, Verdict, Warning
 use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::Redactor;
+use crate::text::shell_word;
 use crate::wire::auth::TokenBook;
 use crate::wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -173,11 +174,13 @@ impl<'a> PlanRun<'a> {
             redactor: self.redactor.clone(),
         };
         let templates = RefCell::new(HashMap::new());
+        let path = plan.source.path.clone();
         let surroundings = Surroundings {
             executor: &mut executor,
             hooks: &mut hooks,
             diagnose: &|failure| {
-                let (diagnosis, template) = self.call.rules.diagnose_with_template(failure);
+                let (mut diagnosis, template) = self.call.rules.diagnose_with_template(failure);
+                name_plan(&mut diagnosis.advice.fix, &path);
                 templates
                     .borrow_mut()
                     .insert(diagnosis.fingerprint.clone(), template);
@@ -407,9 +410,26 @@ fn recorder(report_dir: &ReportDir, warnings: &Warnings) -> Option<Recorder> {
 /// All secrets of a run: those that the plan calls so, and the values of
 /// environment variables whose names say it. The latter need not be named in
 /// the plan: servers inherit the environment and may print it, and a hook may
-/// put one into the plan later.
+/// put one into the plan later. Last, what the plan spells out.
 pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
+    secrets_from(plan, env, 0)
+}
+
+/// The same, of those that have so many bytes at least.
+pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> Redactor {
     let inherited = inherited_secrets(env);
     let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
-    Redactor::new(pairs)
+    let long = pairs.into_iter().filter(|(_, value)| value.len() >= min);
+    let redactor = Redactor::new(long);
+    redactor.learn(plan.literal_secrets());
+    redactor
+}
+
+/// Names the plan where a rule, which does not know it, says `PLAN`.
+fn name_plan(fix: &mut [String], plan: &Path) {
+    for line in fix.iter_mut().filter(|line| line.starts_with("$ jelly ")) {
+        if let Some(before) = line.strip_suffix(" PLAN") {
+            *line = format!("{before} {}", shell_word(&plan.display().to_string()));
+        }
+    }
 }

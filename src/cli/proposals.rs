@@ -2,9 +2,10 @@
 //! those that an iteration's answers propose.
 
 use super::invalid::chain;
-use crate::exec::{snapshot_digest, snapshot_path};
+use crate::exec::snapshot_digest;
 use crate::harness::StoredSnapshots;
 use crate::plan::Plan;
+use crate::plan::snapshot_path;
 use crate::report::{ReportDir, ReportError};
 use std::cell::RefCell;
 use std::collections::BTreeMap;

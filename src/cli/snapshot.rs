@@ -12,7 +12,7 @@ use super::settings::World;
 use crate::model::ExitCode;
 use crate::text::{plural, sanitize};
 use clap::{Args, Subcommand};
-use pending::{Pending, find};
+use pending::{Pending, Review, find};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -75,15 +75,19 @@ pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitC
     };
     let folder = file.parent().unwrap_or(Path::new(""));
     let found = find(folder, &reports, &which.names, which.plan.as_deref());
-    let (pending, refusals) = match found {
-        Ok(found) => found,
+    let review = match found {
+        Ok(review) => review,
         Err(why) => {
             complain(&format!("error: {}", sanitize(&why)));
             return ExitCode::InvalidInput;
         }
     };
-    for refusal in &refusals {
+    for refusal in &review.refusals {
         complain(&format!("error: {}", sanitize(refusal)));
+    }
+    for orphan in &review.orphans {
+        let orphan = orphan.display().to_string();
+        complain(&format!("note: no step names {}", sanitize(&orphan)));
     }
     let paint = Paint {
         color: world.color(color, world.stdout_is_terminal),
@@ -99,13 +103,13 @@ pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitC
              look at them, and commit the files"
                 .to_owned(),
         ),
-        Verb::Accept(_) => settle(&pending, |_| Ok(Choice::Accept)),
-        Verb::Reject(_) => settle(&pending, |_| Ok(Choice::Reject)),
-        Verb::Review(_) if asks && may_store => settle(&pending, |one| ask(one, paint)),
-        Verb::Review(_) => show_all(&pending, paint),
+        Verb::Accept(_) => settle(&review, |_| Ok(Choice::Accept)),
+        Verb::Reject(_) => settle(&review, |_| Ok(Choice::Reject)),
+        Verb::Review(_) if asks && may_store => settle(&review, |one| ask(one, paint)),
+        Verb::Review(_) => show_all(&review.pending, paint),
     };
     match done {
-        Ok(()) if refusals.is_empty() => ExitCode::Passed,
+        Ok(()) if review.refusals.is_empty() => ExitCode::Passed,
         Ok(()) => ExitCode::InvalidInput,
         Err(why) => {
             complain(&format!("error: {}", sanitize(&why)));
@@ -116,10 +120,11 @@ pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitC
 
 /// Does with each proposal what is chosen for it.
 fn settle(
-    pending: &[Pending],
+    review: &Review,
     choose: impl Fn(&Pending) -> Result<Choice, String>,
 ) -> Result<(), String> {
-    let (mut accepted, mut rejected, mut left) = (0_usize, 0_usize, 0_usize);
+    let pending = &review.pending;
+    let (mut accepted, mut rejected, mut left) = (0_usize, 0_usize, review.unnamed);
     let (mut quit, mut refused) = (false, 0_usize);
     for one in pending {
         let choice = if quit { Choice::Skip } else { choose(one)? };
@@ -148,7 +153,14 @@ fn settle(
     say(&if pending.is_empty() {
         "no snapshot waits for a review".to_owned()
     } else {
-        format!("{accepted} accepted, {rejected} rejected, {left} left")
+        let counted = [
+            (accepted, "accepted"),
+            (rejected, "rejected"),
+            (left, "left"),
+        ];
+        let counted = counted.iter().filter(|(count, _)| *count > 0);
+        let counted: Vec<String> = counted.map(|(n, what)| format!("{n} {what}")).collect();
+        counted.join(", ")
     })?;
     match refused {
         0 => Ok(()),
@@ -200,6 +212,12 @@ fn shown(one: &Pending, paint: Paint) -> String {
             text.push_str(&paint.inline_differences(stored.trim_end(), one.text.trim_end()));
         }
         Some(stored) => text.push_str(&paint.differences(stored, &one.text)),
+    }
+    for other in &one.others {
+        let hint = "another combination of the matrix answers otherwise, so that none of them can \
+                    be stored; beside the answer above:";
+        text.push_str(&format!("  {}\n", paint.tone(DIM, hint)));
+        text.push_str(&paint.differences(&one.text, other));
     }
     text
 }

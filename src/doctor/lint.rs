@@ -10,7 +10,7 @@ use super::launcher::{name_of, package};
 use super::places::{Client, Platform};
 use super::secrets::in_entry;
 use crate::model::{Finding, FindingLevel, Lint};
-use crate::text::{is_placeholder, one_line};
+use crate::text::{capitalised, is_placeholder, one_line, variable_name};
 use std::collections::HashMap;
 
 /// Ends of words that are files.
@@ -270,22 +270,12 @@ impl Linter<'_> {
 /// capitals, with `_` for what a variable's name can't hold.
 #[must_use]
 pub fn variable_of(id: &str) -> String {
-    id.chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_uppercase()
-            } else {
-                '_'
-            }
-        })
-        .collect()
+    variable_name(id)
 }
 
 fn named(name: &str) -> String {
     if name.contains(' ') {
-        let mut chars = name.chars();
-        let first = chars.next().map(|c| c.to_ascii_uppercase());
-        first.into_iter().chain(chars).collect()
+        capitalised(name)
     } else {
         format!("The value of `{}`", quote(name))
     }

@@ -85,7 +85,7 @@ fn mismatch(message: String, expected: &str, actual: &str, at: Location) -> Mism
             path: None,
             expected: Value::from(expected),
             actual: Value::from(actual),
-            at: None,
+            ..Assertion::default()
         },
         at,
     }

@@ -221,7 +221,7 @@ impl Hearing<'_> {
                 path: Some(self.expect.method.clone()),
                 expected,
                 actual,
-                at: None,
+                ..Assertion::default()
             },
             at: self.expect.at,
         }))

@@ -7,6 +7,7 @@
 
 use super::clean::Cleaner;
 use super::ladder::{Footing, climb, own_structure};
+use super::misfit::{Misfit, misfit};
 use super::operators::{Compiled, OperandError, holds};
 use super::output::{self, Declared};
 use super::volatile::{idle, settled};
@@ -39,7 +40,7 @@ pub struct Observed<'a> {
 pub struct SnapshotProposal {
     pub name: String,
     pub text: String,
-    /// Paths of its `redact` at which there is nothing.
+    /// Paths and patterns of its `redact` that find nothing.
     pub idle: Vec<String>,
 }
 
@@ -284,15 +285,32 @@ impl<'a> Bench<'a> {
             });
             match verdict {
                 Ok((true, _)) => {}
-                Ok((false, operand)) => {
-                    let expected = self.cleaner.quote_value(&operand);
-                    self.add(target, path, predicate, (operand, expected), actual);
-                }
+                Ok((false, operand)) => match self.misfit_of(predicate, &operand, actual) {
+                    Some(misfit) => self.add_misfit((target, path), predicate, misfit),
+                    None => {
+                        let expected = self.cleaner.quote_value(&operand);
+                        self.add(target, path, predicate, (operand, expected), actual);
+                    }
+                },
                 Err(error) => {
                     self.bad.get_or_insert((error, predicate.at));
                 }
             }
         }
+    }
+
+    /// Where a value breaks a schema of the plan.
+    fn misfit_of(
+        &mut self,
+        predicate: &Predicate,
+        schema: &Value,
+        actual: Option<&Value>,
+    ) -> Option<Misfit> {
+        if predicate.operator != Operator::Schema {
+            return None;
+        }
+        let validator = self.compiled.schema(schema).ok()?;
+        misfit(&validator, schema, actual?)
     }
 
     /// Holds a value against a stored text, and keeps what would have to be
@@ -364,7 +382,7 @@ impl<'a> Bench<'a> {
                 path: path.map(str::to_owned),
                 expected: operand,
                 actual: actual.cloned().unwrap_or(Value::Null),
-                at: None,
+                ..Assertion::default()
             },
             at: predicate.at,
         });
@@ -386,7 +404,7 @@ impl<'a> Bench<'a> {
                 path: None,
                 expected: Value::Bool(true),
                 actual: Value::Bool(false),
-                at: None,
+                ..Assertion::default()
             },
             message: format!(
                 "expected the tool to answer with isError: true, and it answered {instead}{}{}",
@@ -405,7 +423,7 @@ impl<'a> Bench<'a> {
                 path: None,
                 expected: Value::Bool(true),
                 actual: text.clone(),
-                at: None,
+                ..Assertion::default()
             },
             message: format!(
                 "expected an error, and the answer is {}",
@@ -416,25 +434,58 @@ impl<'a> Bench<'a> {
     }
 
     fn add_breach(&mut self, breach: output::Breach) {
-        let place = if breach.pointer.is_empty() {
-            String::new()
-        } else {
-            format!(" at {}", breach.pointer)
+        let (told, pointer, expected, actual) = match breach {
+            output::Breach::At(misfit) => (
+                misfit.told(self.cleaner),
+                misfit.pointer,
+                misfit.expected,
+                misfit.actual,
+            ),
+            output::Breach::Whole { reason, actual } => (
+                format!(": {}", self.cleaner.quote(&reason)),
+                String::new(),
+                Value::String(reason),
+                actual,
+            ),
         };
         self.mismatches.push(Mismatch {
-            message: format!(
-                "the result breaks the tool's own output schema{place}: {}",
-                self.cleaner.quote(&breach.reason)
-            ),
+            message: format!("the result breaks the tool's own output schema{told}"),
             assertion: Assertion {
                 kind: "output_schema".to_owned(),
                 target: Some(AssertionTarget::OutputSchema),
-                path: Some(breach.pointer),
-                expected: Value::String(breach.reason),
-                actual: breach.actual,
-                at: None,
+                path: Some(pointer),
+                expected,
+                actual,
+                ..Assertion::default()
             },
             at: Location::default(),
+        });
+    }
+
+    /// A value that breaks a schema of the plan: not all of both is told, but
+    /// the place.
+    fn add_misfit(
+        &mut self,
+        (target, path): (AssertionTarget, Option<&str>),
+        predicate: &Predicate,
+        misfit: Misfit,
+    ) {
+        self.mismatches.push(Mismatch {
+            message: format!(
+                "{} does not fit the schema{}",
+                subject(target, path),
+                misfit.told(self.cleaner)
+            ),
+            assertion: Assertion {
+                kind: predicate.operator.name().to_owned(),
+                target: Some(target),
+                path: path.map(str::to_owned),
+                pointer: Some(misfit.pointer),
+                expected: misfit.expected,
+                actual: misfit.actual,
+                at: None,
+            },
+            at: predicate.at,
         });
     }
 }

@@ -416,12 +416,12 @@ impl Ended<'_> {
                     "; the actual text is in {shown} of the report: where it is right, `jelly \
                      snapshot accept {name} --plan {}` stores it in {}",
                     shell_word(&plan.display().to_string()),
-                    snapshots::path_of(plan, name).display()
+                    crate::plan::snapshot_path(plan, name).display()
                 ),
                 Err(why) => format!("; the actual text could not be kept: failed to {why}"),
             });
             for path in &proposal.idle {
-                said.push_str(&format!("; `redact` finds nothing at `{path}`"));
+                said.push_str(&format!("; `redact` finds nothing by `{path}`"));
             }
         }
         if let Some(message) = &mut failure.message {
@@ -486,7 +486,7 @@ fn capture(board: &Board, step: &Step, result: &Value) -> Result<(), Box<Mismatc
                         path: Some(capture.raw.clone()),
                         expected: Value::Bool(true),
                         actual: Value::Null,
-                        at: None,
+                        ..Assertion::default()
                     },
                     at: capture.at,
                 }));

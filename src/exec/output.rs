@@ -2,6 +2,7 @@
 //! that keeps what the tool's own output schema promises.
 
 use super::ladder::{json_text, own_structure};
+use super::misfit::{Misfit, misfit};
 use super::plain;
 use crate::plan::Request;
 use crate::text::json_type;
@@ -229,11 +230,11 @@ fn ill_shaped(list: &str, item: &Value, index: usize) -> Option<String> {
 
 /// A breach of the tool's own output schema.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Breach {
-    /// JSON pointer into the structured output.
-    pub pointer: String,
-    pub reason: String,
-    pub actual: Value,
+pub enum Breach {
+    /// At a place of the structured output.
+    At(Misfit),
+    /// Of all of it.
+    Whole { reason: String, actual: Value },
 }
 
 /// Whether a tool's good answer keeps the output schema that its server
@@ -257,18 +258,13 @@ pub fn breach(result: &Value, schema: &Declared, text_will_do: bool) -> Option<B
     let validator = match schema.validator() {
         Ok(validator) => validator,
         Err(error) => {
-            return Some(Breach {
-                pointer: String::new(),
+            return Some(Breach::Whole {
                 reason: format!("the tool's own output schema can't be used: {error}"),
                 actual: schema.schema.clone(),
             });
         }
     };
-    validator.validate(own).err().map(|error| Breach {
-        pointer: error.instance_path().to_string(),
-        reason: error.to_string(),
-        actual: own.clone(),
-    })
+    misfit(validator, &schema.schema, own).map(Breach::At)
 }
 
 fn without_structure(result: &Value, schema: &Declared, text_will_do: bool) -> Option<Breach> {
@@ -286,8 +282,7 @@ fn without_structure(result: &Value, schema: &Declared, text_will_do: bool) -> O
     } else {
         "the tool declares an output schema, and the result has no structured output that fits it"
     };
-    Some(Breach {
-        pointer: String::new(),
+    Some(Breach::Whole {
         reason: reason.to_owned(),
         actual: Value::String(text),
     })
@@ -301,6 +296,13 @@ mod tests {
 
     fn breach(result: &Value, schema: &Declared) -> Option<super::Breach> {
         super::breach(result, schema, false)
+    }
+
+    fn reason(breach: Option<super::Breach>) -> String {
+        match breach {
+            Some(super::Breach::Whole { reason, .. }) => reason,
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
@@ -327,7 +329,7 @@ mod tests {
         let good = json!({"structuredContent": {"n": 1}});
         assert_eq!(breach(&good, &schema), None);
         let bad = json!({"structuredContent": {"n": "one"}});
-        assert_eq!(breach(&bad, &schema).unwrap().pointer, "/n");
+        assert!(matches!(breach(&bad, &schema), Some(super::Breach::At(at)) if at.pointer == "/n"));
         let none = json!({"content": [{"type": "text", "text": "one"}]});
         assert!(breach(&none, &schema).is_some());
         let error = json!({"isError": true, "content": []});
@@ -340,7 +342,7 @@ mod tests {
         let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
         let fits = json!({"content": [{"type": "text", "text": " {\"n\": 1} "}]});
         assert_eq!(super::breach(&fits, &schema, true), None);
-        let reason = super::breach(&fits, &schema, false).unwrap().reason;
+        let reason = reason(super::breach(&fits, &schema, false));
         assert!(reason.contains("no `structuredContent`"), "{reason}");
         let misses = json!({"content": [{"type": "text", "text": "{\"m\": 1}"}]});
         assert!(super::breach(&misses, &schema, true).is_some());
@@ -353,7 +355,7 @@ mod tests {
         for blocks in [["Here it is:", "{\"n\": 1}"], ["{\"n\": \"a", "b\"}"]] {
             let result = json!({"content": blocks.map(block)});
             assert_eq!(super::breach(&result, &schema, true), None);
-            let reason = super::breach(&result, &schema, false).unwrap().reason;
+            let reason = reason(super::breach(&result, &schema, false));
             assert!(reason.contains("its text alone is JSON"), "{reason}");
         }
     }
@@ -394,7 +396,7 @@ mod tests {
         for schema in [json!({"type": 12}), json!({"$ref": "#/$defs/none"})] {
             let schema = Declared::new(schema);
             let good = json!({"structuredContent": {"n": 1}});
-            let reason = breach(&good, &schema).unwrap().reason;
+            let reason = reason(breach(&good, &schema));
             assert!(reason.contains("output schema can't be used"), "{reason}");
             assert_eq!(schema.unjudged(), None);
         }

@@ -5,21 +5,34 @@
 //! person to review.
 
 use super::operators::OperandError;
+use crate::plan::{Plan, snapshot_path};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where the snapshot `name` of a plan lies. The loader lets only letters,
-/// digits, `_` and `-` into a name.
+/// So many entries of a folder are looked at.
+const MAX_ENTRIES: usize = 10_000;
+
+/// The files beside a plan that would be its snapshots, and that none of its
+/// steps names any more.
 #[must_use]
-pub fn path_of(plan: &Path, name: &str) -> PathBuf {
-    let folder = plan.parent().unwrap_or_else(|| Path::new(""));
-    let stem = plan.file_stem().unwrap_or_default();
-    folder
-        .join("snapshots")
-        .join(stem)
-        .join(format!("{name}.snap"))
+pub fn unnamed_snapshots(plan: &Plan) -> Vec<PathBuf> {
+    let named = plan.snapshot_names();
+    let folder = snapshot_path(&plan.source.path, "x");
+    let entries = folder.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let entries = entries.into_iter().flatten().take(MAX_ENTRIES).flatten();
+    let mut unnamed: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "snap"))
+        .filter(|path| {
+            let stem = path.file_stem().and_then(|stem| stem.to_str());
+            stem.is_none_or(|stem| !named.contains(stem))
+        })
+        .collect();
+    unnamed.sort();
+    unnamed
 }
 
 /// The stored text.
@@ -27,8 +40,8 @@ pub fn path_of(plan: &Path, name: &str) -> PathBuf {
 /// # Errors
 /// There is none, or it can't be read.
 pub fn stored(plan: &Path, name: &str) -> Result<String, OperandError> {
-    let path = path_of(plan, name);
-    let read = std::fs::read(&path).and_then(|bytes| {
+    let path = snapshot_path(plan, name);
+    let read = fs::read(&path).and_then(|bytes| {
         String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
     });
     read.map_err(|error| match error.kind() {
@@ -48,7 +61,7 @@ pub fn stored(plan: &Path, name: &str) -> Result<String, OperandError> {
 /// # Errors
 /// It can't be read.
 pub fn digest(path: &Path) -> io::Result<Option<String>> {
-    match std::fs::read(path) {
+    match fs::read(path) {
         Ok(bytes) => {
             let digest = Sha256::digest(&bytes);
             Ok(Some(digest.iter().map(|b| format!("{b:02x}")).collect()))
@@ -79,22 +92,10 @@ pub fn same(stored: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{path_of, same, stored, text_of};
+    use super::{same, stored, text_of};
     use crate::exec::operators::OperandError;
+    use crate::plan::snapshot_path;
     use serde_json::json;
-    use std::path::Path;
-
-    #[test]
-    fn a_snapshot_lies_beside_its_plan() {
-        assert_eq!(
-            path_of(Path::new("plans/smoke.yaml"), "greeting"),
-            Path::new("plans/snapshots/smoke/greeting.snap")
-        );
-        assert_eq!(
-            path_of(Path::new("smoke.yaml"), "a"),
-            Path::new("snapshots/smoke/a.snap")
-        );
-    }
 
     #[test]
     fn the_line_feed_at_the_end_of_a_file_is_no_part_of_the_text() {
@@ -116,7 +117,7 @@ mod tests {
             panic!("there is none");
         };
         assert_eq!(name, "n");
-        assert_eq!(path, path_of(&plan, "n"));
+        assert_eq!(path, snapshot_path(&plan, "n"));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, "hello\n").unwrap();
         assert_eq!(stored(&plan, "n").unwrap(), "hello\n");

@@ -2,9 +2,10 @@
 
 use super::snapshots;
 use crate::plan::{Redaction, Volatile};
-use regex::Regex;
+use regex::{NoExpand, Regex};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::sync::LazyLock;
 
 /// In the order in which they are looked for: a part of a timestamp may look
@@ -56,10 +57,15 @@ pub fn settled(value: &Value, redactions: &[Redaction]) -> String {
         }
     }
     let mut text = snapshots::text_of(&value);
+    for redaction in redactions {
+        if let Redaction::Matching { regex, with, .. } = redaction {
+            text = regex.replace_all(&text, NoExpand(with)).into_owned();
+        }
+    }
     for (kind, form) in FORMS.iter() {
         let wanted = |redaction: &Redaction| match redaction {
             Redaction::Kind(wanted) => wanted == kind,
-            Redaction::At { .. } => false,
+            Redaction::At { .. } | Redaction::Matching { .. } => false,
         };
         if redactions.iter().any(wanted) {
             let with = format!("[{}]", kind.name());
@@ -69,12 +75,19 @@ pub fn settled(value: &Value, redactions: &[Redaction]) -> String {
     text
 }
 
-/// The paths at which there is nothing: most likely slips.
+/// The paths at which there is nothing, and the patterns that match nothing:
+/// most likely slips.
 pub fn idle(value: &Value, redactions: &[Redaction]) -> Vec<String> {
     let inner = json_in(value);
-    let value = inner.as_ref().unwrap_or(value);
+    let text = LazyCell::new(|| {
+        let at = |redaction: &&Redaction| matches!(redaction, Redaction::At { .. });
+        let paths: Vec<Redaction> = redactions.iter().filter(at).cloned().collect();
+        settled(value, &paths)
+    });
+    let parts = inner.as_ref().unwrap_or(value);
     let nothing = |redaction: &Redaction| match redaction {
-        Redaction::At { path, raw, .. } => path.query(value).is_empty().then(|| raw.clone()),
+        Redaction::At { path, raw, .. } => path.query(parts).is_empty().then(|| raw.clone()),
+        Redaction::Matching { regex, raw, .. } => (!regex.is_match(&text)).then(|| raw.clone()),
         Redaction::Kind(_) => None,
     };
     redactions.iter().filter_map(nothing).collect()
@@ -119,6 +132,27 @@ mod tests {
         for value in [&value, &as_text] {
             assert_eq!(idle(value, &[at("$.rows[*].id"), at("$.id")]), ["$.id"]);
         }
+    }
+
+    #[test]
+    fn what_a_pattern_matches_is_replaced_as_it_is_said() {
+        let matching = |pattern: &str| Redaction::Matching {
+            regex: regex::Regex::new(pattern).unwrap(),
+            raw: pattern.to_owned(),
+            with: "$1 [n]".to_owned(),
+        };
+        let text = json!("run 17 of run 18");
+        assert_eq!(
+            settled(&text, &[matching(r"run (\d+)")]),
+            "$1 [n] of $1 [n]"
+        );
+        let structure = json!({"id": "job-7"});
+        assert_eq!(
+            settled(&structure, &[matching("job-[0-9]+")]),
+            "{\n  \"id\": \"$1 [n]\"\n}"
+        );
+        let both = [matching("job-[0-9]+"), matching("task-[0-9]+")];
+        assert_eq!(idle(&structure, &both), ["task-[0-9]+"]);
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl Lane {
             path: Some(first.pointer.clone()),
             expected: Value::from(first.section.clone()),
             actual: Value::Null,
-            at: None,
+            ..Assertion::default()
         });
         Some(failure)
     }

@@ -158,9 +158,11 @@ fn exit_status(exit: &Exit) -> Option<String> {
 }
 
 fn compared(assertion: &Assertion) -> String {
+    let place = assertion.place();
     format!(
-        "expected {} {}, got {}",
+        "expected {}{} {}, got {}",
         assertion.kind,
+        place.map_or(String::new(), |place| format!(" at {place}")),
         one_line(&assertion.expected.to_string(), QUOTE),
         one_line(&assertion.actual.to_string(), QUOTE)
     )

@@ -2,7 +2,11 @@
 
 use crate::repair::{FsFacts, PathKind};
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+
+/// So much of a file is searched, in bytes.
+const MAX_READ: u64 = 16 << 20;
 
 /// The machine's own file system.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,6 +21,10 @@ impl FsFacts for RealFs {
             },
             Ok(_) => PathKind::File,
         }
+    }
+
+    fn mentions(&self, path: &Path, texts: &[&str]) -> bool {
+        mentions(path, texts)
     }
 
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
@@ -51,6 +59,20 @@ impl FsFacts for RealFs {
     }
 }
 
+/// Whether the file holds one of the texts, in its first bytes at least; more
+/// than those are taken to hold anything.
+fn mentions(path: &Path, texts: &[&str]) -> bool {
+    let Ok(file) = std::fs::File::open(path) else {
+        return false;
+    };
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_READ + 1).read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes);
+    read.is_err()
+        || bytes.len() as u64 > MAX_READ
+        || texts.iter().any(|wanted| text.contains(wanted))
+}
+
 #[cfg(unix)]
 fn is_writable(path: &Path) -> bool {
     rustix::fs::access(
@@ -77,6 +99,16 @@ mod tests {
         assert_eq!(RealFs.kind(dir.path()), PathKind::Dir { writable: true });
         assert_eq!(RealFs.kind(&dir.path().join("f")), PathKind::File);
         assert_eq!(RealFs.kind(&dir.path().join("no")), PathKind::Missing);
+    }
+
+    #[test]
+    fn what_a_file_mentions_is_searched_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        std::fs::write(&file, "in /srv/data/a").unwrap();
+        assert!(RealFs.mentions(&file, &["/x", "/srv/data"]));
+        assert!(!RealFs.mentions(&file, &["/srv/other"]));
+        assert!(!RealFs.mentions(&dir.path().join("no"), &["/srv"]));
     }
 
     #[test]

@@ -245,6 +245,9 @@ fn add_redactions(redactions: &[Redaction], print: &mut Print) {
     for redaction in redactions {
         match redaction {
             Redaction::At { raw, with, .. } => print.text("redact").text(raw).text(with),
+            Redaction::Matching { raw, with, .. } => {
+                print.text("redact_pattern").text(raw).text(with)
+            }
             Redaction::Kind(kind) => print.text("redact").text(kind.name()),
         };
     }

@@ -167,6 +167,10 @@ pub struct Assertion {
     /// The JSONPath or JSON pointer that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// The JSON pointer, from there, to the place that breaks a schema; empty
+    /// where that is all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<String>,
     /// What was expected.
     pub expected: Value,
     /// What came.
@@ -177,6 +181,18 @@ pub struct Assertion {
 }
 
 impl Assertion {
+    /// Where the value stands that breaks it, as in `$.a, /b`; absent where
+    /// that is all of what was looked at.
+    #[must_use]
+    pub fn place(&self) -> Option<String> {
+        let places = [&self.path, &self.pointer].into_iter().flatten();
+        let places: Vec<&str> = places
+            .map(String::as_str)
+            .filter(|p| !p.is_empty())
+            .collect();
+        (!places.is_empty()).then(|| places.join(", "))
+    }
+
     /// What was expected and what came are no two values to compare: the
     /// failure's message says it in words.
     #[must_use]

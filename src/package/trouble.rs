@@ -2,6 +2,7 @@
 
 use super::inputs::InputKind;
 use super::types::Format;
+use crate::text::variable_name;
 use std::fmt;
 
 /// Where a value that is given stands, in `package_args` or `env`.
@@ -201,16 +202,7 @@ pub fn is_of_the_system(name: &str) -> bool {
 /// `--api-key` as an environment variable would be called: `API_KEY`.
 #[must_use]
 pub fn env_name(key: &str) -> String {
-    key.trim_start_matches('-')
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_uppercase()
-            } else {
-                '_'
-            }
-        })
-        .collect()
+    variable_name(key.trim_start_matches('-'))
 }
 
 /// What to do with a package that no launcher takes.

@@ -4,6 +4,7 @@
 mod auth;
 mod edit;
 mod features;
+mod literals;
 mod load;
 mod matrix;
 mod package;
@@ -37,4 +38,4 @@ pub use types::{
     ListKind, Location, Operator, Plan, Predicate, Redaction, Request, Segment, Server, Step,
     Transport, Volatile,
 };
-pub use uses::UnknownServer;
+pub use uses::{UnknownServer, snapshot_path};

@@ -334,6 +334,12 @@ pub enum Redaction {
         raw: String,
         with: String,
     },
+    /// Whatever a pattern matches in the text that is compared.
+    Matching {
+        regex: regex::Regex,
+        raw: String,
+        with: String,
+    },
     /// All of a kind, wherever it stands.
     Kind(Volatile),
 }

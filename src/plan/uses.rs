@@ -8,6 +8,7 @@ use crate::text::close_names;
 use crate::text::redact::holds_secret;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// A step whose server the plan does not define.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +19,18 @@ pub struct UnknownServer {
     pub server: String,
     /// Servers of the plan whose names are close, best first.
     pub candidates: Vec<String>,
+}
+
+/// Where the snapshot `name` of a plan lies. The loader lets only letters,
+/// digits, `_` and `-` into a name.
+#[must_use]
+pub fn snapshot_path(plan: &Path, name: &str) -> PathBuf {
+    let folder = plan.parent().unwrap_or_else(|| Path::new(""));
+    let stem = plan.file_stem().unwrap_or_default();
+    folder
+        .join("snapshots")
+        .join(stem)
+        .join(format!("{name}.snap"))
 }
 
 impl Plan {
@@ -284,5 +297,23 @@ impl Expect {
             .chain(&self.duration)
             .chain(&self.stderr)
             .chain(notifications)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snapshot_path;
+    use std::path::Path;
+
+    #[test]
+    fn a_snapshot_lies_beside_its_plan() {
+        assert_eq!(
+            snapshot_path(Path::new("plans/smoke.yaml"), "greeting"),
+            Path::new("plans/snapshots/smoke/greeting.snap")
+        );
+        assert_eq!(
+            snapshot_path(Path::new("smoke.yaml"), "a"),
+            Path::new("snapshots/smoke/a.snap")
+        );
     }
 }

@@ -41,7 +41,7 @@ pub use lock::{Held, LockError, lock_beside};
 pub use lookup::check;
 pub use scratch::{Scratch, clear_scratch};
 pub use shutdown::{How, Shutdown, sweep_orphans};
-pub use spawn::{Capture, CommandSpec, Process, spawn};
+pub use spawn::{Capture, CommandSpec, Process, StdinGauge, spawn};
 pub use stderr::{Mark, StderrHandle};
 pub use supervise::{Role, WorkerEnd, supervise};
 pub use terminal::Terminal;

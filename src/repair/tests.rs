@@ -23,6 +23,8 @@ pub(super) struct FakeFs {
     dirs: BTreeMap<PathBuf, bool>,
     files: BTreeSet<PathBuf>,
     links: BTreeMap<PathBuf, PathBuf>,
+    /// What files say.
+    texts: BTreeMap<PathBuf, String>,
 }
 
 impl FakeFs {
@@ -73,6 +75,11 @@ impl FsFacts for FakeFs {
 
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
         Some(self.follow(path))
+    }
+
+    fn mentions(&self, path: &Path, texts: &[&str]) -> bool {
+        let text = self.texts.get(path);
+        text.is_some_and(|text| texts.iter().any(|wanted| text.contains(wanted)))
     }
 }
 
@@ -314,6 +321,24 @@ fn an_expectation_that_names_the_folder_keeps_it_where_it_is() {
         let found = proposals(&plan, &failure, "missing_directory", &FakeFs::new());
         assert!(found.is_empty(), "{expected}");
     }
+}
+
+#[test]
+fn a_snapshot_that_names_the_folder_keeps_it_where_it_is() {
+    let text = FILES.replace("${name}", "x").replace(
+        "args: { path: \"/srv/data/a.txt\" } }",
+        "args: { path: /x }, expect: { text: { snapshot: seen } } }",
+    );
+    let plan = plan(&text);
+    let failure = says("Error accessing directory /srv/data: ENOENT");
+    let mut fs = FakeFs::new();
+    let mut stored = |text: &str| {
+        let path = PathBuf::from("snapshots/plan/seen.snap");
+        fs.texts.insert(path, text.to_owned());
+        ids(&proposals(&plan, &failure, "missing_directory", &fs))
+    };
+    assert_eq!(stored("in /srv/other"), [RepairId::FilesystemWorkspace]);
+    assert_eq!(stored("in /srv/data/a.txt"), []);
 }
 
 #[test]

@@ -129,6 +129,10 @@ pub trait FsFacts {
     /// The path with every symbolic link resolved, whose last components need
     /// not exist yet; absent where a link leads nowhere or can't be read.
     fn resolve(&self, path: &Path) -> Option<PathBuf>;
+
+    /// Whether the file holds one of the texts; also where it is there and
+    /// can't be read to its end.
+    fn mentions(&self, path: &Path, texts: &[&str]) -> bool;
 }
 
 /// What repairs know besides the plan and the failure.

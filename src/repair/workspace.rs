@@ -7,7 +7,7 @@ use super::paths::{can_be_created, is_inside, names_below, texts};
 use super::prefix::{rewrite, speaks_of};
 use super::types::{Facts, PathKind, Proposal, RepairId};
 use crate::model::{Diagnosis, Failure, PlanIssue};
-use crate::plan::{Answer, DocPath, Plan, PlanEdit, Server};
+use crate::plan::{Answer, DocPath, Plan, PlanEdit, Server, snapshot_path};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -157,7 +157,22 @@ fn is_expected(plan: &Plan, folder: &Path, facts: &Facts<'_>) -> bool {
         let mut answers = server.answers.iter().flat_map(spoken);
         answers.any(|value| speaks_of(value, folder, &server.name, facts))
     });
-    of_steps || of_servers
+    of_steps || of_servers || is_stored(plan, folder, facts)
+}
+
+/// Whether a snapshot names the folder: as it is, or as it is stored, from the
+/// project on.
+fn is_stored(plan: &Plan, folder: &Path, facts: &Facts<'_>) -> bool {
+    let mut texts = vec![folder.display().to_string()];
+    if let Ok(inside) = folder.strip_prefix(facts.project_dir) {
+        texts.push(format!("${{workspace}}/{}", inside.display()));
+    }
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let names = plan.snapshot_names();
+    let mut stored = names
+        .iter()
+        .map(|name| snapshot_path(&plan.source.path, name));
+    stored.any(|path| facts.fs.mentions(&path, &texts))
 }
 
 /// What an answer says, and what it expects to be asked.

@@ -4,7 +4,7 @@
 use super::quote::{cell, code_cell, harmless, table as md_table};
 use super::words::shell_line;
 use crate::model::{Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel, Lint};
-use crate::text::{human_duration, one_line, plural, sanitize};
+use crate::text::{capitalised, human_duration, one_line, plural, sanitize};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use std::fmt::Write as _;
@@ -292,7 +292,7 @@ impl Paint {
                 self.fix(fix, out);
             }
         } else if let Some(message) = &server.message {
-            self.wrapped("  ", "  ", &format!("{}.", capital(message)), out);
+            self.wrapped("  ", "  ", &format!("{}.", capitalised(message)), out);
         }
         if let Some(by_hand) = &server.by_hand {
             self.wrapped(
@@ -362,12 +362,6 @@ fn is_for_pasting(fix: &str) -> bool {
     fix.starts_with("$ ") || fix.starts_with('"')
 }
 
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_ascii_uppercase());
-    first.into_iter().chain(chars).collect()
-}
-
 /// The same as Markdown.
 #[must_use]
 pub fn doctor_md(report: &DoctorReport) -> String {
@@ -422,7 +416,7 @@ pub fn doctor_md(report: &DoctorReport) -> String {
                 let _ = writeln!(page, "- {fix}");
             }
         } else if let Some(message) = &server.message {
-            let _ = write!(page, "\n{}.\n", harmless(&capital(message)));
+            let _ = write!(page, "\n{}.\n", harmless(&capitalised(message)));
         }
         if let Some(by_hand) = &server.by_hand {
             let _ = writeln!(page, "- see what it says: {}", code_cell(by_hand));

@@ -9,7 +9,7 @@ use crate::model::{
     ActionReport, BeforeAfter, HelpSummary, HookReport, IterationReport, RepairReport, RunReport,
     ServerReport, StepReport, StepState, Verdict,
 };
-use crate::text::{human_duration, plural};
+use crate::text::{capitalised, human_duration, plural};
 use failure::output;
 use std::time::Duration;
 
@@ -415,14 +415,6 @@ fn duration(ms: u64) -> String {
 /// Fractions of a millisecond don't matter to a person.
 fn millis(ms: f64) -> String {
     human_duration(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default())
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map(|first| first.to_uppercase().chain(chars).collect())
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -346,6 +346,7 @@ fn mismatch(actual: &str) -> FailureReport {
             kind: "equals".into(),
             target: Some(AssertionTarget::Json),
             path: Some("$.content[0].text".into()),
+            pointer: None,
             expected: json!("hello"),
             actual: json!(actual),
             at: Some("plans/filesystem.yaml:21:15".into()),

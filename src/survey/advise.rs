@@ -1,8 +1,8 @@
 //! What to do about it, in the order in which to do it.
 
-use super::words::{list, sentence};
+use super::words::list;
 use crate::model::{Cluster, ErrorCategory, Health, HealthState, ReportSummary, RetryPlan, Side};
-use crate::text::plural;
+use crate::text::{capitalised, plural};
 
 /// A longer list is not read.
 const MOST: usize = 10;
@@ -18,7 +18,7 @@ pub(super) fn infrastructure_issues(clusters: &[Cluster]) -> Vec<String> {
         .map(|cluster| {
             format!(
                 "{} ({}, {}).",
-                sentence(&cluster.title),
+                capitalised(&cluster.title),
                 cluster.root_cause,
                 plural(cluster.count, "test")
             )
@@ -165,8 +165,8 @@ fn victims(cluster: &Cluster) -> String {
 fn fix(cluster: &Cluster) -> String {
     let mut steps = cluster.advice.fix.iter();
     match steps.find(|step| !step.starts_with("$ ")) {
-        Some(step) if step.ends_with(['.', '!', '?']) => format!(". {}", sentence(step)),
-        Some(step) => format!(". {}.", sentence(step)),
+        Some(step) if step.ends_with(['.', '!', '?']) => format!(". {}", capitalised(step)),
+        Some(step) => format!(". {}.", capitalised(step)),
         None => ".".to_owned(),
     }
 }

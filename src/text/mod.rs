@@ -3,6 +3,7 @@
 //! Pure functions on strings. Must know nothing of failures, plans or servers.
 
 mod jsonc;
+mod modes;
 mod names;
 mod order;
 mod placeholder;
@@ -13,6 +14,7 @@ mod stable;
 mod words;
 
 pub use jsonc::{JsoncError, parse_jsonc, without_mark};
+pub use modes::{HttpPart, address_words, http_parts, http_variables, listening_line};
 pub use names::close_names;
 pub use order::natural_cmp;
 pub use placeholder::is_placeholder;
@@ -20,6 +22,6 @@ pub use quoted::{Lines, Quoted, render_quoted};
 pub use shell::{is_sayable, shell_command, shell_word};
 pub use stable::stable_name;
 pub use words::{
-    human_duration, json_type, lines, one_line, plural, sanitize, strip_ansi, truncate,
-    truncate_middle,
+    capitalised, human_duration, json_type, lines, one_line, plural, sanitize, strip_ansi,
+    truncate, truncate_middle, variable_name,
 };

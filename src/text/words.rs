@@ -62,11 +62,15 @@ pub fn strip_ansi(text: &str) -> Cow<'_, str> {
 }
 
 /// `text` made safe to print: no escape sequences, no control characters but
-/// line feed and tab, so that a server can't steer the reader's terminal.
+/// line feed and tab, no invisible characters that reorder what is shown, so
+/// that a server can't steer the reader's terminal.
 #[must_use]
 pub fn sanitize(text: &str) -> Cow<'_, str> {
+    fn reorders(c: char) -> bool {
+        matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    }
     fn unsafe_char(c: char) -> bool {
-        c.is_control() && c != '\n' && c != '\t'
+        c.is_control() && c != '\n' && c != '\t' || reorders(c)
     }
     let stripped = strip_ansi(text);
     if stripped.contains(unsafe_char) {
@@ -178,6 +182,27 @@ pub fn json_type(value: &Value) -> &'static str {
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     }
+}
+
+/// With a capital letter at its beginning.
+#[must_use]
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map(|first| first.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
+}
+
+/// In capitals, with `_` for what the name of an environment variable can't
+/// hold.
+#[must_use]
+pub fn variable_name(text: &str) -> String {
+    let fitting = |c: char| match c.is_ascii_alphanumeric() {
+        true => c.to_ascii_uppercase(),
+        false => '_',
+    };
+    text.chars().map(fitting).collect()
 }
 
 #[cfg(test)]

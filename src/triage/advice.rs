@@ -2,7 +2,7 @@
 
 use super::rule::AdviceText;
 use super::runner::is_foreign;
-use crate::model::{Advice, Failure, PlanIssue};
+use crate::model::{Advice, AssertionTarget, Failure, PlanIssue, RequestFacts};
 use crate::text::{one_line, shell_command, shell_word};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,6 +24,7 @@ const KNOWN: &[&str] = &[
     "message",
     "path",
     "place",
+    "subject",
     "name",
     "candidates",
     "candidate",
@@ -204,25 +205,23 @@ pub(super) fn values(f: &Failure) -> Values {
     }
     if let Some(request) = &f.request {
         set("method", Some(request.method.clone()));
-        let params = request.params.as_ref();
-        set(
-            "tool",
-            params
-                .and_then(|p| p.get("name"))
-                .and_then(|n| n.as_str())
-                // What is no tool's has a method, at least.
-                .or(Some(request.method.as_str()).filter(|method| *method != "tools/call"))
-                .map(str::to_owned),
-        );
+        set("tool", tool_of(request));
     }
     if let Some(assertion) = &f.assertion {
+        set(
+            "subject",
+            subject(
+                assertion.target,
+                f.request.as_ref().and_then(tool_of).as_deref(),
+            ),
+        );
         set("expected", Some(short(&assertion.expected)));
         set("actual", Some(short(&assertion.actual)));
         set("path", assertion.path.clone());
-        let place = assertion.path.as_deref().filter(|path| !path.is_empty());
+        let place = assertion.place();
         set(
             "place",
-            place.map(|path| format!(" at `{}`", one_line(path, 160))),
+            place.map(|place| format!(" at `{}`", one_line(&place, 160))),
         );
     }
     if let Some(issue) = &f.issue {
@@ -231,6 +230,37 @@ pub(super) fn values(f: &Failure) -> Values {
         }
     }
     values
+}
+
+fn tool_of(request: &RequestFacts) -> Option<String> {
+    let params = request.params.as_ref();
+    let name = params.and_then(|params| params.get("name")?.as_str());
+    // What is no tool's has a method, at least.
+    let method = Some(request.method.as_str()).filter(|method| *method != "tools/call");
+    name.or(method).map(str::to_owned)
+}
+
+/// What an expectation is about.
+fn subject(target: Option<AssertionTarget>, tool: Option<&str>) -> Option<String> {
+    use AssertionTarget as Of;
+    let what = match target {
+        Some(Of::Notification) => "What the server notified",
+        Some(Of::Asked) => "What the server asked",
+        Some(Of::Stderr) => "What the server wrote to stderr",
+        Some(Of::Cancellation) => "What the server did after the request was cancelled",
+        Some(Of::Duration) => return tool.map(|tool| format!("The time that `{tool}` took")),
+        Some(
+            Of::Text
+            | Of::Json
+            | Of::Structured
+            | Of::Error
+            | Of::IsError
+            | Of::OutputSchema
+            | Of::Wire,
+        )
+        | None => return tool.map(|tool| format!("The answer of `{tool}`")),
+    };
+    Some(what.to_owned())
 }
 
 fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {

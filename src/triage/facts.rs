@@ -72,8 +72,11 @@ pub(super) struct Facts<'a> {
     pub(super) shell_script: bool,
     pub(super) numeric_host: bool,
     pub(super) sse_path: bool,
+    pub(super) listens: bool,
+    pub(super) http_mode: bool,
     pub(super) lists: bool,
     pub(super) path_in_arguments: Option<bool>,
+    pub(super) nothing_sent: bool,
     raised_in: OnceCell<Origin>,
     statement: OnceCell<Statement>,
 }
@@ -144,8 +147,11 @@ impl<'a> Facts<'a> {
             shell_script: live::shell_script(&failure.argv),
             numeric_host: live::numeric_host(failure),
             sse_path: live::sse_path(failure),
+            listens: live::listens(failure),
+            http_mode: live::http_mode(failure),
             lists: tool_name(failure).is_some_and(says_list),
             path_in_arguments: live::path_in_arguments(failure),
+            nothing_sent: live::nothing_sent(failure),
             raised_in: OnceCell::new(),
             statement: OnceCell::new(),
         }

@@ -88,6 +88,9 @@ pub(super) fn of_facts(facts: &Facts<'_>, root_cause: &str, evidence: Option<&Ev
             parts.push("expectation", assertion.kind.clone());
             parts.push("target", target(assertion.target));
             parts.push("path", assertion.path.clone().unwrap_or_default());
+            if let Some(pointer) = &assertion.pointer {
+                parts.push("pointer", pointer.clone());
+            }
             parts.push("expected", canonical(&assertion.expected));
             let mut actual = assertion.actual.clone();
             without_stamps(&mut actual);

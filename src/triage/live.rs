@@ -1,7 +1,8 @@
 //! Typed facts of live failures that take some reading: what was raised, by
 //! whose code, and where a request was sent.
 
-use crate::model::Failure;
+use crate::model::{Failure, Outcome};
+use crate::text::{http_parts, http_variables, listening_line};
 use serde_json::Value;
 use std::net::Ipv4Addr;
 
@@ -112,6 +113,29 @@ pub(super) fn sse_path(failure: &Failure) -> bool {
     })
 }
 
+/// Whether a server that is spoken to by pipes says that it listens on a port,
+/// and never answered.
+pub(super) fn listens(failure: &Failure) -> bool {
+    let noise = || failure.stdout_noise.iter().map(String::as_str);
+    failure.outcome == Some(Outcome::Timeout)
+        && failure.url.is_none()
+        && [failure.stderr.as_deref(), failure.stdout.as_deref()]
+            .into_iter()
+            .flatten()
+            .chain(noise())
+            .any(|text| listening_line(text).is_some())
+}
+
+/// Whether its arguments or variables make of it a server of HTTP.
+pub(super) fn http_mode(failure: &Failure) -> bool {
+    let args = failure.argv.get(1..).unwrap_or_default();
+    let env = failure.env_delta.iter();
+    let variables = env.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
+    failure.outcome == Some(Outcome::Timeout)
+        && failure.url.is_none()
+        && (!http_parts(args).is_empty() || !http_variables(variables).is_empty())
+}
+
 /// Whether the test holds for a text of the command, the URL or the call.
 fn any_given(failure: &Failure, test: &dyn Fn(&str) -> bool) -> bool {
     let given = failure
@@ -212,6 +236,21 @@ pub(super) fn path_in_arguments(failure: &Failure) -> Option<bool> {
             text.contains(['/', '\\', '.']) && !text.contains('\n')
         })
     }))
+}
+
+/// Whether a tool was called without any argument.
+pub(super) fn nothing_sent(failure: &Failure) -> bool {
+    let Some(request) = failure.request.as_ref() else {
+        return false;
+    };
+    // Which tool it was has to be known, or nothing of the request is.
+    let params = request.params.as_ref().and_then(Value::as_object);
+    request.method == "tools/call"
+        && params.is_some_and(|params| match params.get("arguments") {
+            None | Some(Value::Null) => params.contains_key("name"),
+            Some(Value::Object(arguments)) => arguments.is_empty(),
+            Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => false,
+        })
 }
 
 #[cfg(test)]
@@ -349,6 +388,24 @@ mod tests {
         assert_eq!(with(json!({"query": "a"})), Some(false));
         assert_eq!(with(json!({})), Some(false));
         assert_eq!(path_in_arguments(&Failure::default()), None);
+    }
+
+    #[test]
+    fn a_call_without_arguments_is_told_from_one_of_which_nothing_is_known() {
+        let with = |params| {
+            nothing_sent(&Failure {
+                request: Some(RequestFacts {
+                    method: "tools/call".into(),
+                    params,
+                }),
+                ..Failure::default()
+            })
+        };
+        assert!(with(Some(json!({"name": "t"}))));
+        assert!(with(Some(json!({"name": "t", "arguments": {}}))));
+        assert!(!with(Some(json!({"name": "t", "arguments": {"a": null}}))));
+        assert!(!with(None));
+        assert!(!with(Some(json!({}))));
     }
 
     #[test]

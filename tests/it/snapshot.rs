@@ -46,7 +46,7 @@ fn what_is_accepted_is_stored_and_holds_in_the_next_run() {
 
     let accepted = snapshot(&project, &["accept"]);
     assert_eq!(accepted.code, Some(0), "{}", accepted.stderr);
-    assert!(accepted.stdout.contains("2 accepted, 0 rejected, 0 left"));
+    assert!(accepted.stdout.contains("2 accepted\n"));
     assert_eq!(project.read("snapshots/plan/greeting.snap"), "Hello Ada\n");
     project.run(&[]).ends(0, "passed");
     let none = snapshot(&project, &["review"]);
@@ -66,7 +66,7 @@ fn a_change_is_shown_word_by_word_where_it_is_short() {
         shown.stdout
     );
     let rejected = snapshot(&project, &["reject", "greeting"]);
-    assert!(rejected.stdout.contains("0 accepted, 1 rejected, 0 left"));
+    assert!(rejected.stdout.contains("1 rejected\n"));
     assert_eq!(project.read("snapshots/plan/greeting.snap"), "Hello Ada\n");
 }
 
@@ -180,7 +180,7 @@ fn what_was_edited_since_the_run_is_not_overwritten() {
         "{}",
         refused.stderr
     );
-    assert!(refused.stdout.contains("1 accepted, 0 rejected, 1 left"));
+    assert!(refused.stdout.contains("1 accepted, 1 left"));
     assert_eq!(project.read("snapshots/plan/greeting.snap"), "by hand\n");
     assert_ne!(project.run(&[]).code, Some(0));
     let accepted = snapshot(&project, &["accept"]);
@@ -433,24 +433,16 @@ fn a_review_at_a_terminal_does_what_is_typed() {
         &[(question, "what"), (question, "q")],
         &["snapshot", "review"],
     );
-    assert!(
-        quit.stdout.contains("0 accepted, 0 rejected, 2 left"),
-        "{}",
-        quit.stdout
-    );
+    assert!(quit.stdout.contains("2 left"), "{}", quit.stdout);
     let some = project.at_a_terminal(&[(question, "s"), (question, "a")], &["snapshot", "review"]);
     assert!(
-        some.stdout.contains("1 accepted, 0 rejected, 1 left"),
+        some.stdout.contains("1 accepted, 1 left"),
         "{}",
         some.stdout
     );
     assert!(project.exists("snapshots/plan/sum.snap"));
     let last = project.at_a_terminal(&[(question, "r")], &["snapshot", "review"]);
-    assert!(
-        last.stdout.contains("0 accepted, 1 rejected, 0 left"),
-        "{}",
-        last.stdout
-    );
+    assert!(last.stdout.contains("1 rejected\n"), "{}", last.stdout);
     assert!(!project.exists("snapshots/plan/greeting.snap"));
 }
 
@@ -474,7 +466,7 @@ fn a_redaction_that_finds_nothing_is_told_where_the_answer_is_not_as_stored() {
     let run = project.run(&[]);
     let message = run.last().failure("sum")["message"].to_string();
     assert!(
-        message.contains("`redact` finds nothing at `$.sun`"),
+        message.contains("`redact` finds nothing by `$.sun`"),
         "{message}"
     );
 }

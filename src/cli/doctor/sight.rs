@@ -76,6 +76,7 @@ mod tests {
             redactor: &redactor,
             home: None,
             sight: &Machine { path: "" },
+            proven: None,
         };
         let engine = Engine::builtin();
         for rule in engine.rules() {

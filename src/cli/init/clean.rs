@@ -1,24 +1,41 @@
 //! What a server lists, without the secrets that it was given.
 
 use crate::model::Inventory;
+use crate::text::one_line;
 use crate::text::redact::Redactor;
 use serde_json::Value;
 
-/// The lists as a plan may be made of them. What is called by a secret is left
-/// out; a value that holds one is none, since what stands in its place means
-/// nothing to the server.
-pub fn without_secrets(mut inventory: Inventory, redactor: &Redactor) -> Inventory {
+/// The lists as a plan may be made of them, and what is left out, in
+/// words. What is called by a secret is left out; a value that holds one is
+/// none, since what stands in its place means nothing to the server.
+pub fn without_secrets(mut inventory: Inventory, redactor: &Redactor) -> (Inventory, Vec<String>) {
     redactor.redact_json(&mut inventory.server_info);
-    for (items, name) in [
-        (&mut inventory.tools, "name"),
-        (&mut inventory.resources, "uri"),
-        (&mut inventory.resource_templates, "uriTemplate"),
-        (&mut inventory.prompts, "name"),
+    let mut left_out = Vec::new();
+    for (items, what, name) in [
+        (&mut inventory.tools, "tool", "name"),
+        (&mut inventory.resources, "resource", "uri"),
+        (
+            &mut inventory.resource_templates,
+            "resource template",
+            "uriTemplate",
+        ),
+        (&mut inventory.prompts, "prompt", "name"),
     ] {
-        let items = items.iter_mut();
-        items.for_each(|items| items.retain_mut(|item| clean(item, name, redactor)));
+        for items in items.iter_mut() {
+            items.retain_mut(|item| {
+                let stays = clean(item, name, redactor);
+                if !stays {
+                    let shown = item.get(name).and_then(Value::as_str).unwrap_or_default();
+                    let shown = one_line(&redactor.redact(shown), 120);
+                    left_out.push(format!(
+                        "the {what} `{shown}` is left out: a secret stands in its name"
+                    ));
+                }
+                stays
+            });
+        }
     }
-    inventory
+    (inventory, left_out)
 }
 
 /// Whether the item can stay.
@@ -80,8 +97,15 @@ mod tests {
             ]),
             ..Inventory::default()
         };
-        let clean = without_secrets(inventory, &redactor);
+        let (clean, left_out) = without_secrets(inventory, &redactor);
         assert!(!format!("{clean:?}").contains("s3cret"), "{clean:?}");
+        assert_eq!(
+            left_out,
+            [
+                "the tool `[secret KEY]` is left out: a secret stands in its name",
+                "the resource `x://[secret KEY]` is left out: a secret stands in its name",
+            ]
+        );
         let tools = clean.tools.unwrap();
         assert_eq!(tools.len(), 1);
         assert_eq!(

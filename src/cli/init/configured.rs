@@ -4,7 +4,7 @@ use super::super::doctor::{ask as inputs, find};
 use super::super::run::complain;
 use super::super::settings::World;
 use super::origin::{Origin, Words, ask_left, canonical, check_name, name_in};
-use super::slips::{is_server_json, refuse_strangers};
+use super::slips::{is_server_json, told};
 use super::{Refusal, Shared};
 use crate::doctor::{Config, Entry, Piece, Reached, Surroundings, pieces, variable_of};
 use crate::text::{close_names, is_placeholder, sanitize, shell_word};
@@ -158,9 +158,9 @@ async fn filled(
     };
     let variables = names(&bare);
     known.extend(variables.keys().cloned());
-    refuse_strangers(shared, &known)?;
+    let given = told(shared, &known)?;
     let is_input = |name: &String| config.inputs.iter().any(|input| &input.id == name);
-    for (name, value) in shared.args.args.iter().filter(|(name, _)| is_input(name)) {
+    for (name, value) in given.iter().filter(|(name, _)| is_input(name)) {
         world.env.insert(variable_of(name), value.clone());
     }
     let answers = inputs::answers(
@@ -177,10 +177,9 @@ async fn filled(
     };
     let missing = names(&around);
     let mut env = world.env.clone();
-    let told = shared.args.args.iter();
-    env.extend(
-        told.filter_map(|(name, value)| Some((variables.get(name)?.clone(), value.clone()))),
-    );
+    let of_variables =
+        |(name, value): &(String, String)| Some((variables.get(name)?.clone(), value.clone()));
+    env.extend(given.iter().filter_map(of_variables));
     env.extend(
         answers
             .iter()

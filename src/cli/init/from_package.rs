@@ -4,7 +4,8 @@
 use super::super::ask::{Question, ask, may_ask};
 use super::super::run::complain;
 use super::origin::{Origin, spot};
-use super::slips::refuse_strangers;
+use super::remote::{Blanks, names_in};
+use super::slips::told;
 use super::way::{self, Way};
 use super::{Refusal, Shared, remote};
 use crate::doctor::Reached;
@@ -62,7 +63,10 @@ async fn of_package(
     server: &str,
     package: &Package,
 ) -> Result<Vec<Origin>, Refusal> {
-    let (values, mut written, told) = values(shared, package).await?;
+    let mut known = names_in(&package.transport.headers);
+    known.extend(package.inputs().into_iter().map(|input| input.key));
+    let given = told(shared, &known)?;
+    let (values, mut written, told) = values(shared, package, &given).await?;
     let launch = match resolve(package, &values) {
         Ok(resolved) => {
             for warning in &resolved.warnings {
@@ -83,15 +87,35 @@ async fn of_package(
         cwd: None,
         env_file: None,
     };
+    let mut blanks = Blanks::new(shared, given);
     if let Some(url) = &launch.url {
         written.insert("url".to_owned(), Value::from(Template::literal(url).raw));
+        let headers = blanks.headers(&package.transport.headers).await?;
+        blanks.refuse_missing()?;
+        let headers = headers.into_iter();
+        let headers: Map<String, Value> = headers
+            .map(|(name, spot)| (name, Value::from(spot.text)))
+            .collect();
+        if !headers.is_empty() {
+            written.insert("headers".to_owned(), Value::Object(headers));
+        }
+    } else if !shared.args.header.is_empty() {
+        return Err(Refusal::Invalid(
+            "error: --header does not fit the server that is named\nhelp: its package is started, \
+             and talked to by pipes"
+                .to_owned(),
+        ));
     }
     let name = server_name(server).or_else(|| server_name(&package.identifier));
     written.shift_insert(0, "package".to_owned(), package.to_plan());
     let mut secrets = launch.secrets;
     secrets.extend(told);
     Ok(vec![Origin::launched(
-        shared, name, reached, secrets, written,
+        shared,
+        name,
+        reached,
+        (secrets, blanks.env),
+        written,
     )])
 }
 
@@ -101,6 +125,7 @@ async fn of_package(
 async fn values(
     shared: &Shared<'_>,
     package: &Package,
+    given: &[(String, String)],
 ) -> Result<(Values, Map<String, Value>, Vec<(String, String)>), Refusal> {
     let (mut package_args, mut env) = (Map::new(), Map::new());
     let mut secrets = Secrets::of(package);
@@ -109,12 +134,8 @@ async fn values(
         ..Values::default()
     };
     let inputs = package.inputs();
-    let known: BTreeSet<String> = inputs.iter().map(|input| input.key.clone()).collect();
-    refuse_strangers(shared, &known)?;
     for asked in inputs {
-        let told: Vec<Given> = shared
-            .args
-            .args
+        let told: Vec<Given> = given
             .iter()
             .filter(|(name, _)| *name == asked.key)
             .map(|(_, value)| Given::Text(value.clone()))

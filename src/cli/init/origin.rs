@@ -4,7 +4,7 @@
 use super::super::ask::{Question, ask, may_ask};
 use super::configured::of_config;
 use super::from_package;
-use super::slips::{is_config, is_json, no_command, no_url, refuse_misplaced, refuse_strangers};
+use super::slips::{is_config, is_json, no_command, no_url, refuse_misplaced, told};
 use super::{Refusal, Shared};
 use crate::doctor::{Client, Config, Entry, Reached, Spot, package_name, variable_of};
 use crate::init::server_name;
@@ -98,7 +98,7 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
             ));
         }
     };
-    refuse_strangers(shared, &BTreeSet::new())?;
+    told(shared, &BTreeSet::new())?;
     let name = match &reached {
         Reached::Command { command, args, .. } => {
             let args: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
@@ -185,14 +185,14 @@ impl Origin {
         shared: &Shared<'_>,
         name: Option<String>,
         reached: Reached,
-        secrets: Vec<(String, String)>,
+        (secrets, env): (Vec<(String, String)>, BTreeMap<String, String>),
         package: Map<String, Value>,
     ) -> Self {
         Self {
             secrets,
             package: Some(package),
             words: Words::Literal,
-            ..Self::typed(shared, name, reached, shared.world.env.clone())
+            ..Self::typed(shared, name, reached, env)
         }
     }
 }

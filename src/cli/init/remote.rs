@@ -3,11 +3,11 @@
 
 use super::super::ask::{Question, ask, may_ask};
 use super::origin::{Origin, spot};
-use super::slips::refuse_strangers;
+use super::slips::told;
 use super::{Refusal, Shared};
-use crate::doctor::{Reached, variable_of};
+use crate::doctor::{Reached, Spot, variable_of};
 use crate::init::server_name;
-use crate::package::{Input, Remote, ServerJson, Variable, is_of_the_system};
+use crate::package::{EnvironmentVariable, Input, Remote, ServerJson, Variable, is_of_the_system};
 use crate::plan::Template;
 use crate::text::redact::looks_secret;
 use crate::text::sanitize;
@@ -20,45 +20,12 @@ pub async fn of_remote(
     server: &ServerJson,
     remote: &Remote,
 ) -> Result<Vec<Origin>, Refusal> {
-    let open = |input: &Input| input.value.is_none();
-    let known: BTreeSet<String> = remote
-        .variables
-        .iter()
-        .chain(remote.headers.iter().flat_map(|header| &header.variables))
-        .filter(|(_, input)| open(input))
-        .map(|(name, _)| name.clone())
-        .chain(
-            remote
-                .headers
-                .iter()
-                .filter(|header| open(&header.input))
-                .map(|h| h.name.clone()),
-        )
-        .collect();
-    refuse_strangers(shared, &known)?;
-    let mut blanks = Blanks {
-        shared,
-        env: shared.world.env.clone(),
-        missing: BTreeMap::new(),
-    };
+    let mut known = names_in(&remote.headers);
+    known.extend(open(&remote.variables));
+    let mut blanks = Blanks::new(shared, told(shared, &known)?);
     let url = blanks.filled(&remote.url, &remote.variables).await;
-    let mut headers = super::origin::headers(shared)?;
-    for header in &remote.headers {
-        let given = headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case(&header.name));
-        if given {
-            continue;
-        }
-        let value = match &header.input.value {
-            Some(value) => Some(blanks.filled(value, &header.variables).await),
-            None => blanks.value(&header.name, &header.input).await,
-        };
-        headers.extend(value.map(|value| (header.name.clone(), spot(&value))));
-    }
-    if !blanks.missing.is_empty() {
-        return Err(blanks.refused());
-    }
+    let headers = blanks.headers(&remote.headers).await?;
+    blanks.refuse_missing()?;
     let reached = Reached::Url {
         url: spot(&url),
         headers,
@@ -71,16 +38,63 @@ pub async fn of_remote(
     )])
 }
 
-/// What a remote leaves open.
-struct Blanks<'a> {
+/// The names by which the parts of headers are asked for.
+pub fn names_in(headers: &[EnvironmentVariable]) -> BTreeSet<String> {
+    let whole = headers.iter().filter(|header| header.input.value.is_none());
+    let whole = whole.map(|header| header.name.clone());
+    whole
+        .chain(headers.iter().flat_map(|header| open(&header.variables)))
+        .collect()
+}
+
+fn open(variables: &IndexMap<String, Variable>) -> impl Iterator<Item = String> + '_ {
+    let open = variables.iter().filter(|(_, input)| input.value.is_none());
+    open.map(|(name, _)| name.clone())
+}
+
+/// What a remote, or the transport of a package, leaves open.
+pub struct Blanks<'a> {
     shared: &'a Shared<'a>,
+    /// By the names under which they are asked for.
+    told: Vec<(String, String)>,
     /// With the values that were asked for or told.
-    env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, String>,
     /// What people know of those that have no value.
     missing: BTreeMap<String, String>,
 }
 
-impl Blanks<'_> {
+impl<'a> Blanks<'a> {
+    pub fn new(shared: &'a Shared<'a>, told: Vec<(String, String)>) -> Self {
+        Self {
+            shared,
+            told,
+            env: shared.world.env.clone(),
+            missing: BTreeMap::new(),
+        }
+    }
+
+    /// Those that were typed, and those that are declared besides.
+    pub async fn headers(
+        &mut self,
+        declared: &[EnvironmentVariable],
+    ) -> Result<Vec<(String, Spot)>, Refusal> {
+        let mut headers = super::origin::headers(self.shared)?;
+        for header in declared {
+            let given = headers
+                .iter()
+                .any(|(name, _)| name.eq_ignore_ascii_case(&header.name));
+            if given {
+                continue;
+            }
+            let value = match &header.input.value {
+                Some(value) => Some(self.filled(value, &header.variables).await),
+                None => self.value(&header.name, &header.input).await,
+            };
+            headers.extend(value.map(|value| (header.name.clone(), spot(&value))));
+        }
+        Ok(headers)
+    }
+
     /// A text in the words of plans; `{name}` stands for a variable.
     async fn filled(&mut self, text: &str, variables: &IndexMap<String, Variable>) -> String {
         let mut written = String::new();
@@ -112,12 +126,7 @@ impl Blanks<'_> {
     async fn value(&mut self, name: &str, input: &Input) -> Option<String> {
         let variable = variable_of(name);
         let secret = input.is_secret || looks_secret(name);
-        let told = self
-            .shared
-            .args
-            .args
-            .iter()
-            .find(|(given, _)| given == name);
+        let told = self.told.iter().find(|(given, _)| given == name);
         // What every shell sets is meant for nobody, least of all for another
         // machine.
         let is_there = !is_of_the_system(&variable)
@@ -162,7 +171,11 @@ impl Blanks<'_> {
         None
     }
 
-    fn refused(&self) -> Refusal {
+    /// All that has no value.
+    pub fn refuse_missing(&self) -> Result<(), Refusal> {
+        if self.missing.is_empty() {
+            return Ok(());
+        }
         let mut text = String::new();
         for (name, about) in &self.missing {
             let about = match about.as_str() {
@@ -182,6 +195,6 @@ impl Blanks<'_> {
             })
             .collect();
         text.push_str(&format!("help: give {}", ways.join("; ")));
-        Refusal::Invalid(sanitize(&text).into_owned())
+        Err(Refusal::Invalid(sanitize(&text).into_owned()))
     }
 }

@@ -85,16 +85,39 @@ pub fn refuse_misplaced(args: &InitArgs) -> Result<(), Refusal> {
     }
 }
 
-/// Values were given that nothing asks for: most likely slips.
-pub fn refuse_strangers(shared: &Shared<'_>, known: &BTreeSet<String>) -> Result<(), Refusal> {
-    let Some((name, _)) = shared
-        .args
-        .args
-        .iter()
-        .find(|(name, _)| !known.contains(name))
-    else {
-        return Ok(());
+/// The values that were given, by the names under which they are asked for.
+/// One that nothing asks for is most likely a slip.
+pub fn told(
+    shared: &Shared<'_>,
+    known: &BTreeSet<String>,
+) -> Result<Vec<(String, String)>, Refusal> {
+    let given = shared.args.args.iter();
+    given
+        .map(|(name, value)| match meant(name, known) {
+            Some(known) => Ok((known.to_owned(), value.clone())),
+            None => Err(stranger(name, known)),
+        })
+        .collect()
+}
+
+/// The name that is meant: as it is, or but for the dashes of a flag and the
+/// way in which its words are joined.
+fn meant<'k>(name: &str, known: &'k BTreeSet<String>) -> Option<&'k str> {
+    if let Some(known) = known.get(name) {
+        return Some(known);
+    }
+    let bare = |name: &str| {
+        let name = name.trim_start_matches('-').to_ascii_lowercase();
+        name.replace('_', "-")
     };
+    let mut alike = known.iter().filter(|known| bare(known) == bare(name));
+    alike
+        .next()
+        .filter(|_| alike.next().is_none())
+        .map(String::as_str)
+}
+
+fn stranger(name: &str, known: &BTreeSet<String>) -> Refusal {
     let close = close_names(name, known.iter().map(String::as_str));
     let help = match (close.first(), known.is_empty()) {
         (Some(close), _) => format!("did you mean `{close}`?"),
@@ -104,7 +127,30 @@ pub fn refuse_strangers(shared: &Shared<'_>, known: &BTreeSet<String>) -> Result
             format!("there are: {}", known.join(", "))
         }
     };
-    Err(Refusal::Invalid(format!(
+    Refusal::Invalid(format!(
         "error: --arg {name}: nothing has this name\nhelp: {help}"
-    )))
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::meant;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_name_is_known_however_its_words_are_joined() {
+        let known = ["--local-timezone", "API_KEY", "a-b", "a_b"];
+        let known: BTreeSet<String> = known.map(str::to_owned).into();
+        for (name, wanted) in [
+            ("local-timezone", Some("--local-timezone")),
+            ("local_timezone", Some("--local-timezone")),
+            ("--local-timezone", Some("--local-timezone")),
+            ("api-key", Some("API_KEY")),
+            ("a-b", Some("a-b")),
+            ("A-B", None),
+            ("timezone", None),
+        ] {
+            assert_eq!(meant(name, &known), wanted, "{name}");
+        }
+    }
 }

@@ -1,11 +1,12 @@
 //! The server at work: listed, and its plan run until it passes.
 
-use super::super::plan_run::secrets;
+use super::super::plan_run::secrets_from;
 use super::super::stage::unless_interrupted;
 use super::clean::without_secrets;
 use super::keep::Place;
 use super::origin::{Origin, written_time};
 use super::unwell::unwell;
+use super::written::MIN_WITHIN;
 use super::{Refusal, Shared};
 use crate::doctor::Reached;
 use crate::exec::{
@@ -62,6 +63,8 @@ pub struct Trial<'a> {
 /// What the server has, and what it was given.
 pub struct Stock {
     pub inventory: Inventory,
+    /// What the plan has nothing of, for the sake of a secret, in sentences.
+    pub left_out: Vec<String>,
     pub folder: Option<GivenFolder>,
 }
 
@@ -119,8 +122,10 @@ impl<'a> Trial<'a> {
         if examined.vitals.is_none() {
             return Err(unwell(self.shared, &self.env, origin, examined, &exec));
         }
+        let (inventory, left_out) = without_secrets(inventory, &exec.redactor);
         Ok(Stock {
-            inventory: without_secrets(inventory, &exec.redactor),
+            inventory,
+            left_out,
             folder: given_folder(&reach).or_else(|| self.project_folder(origin)),
         })
     }
@@ -260,7 +265,7 @@ impl<'a> Trial<'a> {
     }
 
     fn settings(&self, plan: &Plan) -> ExecSettings {
-        let redactor = secrets(plan, &self.env);
+        let redactor = secrets_from(plan, &self.env, MIN_WITHIN);
         ExecSettings {
             project_dir: self.project.clone(),
             jelly: self.shared.world.jelly.clone(),

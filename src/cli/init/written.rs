@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// The shortest secret that is looked for within other texts, in bytes.
-const MIN_WITHIN: usize = 4;
+/// The shortest secret that is looked for within other texts, in bytes: a
+/// shorter one stands in words that are nobody's secret.
+pub const MIN_WITHIN: usize = 4;
 
 /// A server as plans write it.
 pub struct Server {
@@ -341,7 +342,6 @@ impl Writer<'_> {
             let first = self
                 .secrets
                 .iter()
-                // A short one stands in words that are nobody's secret.
                 .filter(|(value, _)| value.len() >= MIN_WITHIN)
                 .filter_map(|(value, name)| Some((rest.find(value.as_str())?, value, name)))
                 .min_by_key(|(at, value, _)| (*at, usize::MAX - value.len()));

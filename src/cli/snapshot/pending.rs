@@ -1,8 +1,8 @@
 //! Proposals that a run has left in its report.
 
-use crate::exec::{is_snapshot, snapshot_digest, snapshot_path};
+use crate::exec::{is_snapshot, snapshot_digest, unnamed_snapshots};
 use crate::model::RunReport;
-use crate::plan::{PlanSource, load};
+use crate::plan::{PlanSource, load, snapshot_path};
 use crate::text::close_names;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
@@ -22,11 +22,15 @@ pub struct Pending {
     pub plan: PathBuf,
     /// As it would be stored.
     pub text: String,
+    /// What other variants of a matrix answered instead; then nothing can be
+    /// stored for all of them.
+    pub others: Vec<String>,
     pub stored: Option<String>,
     pub stored_at: PathBuf,
     /// More than one where several variants of a matrix say the same.
     proposed_at: Vec<PathBuf>,
-    /// Why it may not be stored: somebody edited what is stored since the run.
+    /// Why it may not be stored: somebody edited what is stored since the run,
+    /// or the variants don't agree.
     stale: Option<String>,
 }
 
@@ -106,8 +110,21 @@ fn readable(_: &File) -> std::io::Result<()> {
     Ok(())
 }
 
+/// What a report leaves to be reviewed.
+#[derive(Debug, Default)]
+pub struct Review {
+    /// The proposals that are meant.
+    pub pending: Vec<Pending>,
+    /// How many there are besides.
+    pub unnamed: usize,
+    /// Which can't be had, and why.
+    pub refusals: Vec<String>,
+    /// What is stored, and no step names.
+    pub orphans: Vec<PathBuf>,
+}
+
 /// The proposals of a run that bear these names, or all, of one of its plans or
-/// of all; and which can't be had, and why.
+/// of all.
 ///
 /// # Errors
 /// The report has no such plan, or no proposal of a name.
@@ -116,7 +133,7 @@ pub fn find(
     reports: &[RunReport],
     names: &[String],
     plan: Option<&Path>,
-) -> Result<(Vec<Pending>, Vec<String>), String> {
+) -> Result<Review, String> {
     let wanted = |path: &Path| plan.is_none_or(|plan| is_plan(path, plan));
     if let Some(plan) = plan
         && !reports
@@ -132,6 +149,7 @@ pub fn find(
         ));
     }
     let (mut pending, mut refusals) = (Vec::new(), Vec::new());
+    let mut orphans = BTreeSet::new();
     for report in reports {
         if !wanted(Path::new(&report.plan.path)) {
             continue;
@@ -140,10 +158,12 @@ pub fn find(
         let own = report.report_dir.as_deref().map(Path::new);
         let own = own.and_then(Path::file_name).filter(|_| reports.len() > 1);
         let own = own.map_or_else(|| folder.to_owned(), |name| folder.join(name));
-        match of_plan(Path::new(&report.plan.path), &own.join("snapshots")) {
+        let path = Path::new(&report.plan.path);
+        match of_plan(path, &own.join("snapshots")) {
             Ok(found) => pending.extend(found),
             Err(why) => refusals.push(why),
         }
+        orphans.extend(orphans_of(path));
     }
     let all: BTreeSet<String> = pending.iter().map(|one| one.name.clone()).collect();
     if let Some(unknown) = names.iter().find(|name| !all.contains(*name)) {
@@ -157,8 +177,22 @@ pub fn find(
             .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
         return Err(format!("no snapshot `{unknown}` waits for a review{hint}"));
     }
+    let mut pending = together(pending);
+    let all = pending.len();
     pending.retain(|one| names.is_empty() || names.contains(&one.name));
-    Ok((together(pending, &mut refusals), refusals))
+    Ok(Review {
+        unnamed: all - pending.len(),
+        pending,
+        refusals,
+        orphans: orphans.into_iter().collect(),
+    })
+}
+
+/// The stored texts of a plan that none of its steps names. A plan that can't
+/// be read is told elsewhere.
+fn orphans_of(plan: &Path) -> Vec<PathBuf> {
+    let loaded = PlanSource::read(plan).ok().and_then(|s| load(s).ok());
+    loaded.map_or_else(Vec::new, |plan| unnamed_snapshots(&plan))
 }
 
 /// Whether a plan is called so: by its path, or by its file's name without the
@@ -173,39 +207,38 @@ fn is_plan(path: &Path, called: &Path) -> bool {
 
 /// One for each file in which something would be stored. The variants of a
 /// matrix share their plan's, and where they don't agree, none of them is
-/// right for all.
-fn together(pending: Vec<Pending>, refusals: &mut Vec<String>) -> Vec<Pending> {
+/// right for all: it can be looked at and rejected.
+fn together(pending: Vec<Pending>) -> Vec<Pending> {
     let mut by_file: IndexMap<PathBuf, Vec<Pending>> = IndexMap::new();
     for one in pending {
         by_file.entry(one.stored_at.clone()).or_default().push(one);
     }
-    let mut agreed = Vec::new();
-    for (_, mut all) in by_file {
-        let Some(mut first) = all.pop() else { continue };
-        if all.iter().all(|other| other.text == first.text) {
-            first.stale = first
-                .stale
-                .or_else(|| all.iter().find_map(|other| other.stale.clone()));
-            first
-                .proposed_at
-                .extend(all.into_iter().flat_map(|o| o.proposed_at));
-            agreed.push(first);
-            continue;
+    let merged = by_file.into_values().filter_map(|all| {
+        let mut all = all.into_iter();
+        let mut first = all.next()?;
+        for other in all {
+            first.stale = first.stale.or(other.stale);
+            first.proposed_at.extend(other.proposed_at);
+            if other.text != first.text && !first.others.contains(&other.text) {
+                first.others.push(other.text);
+            }
         }
-        all.push(first);
-        let files: Vec<String> = all
-            .iter()
-            .flat_map(|one| &one.proposed_at)
-            .map(|file| file.display().to_string())
-            .collect();
-        refusals.push(format!(
-            "the answers for the snapshot `{}` differ, so that none can be stored for all: {}; \
-             leave out what differs by `redact`, or reject them by removing the files",
-            all.first().map_or("", |one| one.name.as_str()),
-            files.join(", ")
-        ));
-    }
-    agreed
+        if !first.others.is_empty() {
+            let files: Vec<String> = first
+                .proposed_at
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect();
+            first.stale = Some(format!(
+                "the answers for the snapshot `{}` differ, so that none can be stored for all: \
+                 {}; leave out what differs by `redact`, or reject them",
+                first.name,
+                files.join(", ")
+            ));
+        }
+        Some(first)
+    });
+    merged.collect()
 }
 
 fn of_plan(plan: &Path, folder: &Path) -> Result<Vec<Pending>, String> {
@@ -248,6 +281,7 @@ fn of_plan(plan: &Path, folder: &Path) -> Result<Vec<Pending>, String> {
             name,
             plan: plan.to_owned(),
             text,
+            others: Vec::new(),
             stored,
             stale: stale(&proposed_at, &stored_at),
             stored_at,

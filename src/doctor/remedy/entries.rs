@@ -47,18 +47,42 @@ impl<'a> Started<'a> {
     /// `"env": {…}`, with these values besides.
     pub(super) fn env_with(&self, more: &[(String, String)]) -> String {
         let is_new = |name: &String| !more.iter().any(|(other, _)| other == name);
-        let members: Vec<String> = self
+        let kept = self
             .env
             .iter()
             .filter(|(name, _)| is_new(name))
-            .map(|(name, spot)| match holds_secret(name, &spot.text) {
-                true => (name, AS_IT_IS.to_owned()),
-                false => (name, self.shown(&spot.text)),
-            })
-            .chain(more.iter().map(|(name, value)| (name, value.clone())))
-            .map(|(name, value)| format!("{}: {}", quoted(name), quoted(&value)))
-            .collect();
-        format!("\"env\": {{ {} }}", members.join(", "))
+            .map(|(name, spot)| (name.clone(), self.value(name, &spot.text)));
+        env_of(kept.chain(more.iter().cloned()))
+    }
+
+    /// `"env": {…}`, with these variables naming stdio, or left out.
+    pub(super) fn env_in_stdio(&self, variables: &[(&str, bool)]) -> String {
+        env_of(self.env.iter().filter_map(|(name, spot)| {
+            let found = variables.iter().find(|(other, _)| other == name);
+            match found {
+                Some((_, false)) => None,
+                Some((_, true)) => Some((name.clone(), "stdio".to_owned())),
+                None => Some((name.clone(), self.value(name, &spot.text))),
+            }
+        }))
+    }
+
+    fn value(&self, name: &str, text: &str) -> String {
+        if holds_secret(name, text) {
+            AS_IT_IS.to_owned()
+        } else {
+            self.shown(text)
+        }
+    }
+}
+
+fn env_of(variables: impl Iterator<Item = (String, String)>) -> String {
+    let members: Vec<String> = variables
+        .map(|(name, value)| format!("{}: {}", quoted(&name), quoted(&value)))
+        .collect();
+    match members.is_empty() {
+        true => "\"env\": {}".to_owned(),
+        false => format!("\"env\": {{ {} }}", members.join(", ")),
     }
 }
 

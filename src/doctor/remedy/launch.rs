@@ -1,25 +1,33 @@
 //! What mends a server that is started by the wrong program or with the wrong
 //! versions, or that speaks at the wrong place.
 
-use super::entries::{args, command, command_and_args};
+use super::entries::{args, command, command_and_args, quoted};
 use super::prescribe::{Doctor, Remedy, found};
 use crate::doctor::launcher::{name_of, runtime};
 use crate::model::Outcome;
 use crate::text::shell_word as word;
+use crate::text::{HttpPart, address_words, http_parts, http_variables, listening_line};
+use std::ops::Range;
 
 /// The port that a text is about: never the minutes of a time.
 fn port_in(text: &str) -> Option<String> {
     found(
         &[
+            r"(?i)\bport:? ?(?P<it>\d{2,5})\b[^\n]{0,30}\b(?:in use|taken|allocated|occupied)",
+            r"(?i)\b(?:in use|EADDRINUSE)\b[^\n]{0,60}?[:\s](?P<it>\d{2,5})\b",
             r"https?://[^\s/]+:(?P<it>\d{2,5})\b",
             r"(?i)\bport:? ?(?P<it>\d{2,5})\b",
             r"\('[^']*', (?P<it>\d{2,5})\)",
             r"(?:localhost|\d(?:\.\d+){3}|\]|::):(?P<it>\d{2,5})\b",
             r"\s:(?P<it>\d{4,5})\b",
+            r"(?i)\b(?:on|at) (?P<it>\d{4,5})\b",
         ],
         text,
     )
 }
+
+/// Words in the name of a program that puts other servers on a port.
+const GATEWAYS: &[&str] = &["proxy", "gateway", "bridge"];
 
 impl Doctor<'_> {
     pub(super) fn runtime(&self) -> Remedy {
@@ -125,9 +133,12 @@ impl Doctor<'_> {
     }
 
     pub(super) fn port(&self) -> Remedy {
+        if let Some(lines) = self.proven() {
+            return Remedy::of(lines).instead_of(&["Give it another", "Let the system"]);
+        }
         let port = port_in(&self.told);
         // This alone mends it; a server of HTTP on another port stays mute.
-        let mut lines = self.without_http_mode();
+        let mut lines = self.in_stdio_mode();
         let other = if lines.is_empty() {
             "Give it"
         } else {
@@ -161,10 +172,12 @@ impl Doctor<'_> {
             .env
             .iter()
             .find(|(_, spot)| names_it(&spot.text));
-        let said = found(
-            &[r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\b"],
-            &self.told,
-        );
+        let name = r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\b";
+        let said = found(&[name], &self.told).or_else(|| {
+            // As servers list their settings.
+            let with_port = format!("{name}\\s*[:=]\\s*{}\\b", port.as_deref()?);
+            found(&[&with_port], &self.all_said())
+        });
         match (arg, variable, said) {
             (Some(index), ..) => {
                 let at = self.at(self.started.args[index].place);
@@ -186,11 +199,17 @@ impl Doctor<'_> {
         Remedy::of(lines)
     }
 
+    /// All that it wrote on stderr and, between messages, on stdout.
+    pub(super) fn all_said(&self) -> String {
+        format!(
+            "{}\n{}",
+            self.stderr,
+            self.bedside.failure.stdout_noise.join("\n")
+        )
+    }
+
     pub(super) fn transport(&self) -> Remedy {
-        let mut lines = self.without_http_mode();
-        if lines.is_empty() {
-            lines = self.without_port();
-        }
+        let mut lines = self.proven().unwrap_or_else(|| self.in_stdio_mode());
         if lines.is_empty() {
             let mut words = self.started.words();
             words.push("<its argument for stdio, such as --stdio>".to_owned());
@@ -198,71 +217,215 @@ impl Doctor<'_> {
             lines.push(format!("Start it in its stdio mode; write at {at}:"));
             lines.push(args(&words));
         }
-        let port = port_in(&format!("{}\n{}", self.told, self.stderr));
-        let url = format!(
-            "http://127.0.0.1:{}/mcp",
-            port.as_deref().unwrap_or("<port>")
-        );
+        let (url, is_sse) = self.served_at();
         lines.push(
             "Or start it yourself, and write in place of `command`, `args` and `env`:".to_owned(),
         );
-        lines.push(format!("\"url\": \"{url}\""));
+        lines.push(match is_sse {
+            true => format!("\"type\": \"sse\", \"url\": {}", quoted(&url)),
+            false => format!("\"url\": {}", quoted(&url)),
+        });
         Remedy::of(lines).instead_of(&["Or give", "Start it in stdio"])
     }
 
-    /// The arguments with stdio in place of what makes of it a server of HTTP.
-    pub(super) fn without_http_mode(&self) -> Vec<String> {
-        let mode = |word: &str| {
-            let folded = word.to_ascii_lowercase().replace(['-', '_'], "");
-            matches!(&*folded, "streamablehttp" | "http" | "sse" | "streamable")
-        };
-        let names_mode = |flag: &str| {
-            let folded = flag.to_ascii_lowercase();
-            flag == "-t"
-                || flag.starts_with('-')
-                    && ["transport", "mode"]
-                        .iter()
-                        .any(|name| folded.contains(name))
-        };
-        let words = self.started.words();
-        let mut kept = Vec::with_capacity(words.len());
-        for word in &words {
-            match word.split_once('=') {
-                Some((flag, value)) if names_mode(flag) && mode(value) => {
-                    kept.push(format!("{flag}=stdio"));
-                }
-                // A switch, and not one of several modes.
-                _ if word.starts_with('-') && mode(word.trim_start_matches('-')) => {}
-                None if mode(word) => kept.push("stdio".to_owned()),
-                Some(_) | None => kept.push(word.clone()),
-            }
+    /// What it answered with when it was tried.
+    pub(super) fn proven(&self) -> Option<Vec<String>> {
+        let candidate = self.bedside.proven?;
+        let own = self.started.words();
+        let mut members = Vec::new();
+        if !candidate.keeps_args(own.len()) {
+            members.push(args(&candidate.words(&own)));
         }
-        if kept == words {
-            return Vec::new();
+        if !candidate.env.is_empty() {
+            members.push(self.started.env_with(&candidate.env));
         }
-        vec![
+        Some(vec![
             format!(
-                "Its arguments make of it a server of HTTP, and its client speaks stdio; write at \
-                 {}:",
+                "It was started as a server of HTTP, and its client speaks stdio; with this it was \
+                 tried, and answers; write at {}:",
                 self.at_args()
             ),
-            args(&kept),
+            members.join(", "),
+        ])
+    }
+
+    /// Where a server of HTTP is reached, by what it says, and whether by the
+    /// old transport.
+    fn served_at(&self) -> (String, bool) {
+        let said = self.all_said();
+        let line = listening_line(&said).unwrap_or_default();
+        let folded = line.to_ascii_lowercase();
+        let texts = self.started.args.iter().map(|arg| arg.text.as_str());
+        let env = self.started.env.iter().map(|(_, spot)| spot.text.as_str());
+        let says = |word: &str| folded.contains(word);
+        let is_given = texts.chain(env).any(|text| {
+            let value = text.rsplit('=').next().unwrap_or(text);
+            value.eq_ignore_ascii_case("sse") || value.eq_ignore_ascii_case("--sse")
+        });
+        let is_sse =
+            says("sse") && !says("streamable") && !says("/mcp") || is_given && !says("/mcp");
+        let path = if is_sse { "/sse" } else { "/mcp" };
+        let whole = found(&[r"(?P<it>https?://[^\s'\x22`)]+)"], line);
+        let (origin, own) = match whole.as_deref() {
+            Some(url) => {
+                let start = url.find("://").map_or(0, |at| at + 3);
+                let end = url[start..].find('/').map_or(url.len(), |at| start + at);
+                (
+                    url[..end].to_owned(),
+                    url[end..].trim_end_matches(['.', ',']),
+                )
+            }
+            None => {
+                let port = port_in(line).or_else(|| self.given_port());
+                let port = port.as_deref().unwrap_or("<port>").to_owned();
+                (format!("http://127.0.0.1:{port}"), "")
+            }
+        };
+        let origin = ["//0.0.0.0", "//[::]"]
+            .iter()
+            .fold(origin, |origin, all| origin.replace(all, "//127.0.0.1"));
+        let own = if own.trim_matches('/').is_empty() {
+            path
+        } else {
+            own
+        };
+        (format!("{origin}{own}"), is_sse)
+    }
+
+    /// The port that the entry names.
+    fn given_port(&self) -> Option<String> {
+        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        let words = address_words(&texts).into_iter().flatten();
+        let is_port = |text: &str| text.parse::<u16>().is_ok_and(|port| port > 0);
+        let of_args = words
+            .filter_map(|index| texts.get(index)?.rsplit('=').next())
+            .find(|text| is_port(text));
+        let mut env = self.started.env.iter();
+        let of_env = || {
+            env.find(|(name, spot)| name.contains("PORT") && is_port(&spot.text))
+                .map(|(_, spot)| spot.text.as_str())
+        };
+        of_args.or_else(of_env).map(str::to_owned)
+    }
+
+    /// The entry with stdio in place of what makes of it a server of HTTP.
+    fn in_stdio_mode(&self) -> Vec<String> {
+        [
+            Self::behind_gateway,
+            Self::without_http_mode,
+            Self::without_port,
+        ]
+        .into_iter()
+        .map(|way| way(self))
+        .find(|lines| !lines.is_empty())
+        .unwrap_or_default()
+    }
+
+    /// The server of stdio that this one puts on a port.
+    fn behind_gateway(&self) -> Vec<String> {
+        let own = name_of(&self.started.command.text);
+        let fetched = self.fetched();
+        let name = fetched.map_or(own, |fetched| fetched.spec);
+        let words = self.started.words();
+        let is_url = |word: &String| word.contains("://");
+        if !GATEWAYS.iter().any(|word| name.contains(word)) || words.iter().any(is_url) {
+            return Vec::new();
+        }
+        let after = fetched.map_or(0, |fetched| fetched.index + 1);
+        let flag = words.iter().position(|word| word == "--stdio");
+        let inner: Vec<String> = match flag.and_then(|flag| words.get(flag + 1)) {
+            // A command line in one word; one with quotes is left to a person.
+            Some(line) if !line.contains(['\'', '"', '\\', '$']) => {
+                line.split_whitespace().map(str::to_owned).collect()
+            }
+            Some(_) => Vec::new(),
+            None => {
+                let is_command = |word: &String| {
+                    !word.starts_with('-')
+                        && word.parse::<u16>().is_err()
+                        && self.bedside.sight.on_path(word).is_some()
+                };
+                let own = words.iter().skip(after);
+                match words.iter().position(|word| word == "--") {
+                    Some(at) if at >= after => words[at + 1..].to_vec(),
+                    _ => own.skip_while(|word| !is_command(word)).cloned().collect(),
+                }
+            }
+        };
+        let Some((program, rest)) = inner.split_first() else {
+            return Vec::new();
+        };
+        let at = self.at(self.started.command.place);
+        vec![
+            format!(
+                "`{name}` puts a server of stdio on a port, and its client speaks stdio; start \
+                 that server itself, and write at {at}:"
+            ),
+            command_and_args(program, rest),
+        ]
+    }
+
+    /// The members with stdio in place of what makes of it a server of HTTP.
+    pub(super) fn without_http_mode(&self) -> Vec<String> {
+        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        let parts = http_parts(&texts);
+        let env = self.started.env.iter();
+        let variables = http_variables(env.map(|(name, spot)| (&**name, &*spot.text)));
+        if parts.is_empty() && variables.is_empty() {
+            return Vec::new();
+        }
+        let mut words: Vec<Option<String>> = self.started.words().into_iter().map(Some).collect();
+        for range in address_words(&texts) {
+            words[range].fill(None);
+        }
+        for part in &parts {
+            match part {
+                HttpPart::Switch(range) => words[range.clone()].fill(None),
+                HttpPart::Value(index) => words[*index] = Some("stdio".to_owned()),
+                HttpPart::Joined(index, flag) => words[*index] = Some(format!("{flag}=stdio")),
+            }
+        }
+        let words: Vec<String> = words.into_iter().flatten().collect();
+        let mut members = Vec::new();
+        if words != self.started.words() {
+            members.push(args(&words));
+        }
+        if !variables.is_empty() {
+            members.push(self.started.env_in_stdio(&variables));
+        }
+        let at = match variables.first() {
+            Some(_) if parts.is_empty() => self.at(self.bedside.entry.place),
+            Some(_) | None => self.at_args(),
+        };
+        let what = if parts.is_empty() {
+            "variables make"
+        } else {
+            "arguments make"
+        };
+        vec![
+            format!(
+                "Its {what} of it a server of HTTP, and its client speaks stdio; write at {at}:"
+            ),
+            members.join(", "),
         ]
     }
 
     /// The arguments without the port that makes of it a server of HTTP.
     fn without_port(&self) -> Vec<String> {
-        let mut words = self.started.words();
-        let is_port = |word: &String| word == "--port" || word.starts_with("--port=");
-        let Some(at) = words.iter().position(is_port) else {
+        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        let mut words: Vec<Option<String>> = self.started.words().into_iter().map(Some).collect();
+        let found = address_words(&texts);
+        let is_port = |range: &Range<usize>| {
+            let flag = texts[range.start];
+            flag == "-p" || flag.to_ascii_lowercase().contains("port")
+        };
+        if !found.iter().any(is_port) {
             return Vec::new();
-        };
-        let end = if words[at].contains('=') {
-            at + 1
-        } else {
-            at + 2
-        };
-        words.drain(at..end.min(words.len()));
+        }
+        for range in found {
+            words[range].fill(None);
+        }
+        let words: Vec<String> = words.into_iter().flatten().collect();
         vec![
             format!(
                 "Servers often talk HTTP once they are given a port, and its client speaks stdio; \

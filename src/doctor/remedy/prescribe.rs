@@ -4,6 +4,7 @@ use super::commands::{elsewhere, launchers_like, packages_like};
 use super::entries::{Started, args, command, command_and_args};
 use super::sight::Sight;
 use super::{remote, words};
+use crate::doctor::candidates::Candidate;
 use crate::doctor::entry::{Config, Entry, Place};
 use crate::doctor::launcher::{Package, flags_at, name_of, package, up_to_program};
 use crate::model::{Diagnosis, Failure, Phase};
@@ -24,6 +25,8 @@ pub struct Bedside<'a> {
     pub redactor: &'a Redactor,
     pub home: Option<&'a Path>,
     pub sight: &'a dyn Sight,
+    /// With what it answered over stdio when that was tried.
+    pub proven: Option<&'a Candidate>,
 }
 
 /// Makes the advice one for a client's configuration: what to write where
@@ -298,7 +301,7 @@ impl Doctor<'_> {
             words.push(blank("path of the server's script"));
             vec![format!("Write in the entry at {at}:"), args(&words)]
         } else {
-            self.without_http_mode()
+            self.proven().unwrap_or_else(|| self.without_http_mode())
         };
         Remedy::of(lines).instead_of(&["Start it by hand", "Give the server's script", "$ "])
     }

@@ -205,7 +205,7 @@ impl Ended<'_> {
                 path: None,
                 expected: Value::Bool(true),
                 actual: Value::Bool(false),
-                at: None,
+                ..Assertion::default()
             },
             at: self.step.at,
         }

@@ -317,6 +317,7 @@ impl<'t> Reader<'t> {
             .filter(|operator| target.takes(*operator).is_ok())
             .map(Operator::name)
             .collect();
+        let takes_snapshots = target.takes(Operator::Snapshot).is_ok();
         let synonym = match key {
             "eq" | "is" | "equal" | "==" | "const" => Some("equals"),
             "ne" | "neq" | "!=" => Some("not_equals"),
@@ -328,9 +329,12 @@ impl<'t> Reader<'t> {
             ">" => Some("gt"),
             "<" => Some("lt"),
             "len" | "size" | "count" => Some("length"),
+            "redactions" | "mask" | "filters" if takes_snapshots => Some("redact"),
             _ => None,
         };
-        let close = close_names(key, Operator::ALL.map(Operator::name));
+        let beside = takes_snapshots.then_some("redact");
+        let known = Operator::ALL.map(Operator::name).into_iter().chain(beside);
+        let close = close_names(key, known);
         let problem = self.problem(entry.key_span, path, format!("unknown operator `{key}`"));
         match synonym.or(close.first().map(String::as_str)) {
             Some(close) => problem.hint(format!("did you mean `{close}`?")),

@@ -206,13 +206,16 @@ impl JsonSchema for Redact {
     }
 }
 
-/// What a path selects.
+/// What a path selects, or what a pattern matches.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("oneOf" = [{"required": ["path"]}, {"required": ["pattern"]}]))]
 #[expect(dead_code, reason = "described, and never built")]
 struct RedactAt {
     /// From the root of the value.
-    path: Path,
-    /// What is put in its place. Default: `[redacted]`.
+    path: Option<Path>,
+    /// A regular expression, as for `matches`, over the text that is compared.
+    pattern: Option<String>,
+    /// What is put in its place, as it is. Default: `[redacted]`.
     with: Option<String>,
 }

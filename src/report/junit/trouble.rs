@@ -93,6 +93,7 @@ fn failure_text(failure: &FailureReport) -> String {
     {
         fact("operator", &assertion.kind);
         fact("path", assertion.path.as_deref().unwrap_or_default());
+        fact("place", assertion.pointer.as_deref().unwrap_or_default());
         fact("expected", &assertion.expected.to_string());
         fact("actual", &assertion.actual.to_string());
     }

@@ -1,10 +1,10 @@
 //! One failure with everything that is known about it.
 
-use super::{capitalised, instructions};
+use super::instructions;
 use crate::model::FailureReport;
 use crate::report::quote::{code, fence, prose};
 use crate::report::words;
-use crate::text::plural;
+use crate::text::{capitalised, plural};
 
 /// From how many lines on an output is folded away.
 const FOLD_FROM: usize = 12;
@@ -104,10 +104,8 @@ pub(super) fn failure(failure: &FailureReport) -> String {
         // The table of the wire check says more.
         && !words::is_wire_check(failure)
     {
-        let place = assertion
-            .path
-            .as_deref()
-            .map(|p| format!(" at {}", code(p)));
+        let place = assertion.place();
+        let place = place.map(|place| format!(" at {}", code(&place)));
         out.push_str(&format!(
             "\nExpected ({}{}):\n\n{}\nGot:\n\n{}",
             code(&assertion.kind),
