@@ -1,8 +1,8 @@
 //! What remedies may ask of this machine.
 
+use super::super::read::text_within;
 use crate::doctor::Sight;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Entries of a folder that are looked at, and bytes of a file.
@@ -32,17 +32,7 @@ impl Sight for Machine<'_> {
     }
 
     fn text(&self, file: &Path) -> Option<String> {
-        // What is no file may never end.
-        if !file.metadata().ok()?.is_file() {
-            return None;
-        }
-        let mut text = String::new();
-        let read = File::open(file)
-            .ok()?
-            .take(BYTES + 1)
-            .read_to_string(&mut text)
-            .ok()?;
-        (read as u64 <= BYTES).then_some(text)
+        text_within(file, BYTES).ok()
     }
 
     fn on_path(&self, command: &str) -> Option<PathBuf> {
