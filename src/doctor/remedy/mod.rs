@@ -10,9 +10,11 @@
 mod commands;
 mod debuggers;
 mod entries;
+mod installed;
 mod launch;
 mod modules;
 mod node_packages;
+mod npm;
 mod prescribe;
 mod python_versions;
 mod pythons;
