@@ -18,6 +18,7 @@ mod cli;
 mod conformance;
 mod doctor;
 mod doctor_mends;
+mod doctor_modes;
 mod doctor_packages;
 mod doctor_real;
 mod doctor_trials;
