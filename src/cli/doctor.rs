@@ -5,6 +5,7 @@ pub mod ask;
 pub mod examine;
 pub mod find;
 mod sight;
+mod trial;
 
 use super::args::{ColorChoice, parse_duration};
 use super::out::say;

@@ -8,6 +8,7 @@
 
 mod blanks;
 mod by_hand;
+mod candidates;
 mod entry;
 mod launcher;
 mod lint;
@@ -15,9 +16,11 @@ mod places;
 mod read;
 mod remedy;
 mod secrets;
+mod versions;
 
 pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;
+pub use candidates::{Candidate, Word, stdio_candidates};
 pub use entry::{Config, Entry, Input, Place, Reached, Spot};
 pub use launcher::package_name;
 pub use lint::{duplicate_names, lint, variable_of};

@@ -24,6 +24,7 @@ mod stderr;
 mod supervise;
 mod terminal;
 mod unix;
+mod version;
 
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]
@@ -41,7 +42,8 @@ pub use lock::{Held, LockError, lock_beside};
 pub use lookup::check;
 pub use scratch::{Scratch, clear_scratch};
 pub use shutdown::{How, Shutdown, sweep_orphans};
-pub use spawn::{Capture, CommandSpec, Process, spawn};
+pub use spawn::{Capture, CommandSpec, Process, StdinGauge, spawn};
 pub use stderr::{Mark, StderrHandle};
 pub use supervise::{Role, WorkerEnd, supervise};
 pub use terminal::Terminal;
+pub use version::version_of;

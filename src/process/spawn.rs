@@ -154,6 +154,18 @@ async fn start(spec: &CommandSpec, capture: Capture) -> Result<Process, (SpawnEr
     })
 }
 
+/// Tells how much of its stdin a process has not read.
+#[derive(Debug)]
+pub struct StdinGauge(OwnedFd);
+
+impl StdinGauge {
+    /// Like [`Process::unread_stdin_bytes`].
+    #[must_use]
+    pub fn unread_bytes(&self) -> Option<usize> {
+        unix::bytes_in_pipe(&self.0)
+    }
+}
+
 impl Process {
     /// The process id, which is also the id of its process group. It stays
     /// taken until this value is dropped or shut down.
@@ -178,6 +190,14 @@ impl Process {
     #[must_use]
     pub fn unread_stdin_bytes(&self) -> Option<usize> {
         self.stdin_gauge.as_ref().and_then(unix::bytes_in_pipe)
+    }
+
+    /// A way to ask the same from elsewhere. While it is there, the process
+    /// does not see the end of its stdin.
+    #[must_use]
+    pub fn stdin_gauge(&self) -> Option<StdinGauge> {
+        let gauge = self.stdin_gauge.as_ref()?;
+        unix::duplicate(gauge).ok().map(StdinGauge)
     }
 
     /// Drains stdout as stderr is drained, for a process that says nothing of

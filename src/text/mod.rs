@@ -3,6 +3,7 @@
 //! Pure functions on strings. Must know nothing of failures, plans or servers.
 
 mod jsonc;
+mod modes;
 mod names;
 mod order;
 mod placeholder;
@@ -13,6 +14,7 @@ mod stable;
 mod words;
 
 pub use jsonc::{JsoncError, parse_jsonc, without_mark};
+pub use modes::{HttpPart, address_words, http_parts, http_variables, listening_line};
 pub use names::close_names;
 pub use order::natural_cmp;
 pub use placeholder::is_placeholder;

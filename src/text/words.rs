@@ -62,11 +62,15 @@ pub fn strip_ansi(text: &str) -> Cow<'_, str> {
 }
 
 /// `text` made safe to print: no escape sequences, no control characters but
-/// line feed and tab, so that a server can't steer the reader's terminal.
+/// line feed and tab, no invisible characters that reorder what is shown, so
+/// that a server can't steer the reader's terminal.
 #[must_use]
 pub fn sanitize(text: &str) -> Cow<'_, str> {
+    fn reorders(c: char) -> bool {
+        matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    }
     fn unsafe_char(c: char) -> bool {
-        c.is_control() && c != '\n' && c != '\t'
+        c.is_control() && c != '\n' && c != '\t' || reorders(c)
     }
     let stripped = strip_ansi(text);
     if stripped.contains(unsafe_char) {

@@ -164,6 +164,11 @@ pub const CAUSES: &[CauseInfo] = &[
         "another transport is spoken than the plan says",
     ),
     cause(
+        "timeout",
+        "waits_for_input",
+        "it asks a person for something before it starts",
+    ),
+    cause(
         "endpoint",
         "session_expired",
         "the HTTP session is not known any more",

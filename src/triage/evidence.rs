@@ -5,7 +5,7 @@ use super::facts::{Facts, Promise};
 use super::issue::issue_kind;
 use super::told::breach_of;
 use crate::model::{Evidence, Failure, PlanIssue};
-use crate::text::one_line;
+use crate::text::{listening_line, one_line, shell_command};
 
 /// Bytes of the evidence that a diagnosis quotes.
 const EVIDENCE: usize = 300;
@@ -69,6 +69,23 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         return Some(evidence("tool_result.text", &result.text));
     }
     let line = f.stderr.as_deref().and_then(clues::telling_line);
+    if facts.listens {
+        let said = [
+            ("stderr", f.stderr.as_deref()),
+            ("stdout", f.stdout.as_deref()),
+        ];
+        let noise = f.stdout_noise.iter();
+        let found = said
+            .into_iter()
+            .chain(noise.map(|line| ("stdout_noise", Some(line.as_str()))))
+            .find_map(|(field, text)| Some((field, listening_line(text?)?)));
+        if let Some((field, line)) = found {
+            return Some(evidence(field, line));
+        }
+    }
+    if facts.http_mode {
+        return Some(evidence("argv", &shell_command(&f.argv)));
+    }
     if facts.died {
         return Some(match (line, exit_text(f)) {
             (Some(line), _) => evidence("stderr", &line),

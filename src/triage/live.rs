@@ -1,7 +1,8 @@
 //! Typed facts of live failures that take some reading: what was raised, by
 //! whose code, and where a request was sent.
 
-use crate::model::Failure;
+use crate::model::{Failure, Outcome};
+use crate::text::{http_parts, http_variables, listening_line};
 use serde_json::Value;
 use std::net::Ipv4Addr;
 
@@ -110,6 +111,29 @@ pub(super) fn sse_path(failure: &Failure) -> bool {
         let path = url.split(['?', '#']).next().unwrap_or(url);
         path.trim_end_matches('/').ends_with("/sse")
     })
+}
+
+/// Whether a server that is spoken to by pipes says that it listens on a port,
+/// and never answered.
+pub(super) fn listens(failure: &Failure) -> bool {
+    let noise = || failure.stdout_noise.iter().map(String::as_str);
+    failure.outcome == Some(Outcome::Timeout)
+        && failure.url.is_none()
+        && [failure.stderr.as_deref(), failure.stdout.as_deref()]
+            .into_iter()
+            .flatten()
+            .chain(noise())
+            .any(|text| listening_line(text).is_some())
+}
+
+/// Whether its arguments or variables make of it a server of HTTP.
+pub(super) fn http_mode(failure: &Failure) -> bool {
+    let args = failure.argv.get(1..).unwrap_or_default();
+    let env = failure.env_delta.iter();
+    let variables = env.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
+    failure.outcome == Some(Outcome::Timeout)
+        && failure.url.is_none()
+        && (!http_parts(args).is_empty() || !http_variables(variables).is_empty())
 }
 
 /// Whether the test holds for a text of the command, the URL or the call.

@@ -92,6 +92,10 @@ pub(super) struct When {
     numeric_host: Option<bool>,
     /// The path of the URL is the one of event streams, `/sse`.
     sse_path: Option<bool>,
+    /// A server that is spoken to by pipes says that it listens on a port.
+    listens: Option<bool>,
+    /// Its arguments or variables switch an HTTP mode on.
+    http_mode: Option<bool>,
     /// The tool's name says that it lists folders.
     lists: Option<bool>,
     /// An argument of the call looks like a path.
@@ -239,6 +243,8 @@ impl When {
             && same(self.shell_script, facts.shell_script)
             && same(self.numeric_host, facts.numeric_host)
             && same(self.sse_path, facts.sse_path)
+            && same(self.listens, facts.listens)
+            && same(self.http_mode, facts.http_mode)
             && same(self.lists, facts.lists)
             && self
                 .path_in_arguments

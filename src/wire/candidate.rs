@@ -291,9 +291,10 @@ impl Attempt {
             process_alive: alive,
             stderr: stderr.tail(),
             showed_life: stderr.bytes() + seen.messages + seen.noise > 0
+                || !seen.unfinished.is_empty()
                 || stdout.as_ref().is_some_and(|stdout| stdout.bytes() > 0),
             stdout: stdout.map(|stdout| stdout.tail()),
-            stdout_noise: seen.noise_sample,
+            stdout_noise: seen.all_noise(),
             noise_count: seen.noise,
             era: settled
                 .map(|s| s.version.era)

@@ -202,6 +202,12 @@ impl Ear {
     pub fn messages(&self) -> u64 {
         self.0.peer().observed().messages
     }
+
+    /// Bytes sent so far.
+    #[must_use]
+    pub fn bytes_written(&self) -> u64 {
+        self.0.peer().bytes_written()
+    }
 }
 
 /// A request that waits for its answer.

@@ -94,6 +94,17 @@ impl LineSplitter {
         }
     }
 
+    /// What stands after the last line feed, once [`next_frame`] has no more.
+    ///
+    /// [`next_frame`]: Self::next_frame
+    #[must_use]
+    pub fn unfinished(&self) -> &[u8] {
+        if self.skipping {
+            return &[];
+        }
+        &self.buf[self.start..]
+    }
+
     /// At the end of the stream: what stands after the last line feed.
     pub fn finish(&mut self) -> Option<Frame<'_>> {
         let line = self.start..self.buf.len();

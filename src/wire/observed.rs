@@ -3,9 +3,12 @@
 //! Main type: [`Observed`]. Bounded, whatever a server does, and redacted.
 
 use crate::text::redact::Redactor;
+use std::collections::VecDeque;
 
 /// Lines of noise that are kept.
 const NOISE_SAMPLE: usize = 5;
+/// Of those after them, the newest that are kept.
+const NOISE_TAIL: usize = 15;
 /// Bytes of such a line that are kept.
 const NOISE_LINE_BYTES: usize = 300;
 /// Different breaches that are kept.
@@ -22,6 +25,11 @@ pub struct Observed {
     pub noise: u64,
     /// The first of these lines, redacted and cut.
     pub noise_sample: Vec<String>,
+    /// The newest ones that are not among the first.
+    pub noise_tail: VecDeque<String>,
+    /// The begin of a line on stdout that has no end yet. Kept up to the first
+    /// message, for servers that ask a person something and wait.
+    pub unfinished: String,
     /// Breaches of JSON-RPC or MCP, each text once, as fragments that
     /// complete "the server …".
     pub breaches: Vec<String>,
@@ -37,12 +45,32 @@ pub struct Observed {
 impl Observed {
     pub(super) fn add_noise(&mut self, line: &[u8], redactor: &Redactor) {
         self.noise += 1;
-        if self.noise_sample.len() < NOISE_SAMPLE {
-            // Room for what was cut off is not needed even for a moment.
-            let head = &line[..line.len().min(64 * NOISE_LINE_BYTES)];
-            let text = String::from_utf8_lossy(head);
-            self.noise_sample
-                .push(redactor.cut(text.trim_end(), NOISE_LINE_BYTES));
+        let is_first = self.noise_sample.len() < NOISE_SAMPLE;
+        // Once it talks MCP, only what it says first matters.
+        if !is_first && self.messages > 0 {
+            return;
+        }
+        let text = shown(line, redactor);
+        if is_first {
+            self.noise_sample.push(text);
+        } else {
+            if self.noise_tail.len() == NOISE_TAIL {
+                self.noise_tail.pop_front();
+            }
+            self.noise_tail.push_back(text);
+        }
+    }
+
+    /// All of the noise that is kept, in its order.
+    pub(super) fn all_noise(&self) -> Vec<String> {
+        let lines = self.noise_sample.iter().chain(&self.noise_tail);
+        let unfinished = Some(&self.unfinished).filter(|line| !line.trim().is_empty());
+        lines.chain(unfinished).cloned().collect()
+    }
+
+    pub(super) fn note_unfinished(&mut self, line: &[u8], redactor: &Redactor) {
+        if self.messages == 0 && !(line.is_empty() && self.unfinished.is_empty()) {
+            self.unfinished = shown(line, redactor);
         }
     }
 
@@ -54,6 +82,13 @@ impl Observed {
         }
         text
     }
+}
+
+fn shown(line: &[u8], redactor: &Redactor) -> String {
+    // Room for what was cut off is not needed even for a moment.
+    let head = &line[..line.len().min(64 * NOISE_LINE_BYTES)];
+    let text = String::from_utf8_lossy(head);
+    redactor.cut(text.trim_end(), NOISE_LINE_BYTES)
 }
 
 #[cfg(test)]
@@ -73,6 +108,11 @@ mod tests {
         assert_eq!(observed.noise, 10_001);
         assert_eq!(observed.noise_sample.len(), 5);
         assert_eq!(observed.noise_sample[0], "line 0 [secret K]");
+        observed.note_unfinished(b"Enter swordfish: ", &redactor);
+        let all = observed.all_noise();
+        assert_eq!(all.len(), 5 + 15 + 1);
+        assert_eq!(all[5], "line 9986 [secret K]");
+        assert_eq!(all[20], "Enter [secret K]:");
         assert_eq!(observed.breach_count, 10_000);
         assert_eq!(observed.breaches.len(), 50);
     }

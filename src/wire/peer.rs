@@ -433,6 +433,11 @@ impl Peer {
         }
     }
 
+    /// What stands on stdout and has no line end yet.
+    pub fn note_unfinished(&mut self, line: &[u8]) {
+        self.observed.note_unfinished(line, &self.redactor);
+    }
+
     /// So many bytes of answers are still with the driver.
     pub fn note_unsent(&mut self, bytes: usize) {
         self.unsent = bytes;

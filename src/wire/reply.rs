@@ -75,7 +75,8 @@ pub struct StartFailure {
     /// The same of a process that is reached over HTTP, where stdout is not
     /// the wire.
     pub stdout: Option<String>,
-    /// The first lines on stdout that are no message.
+    /// The first and the last lines on stdout that are no message, and the
+    /// begin of one that was never ended.
     pub stdout_noise: Vec<String>,
     pub noise_count: u64,
     /// What was waited for, or refused.

@@ -17,7 +17,7 @@ use super::reply::{ReplyOutcome, StartFailure};
 use super::session::{Session, SessionParts};
 use super::transcript::Recorder;
 use crate::model::{Era, Phase, ToolInfo};
-use crate::process::CommandSpec;
+use crate::process::{CommandSpec, Process, StdinGauge};
 use crate::text::redact::Redactor;
 use serde_json::Value;
 use std::future::Future;
@@ -246,6 +246,7 @@ async fn detected(
     let silence = SILENCE.min(launch.startup_timeout / 4);
     let candidate = Candidate::spawn(launch, started).await?;
     let ear = candidate.connection.ear();
+    let mut gauge = candidate.process.as_ref().and_then(Process::stdin_gauge);
     let probe = Opening::Probe { silence };
     let mut first: Option<Running<'_>> = Some(Box::pin(attempt(candidate, probe, deadline)));
     let mut second: Option<Running<'_>> = None;
@@ -264,6 +265,16 @@ async fn detected(
                 ended
             }
             () = reached(doubt_at) => {
+                let unread = gauge.as_ref().and_then(StdinGauge::unread_bytes);
+                if first.is_some() && unread.is_some_and(|n| n as u64 >= ear.bytes_written()) {
+                    // What it has not read did it no harm. A second one would
+                    // find the first one's port taken, or whatever else only
+                    // one of them can have, and be another server than the
+                    // one that a client starts.
+                    doubt_at = Some(Instant::now() + launch.startup_timeout / 16);
+                    continue;
+                }
+                gauge = None;
                 doubt_at = None;
                 if first.is_some() && second.is_none() && ear.messages() == 0 {
                     // Should it not start, the first one goes on alone.

@@ -345,7 +345,11 @@ async fn a_server_that_never_answers_runs_into_the_limit_that_is_set() {
     assert!(failure.message.contains("1.5 s"), "{}", failure.message);
     assert!(failure.showed_life && failure.process_alive);
     assert!(failure.elapsed >= Duration::from_millis(1500));
-    assert_eq!(fixture.starts(), 2);
+    // The probe did no harm to what never read it.
+    assert_eq!(fixture.starts(), 1);
+    let reads = Fixture::new("recv(); time.sleep(60)");
+    assert_eq!(reads.failed().await.outcome, Outcome::Timeout);
+    assert_eq!(reads.starts(), 2);
 }
 
 /// As a server in its HTTP mode does with its port.
@@ -363,7 +367,21 @@ time.sleep(60)";
     let failure = fixture.failed().await;
     assert_eq!(failure.outcome, Outcome::Timeout);
     assert_eq!(failure.stderr.trim(), "listening");
-    assert_eq!(fixture.starts(), 2);
+    assert_eq!(fixture.starts(), 1);
+}
+
+/// As Node does under `--inspect-brk`, whose second process goes on without
+/// its debugger: the first one has the port.
+#[tokio::test]
+async fn a_server_that_answers_only_beside_itself_is_not_ready() {
+    let body = "
+try: os.open('lock', os.O_CREAT | os.O_EXCL)
+except FileExistsError:
+    while True: legacy(recv())
+time.sleep(60)";
+    let mut fixture = Fixture::new(body);
+    fixture.launch.startup_timeout = Duration::from_secs(3);
+    assert_eq!(fixture.failed().await.outcome, Outcome::Timeout);
 }
 
 #[tokio::test]

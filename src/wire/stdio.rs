@@ -104,13 +104,16 @@ fn feed(shared: &Shared, splitter: &mut LineSplitter) {
     while let Some(frame) = splitter.next_frame() {
         peer.receive(frame);
     }
+    peer.note_unfinished(splitter.unfinished());
 }
 
 /// What stands after the last line feed counts too: better read than lost.
 fn finish_line(shared: &Shared, splitter: &mut LineSplitter) {
+    let mut peer = shared.peer();
     if let Some(frame) = splitter.finish() {
-        shared.peer().receive(frame);
+        peer.receive(frame);
     }
+    peer.note_unfinished(&[]);
 }
 
 async fn drain<R: AsyncRead + Unpin>(shared: &Shared, reader: &mut R, splitter: &mut LineSplitter) {

@@ -19,6 +19,7 @@ mod conformance;
 mod doctor;
 mod doctor_mends;
 mod doctor_real;
+mod doctor_trials;
 mod explain;
 mod faults;
 mod founding;

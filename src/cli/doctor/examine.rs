@@ -5,8 +5,9 @@ use super::super::read::text_within;
 use super::super::settings::World;
 use super::find::Found;
 use super::sight::Machine;
+use super::trial::{self, Trial, try_out};
 use crate::doctor::{
-    Bedside, Config, Entry, Platform, Reached, Sight as _, Spot, Surroundings, by_hand,
+    Bedside, Candidate, Config, Entry, Platform, Reached, Sight as _, Spot, Surroundings, by_hand,
     duplicate_names, fill, lint, prescribe, secrets_of,
 };
 use crate::exec::{CheckupSettings, Examined, examine, preflight};
@@ -85,22 +86,53 @@ pub async fn admit(ward: &Ward<'_>, found: &Found) -> Vec<Checkup> {
             work.spawn_local(async move { (index, examine(&name, &reach, &settings).await) });
         }
     }
-    let mut examined: BTreeMap<usize, Examined> = BTreeMap::new();
+    let mut examined = gathered(work).await;
+    let mut trials = try_all(ward, &patients, &examined).await;
+    patients
+        .into_iter()
+        .enumerate()
+        .map(|(index, patient)| {
+            let trial = trials.remove(&index).unwrap_or_default();
+            ward.checkup(patient, examined.remove(&index), trial)
+        })
+        .collect()
+}
+
+/// Those that may be mended by other words for the same program; after all
+/// others have ended, since they may have been in the way.
+async fn try_all(
+    ward: &Ward<'_>,
+    patients: &[Patient<'_>],
+    examined: &BTreeMap<usize, Examined>,
+) -> BTreeMap<usize, Trial> {
+    let mut work = JoinSet::new();
+    for (&index, seen) in examined {
+        let Patient { entry, reach, .. } = &patients[index];
+        let Some(Reach::Stdio(spec)) = reach else {
+            continue;
+        };
+        if let Some(plan) = trial::plan(ward.engine, entry, seen) {
+            let (name, spec, settings) = (entry.name.clone(), spec.clone(), ward.settings.clone());
+            work.spawn_local(async move { (index, try_out(&name, &spec, plan, settings).await) });
+        }
+    }
+    gathered(work).await
+}
+
+/// What all of them came to, by their index.
+async fn gathered<T: 'static>(mut work: JoinSet<(usize, T)>) -> BTreeMap<usize, T> {
+    let mut all = BTreeMap::new();
     while let Some(joined) = work.join_next().await {
         match joined {
             Ok((index, result)) => {
-                examined.insert(index, result);
+                all.insert(index, result);
             }
             // A fault of ours, and to be told as such.
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_) => {}
         }
     }
-    patients
-        .into_iter()
-        .enumerate()
-        .map(|(index, patient)| ward.checkup(patient, examined.remove(&index)))
-        .collect()
+    all
 }
 
 impl Ward<'_> {
@@ -139,10 +171,10 @@ impl Ward<'_> {
     pub fn told(&self, config: &Config, folder: &Path, examined: Examined) -> Option<Checkup> {
         let entry = config.entries.first()?;
         let patient = self.patient(config, entry, folder);
-        Some(self.checkup(patient, Some(examined)))
+        Some(self.checkup(patient, Some(examined), Trial::default()))
     }
 
-    fn checkup(&self, patient: Patient<'_>, examined: Option<Examined>) -> Checkup {
+    fn checkup(&self, patient: Patient<'_>, examined: Option<Examined>, trial: Trial) -> Checkup {
         let Patient {
             config,
             entry,
@@ -220,7 +252,9 @@ impl Ward<'_> {
             }
             None => Examined::default(),
         };
-        self.fill_in(&mut checkup, examined, &reach, config, entry);
+        checkup.notes.extend(trial.note.map(str::to_owned));
+        let entry = (config, entry);
+        self.fill_in(&mut checkup, examined, &reach, entry, trial.proven.as_ref());
         checkup
     }
 
@@ -229,8 +263,8 @@ impl Ward<'_> {
         checkup: &mut Checkup,
         examined: Examined,
         reach: &Reach,
-        config: &Config,
-        entry: &Entry,
+        (config, entry): (&Config, &Entry),
+        proven: Option<&Candidate>,
     ) {
         let redactor = &self.settings.redactor;
         checkup.state = match (&examined.vitals, &examined.failure) {
@@ -284,9 +318,12 @@ impl Ward<'_> {
                 redactor,
                 home: self.home,
                 sight: &machine,
+                proven,
             };
             prescribe(&mut diagnosis, &bedside);
+            // Where that is known already, no look at its code is needed.
             if diagnosis.root_cause == "startup_timeout"
+                && !diagnosis.rule.starts_with("doctor/")
                 && let Some(line) = where_it_waits(&failure, reach, redactor, &machine)
             {
                 let fix = &mut diagnosis.advice.fix;

@@ -2,12 +2,16 @@
 
 use super::super::read::text_within;
 use crate::doctor::Sight;
+use crate::process;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Entries of a folder that are looked at, and bytes of a file.
 const NAMES: usize = 2000;
 const BYTES: u64 = 1 << 20;
+/// How long a program may take to say its version.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// This machine, with the PATH that servers get.
 pub struct Machine<'a> {
@@ -33,6 +37,14 @@ impl Sight for Machine<'_> {
 
     fn text(&self, file: &Path) -> Option<String> {
         text_within(file, BYTES).ok()
+    }
+
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        path.canonicalize().ok()
+    }
+
+    fn version(&self, program: &Path) -> Option<String> {
+        process::version_of(program, ANSWER)
     }
 
     fn on_path(&self, command: &str) -> Option<PathBuf> {
@@ -66,6 +78,7 @@ mod tests {
             redactor: &redactor,
             home: None,
             sight: &Machine { path: "" },
+            proven: None,
         };
         let engine = Engine::builtin();
         for rule in engine.rules() {

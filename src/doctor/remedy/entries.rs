@@ -46,19 +46,38 @@ impl<'a> Started<'a> {
 
     /// `"env": {…}`, with these values besides.
     pub(super) fn env_with(&self, more: &[(String, String)]) -> String {
-        let is_new = |name: &String| !more.iter().any(|(other, _)| other == name);
+        let changed = more.iter().cloned();
+        let changed: Vec<_> = changed.map(|(name, value)| (name, Some(value))).collect();
+        self.env_changed(&changed)
+    }
+
+    /// `"env": {…}`, with these values, and without those that have none.
+    pub(super) fn env_changed(&self, changes: &[(String, Option<String>)]) -> String {
+        let is_kept = |name: &String| !changes.iter().any(|(other, _)| other == name);
         let members: Vec<String> = self
             .env
             .iter()
-            .filter(|(name, _)| is_new(name))
-            .map(|(name, spot)| match holds_secret(name, &spot.text) {
-                true => (name, AS_IT_IS.to_owned()),
-                false => (name, self.shown(&spot.text)),
-            })
-            .chain(more.iter().map(|(name, value)| (name, value.clone())))
+            .filter(|(name, _)| is_kept(name))
+            .map(|(name, spot)| (name, self.value(name, &spot.text)))
+            .chain(
+                changes
+                    .iter()
+                    .filter_map(|(name, value)| Some((name, value.clone()?))),
+            )
             .map(|(name, value)| format!("{}: {}", quoted(name), quoted(&value)))
             .collect();
-        format!("\"env\": {{ {} }}", members.join(", "))
+        match members.is_empty() {
+            true => "\"env\": {}".to_owned(),
+            false => format!("\"env\": {{ {} }}", members.join(", ")),
+        }
+    }
+
+    fn value(&self, name: &str, text: &str) -> String {
+        if holds_secret(name, text) {
+            AS_IT_IS.to_owned()
+        } else {
+            self.shown(text)
+        }
     }
 }
 

@@ -1,25 +1,33 @@
 //! What mends a server that is started by the wrong program or with the wrong
 //! versions, or that speaks at the wrong place.
 
-use super::entries::{args, command, command_and_args};
+use super::entries::{args, command, command_and_args, quoted};
 use super::prescribe::{Doctor, Remedy, found};
+use crate::doctor::candidates::{Candidate, stdio_candidates};
 use crate::doctor::launcher::{name_of, runtime};
 use crate::model::Outcome;
 use crate::text::shell_word as word;
+use crate::text::{address_words, listening_line};
 
 /// The port that a text is about: never the minutes of a time.
 fn port_in(text: &str) -> Option<String> {
     found(
         &[
+            r"(?i)\bport:? ?(?P<it>\d{2,5})\b[^\n]{0,30}\b(?:in use|taken|allocated|occupied)",
+            r"(?i)\b(?:in use|EADDRINUSE)\b[^\n]{0,60}?[:\s](?P<it>\d{2,5})\b",
             r"https?://[^\s/]+:(?P<it>\d{2,5})\b",
             r"(?i)\bport:? ?(?P<it>\d{2,5})\b",
             r"\('[^']*', (?P<it>\d{2,5})\)",
             r"(?:localhost|\d(?:\.\d+){3}|\]|::):(?P<it>\d{2,5})\b",
             r"\s:(?P<it>\d{4,5})\b",
+            r"(?i)\b(?:on|at) (?P<it>\d{4,5})\b",
         ],
         text,
     )
 }
+
+/// Words in the name of a program that puts other servers on a port.
+const GATEWAYS: &[&str] = &["proxy", "gateway", "bridge"];
 
 impl Doctor<'_> {
     pub(super) fn runtime(&self) -> Remedy {
@@ -125,9 +133,12 @@ impl Doctor<'_> {
     }
 
     pub(super) fn port(&self) -> Remedy {
+        if let Some(lines) = self.proven() {
+            return Remedy::of(lines).instead_of(&["Give it another", "Let the system"]);
+        }
         let port = port_in(&self.told);
         // This alone mends it; a server of HTTP on another port stays mute.
-        let mut lines = self.without_http_mode();
+        let mut lines = self.in_stdio_mode();
         let other = if lines.is_empty() {
             "Give it"
         } else {
@@ -161,10 +172,12 @@ impl Doctor<'_> {
             .env
             .iter()
             .find(|(_, spot)| names_it(&spot.text));
-        let said = found(
-            &[r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\b"],
-            &self.told,
-        );
+        let name = r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\b";
+        let said = found(&[name], &self.told).or_else(|| {
+            // As servers list their settings.
+            let with_port = format!("{name}\\s*[:=]\\s*{}\\b", port.as_deref()?);
+            found(&[&with_port], &self.all_said())
+        });
         match (arg, variable, said) {
             (Some(index), ..) => {
                 let at = self.at(self.started.args[index].place);
@@ -186,11 +199,17 @@ impl Doctor<'_> {
         Remedy::of(lines)
     }
 
+    /// All that it wrote on stderr and, between messages, on stdout.
+    pub(super) fn all_said(&self) -> String {
+        format!(
+            "{}\n{}",
+            self.stderr,
+            self.bedside.failure.stdout_noise.join("\n")
+        )
+    }
+
     pub(super) fn transport(&self) -> Remedy {
-        let mut lines = self.without_http_mode();
-        if lines.is_empty() {
-            lines = self.without_port();
-        }
+        let mut lines = self.proven().unwrap_or_else(|| self.in_stdio_mode());
         if lines.is_empty() {
             let mut words = self.started.words();
             words.push("<its argument for stdio, such as --stdio>".to_owned());
@@ -198,140 +217,180 @@ impl Doctor<'_> {
             lines.push(format!("Start it in its stdio mode; write at {at}:"));
             lines.push(args(&words));
         }
-        let port = port_in(&format!("{}\n{}", self.told, self.stderr));
-        let url = format!(
-            "http://127.0.0.1:{}/mcp",
-            port.as_deref().unwrap_or("<port>")
-        );
+        let (url, is_sse) = self.served_at();
         lines.push(
             "Or start it yourself, and write in place of `command`, `args` and `env`:".to_owned(),
         );
-        lines.push(format!("\"url\": \"{url}\""));
+        lines.push(match is_sse {
+            true => format!("\"type\": \"sse\", \"url\": {}", quoted(&url)),
+            false => format!("\"url\": {}", quoted(&url)),
+        });
         Remedy::of(lines).instead_of(&["Or give", "Start it in stdio"])
     }
 
-    /// The arguments with stdio in place of what makes of it a server of HTTP.
-    pub(super) fn without_http_mode(&self) -> Vec<String> {
-        let mode = |word: &str| {
-            let folded = word.to_ascii_lowercase().replace(['-', '_'], "");
-            matches!(&*folded, "streamablehttp" | "http" | "sse" | "streamable")
-        };
-        let names_mode = |flag: &str| {
-            let folded = flag.to_ascii_lowercase();
-            flag == "-t"
-                || flag.starts_with('-')
-                    && ["transport", "mode"]
-                        .iter()
-                        .any(|name| folded.contains(name))
-        };
-        let words = self.started.words();
-        let mut kept = Vec::with_capacity(words.len());
-        for word in &words {
-            match word.split_once('=') {
-                Some((flag, value)) if names_mode(flag) && mode(value) => {
-                    kept.push(format!("{flag}=stdio"));
-                }
-                // A switch, and not one of several modes.
-                _ if word.starts_with('-') && mode(word.trim_start_matches('-')) => {}
-                None if mode(word) => kept.push("stdio".to_owned()),
-                Some(_) | None => kept.push(word.clone()),
-            }
-        }
-        if kept == words {
-            return Vec::new();
-        }
-        vec![
+    /// What it answered with when it was tried.
+    pub(super) fn proven(&self) -> Option<Vec<String>> {
+        let candidate = self.bedside.proven?;
+        Some(vec![
             format!(
-                "Its arguments make of it a server of HTTP, and its client speaks stdio; write at \
-                 {}:",
+                "It was started as a server of HTTP, and its client speaks stdio; with this it was \
+                 tried, and answers; write at {}:",
                 self.at_args()
             ),
-            args(&kept),
-        ]
+            self.members_of(candidate),
+        ])
     }
 
-    /// The arguments without the port that makes of it a server of HTTP.
-    fn without_port(&self) -> Vec<String> {
-        let mut words = self.started.words();
-        let is_port = |word: &String| word == "--port" || word.starts_with("--port=");
-        let Some(at) = words.iter().position(is_port) else {
-            return Vec::new();
+    /// The members of the entry that a candidate changes.
+    fn members_of(&self, candidate: &Candidate) -> String {
+        let own = self.started.words();
+        let mut members = Vec::new();
+        if !candidate.keeps_args(own.len()) {
+            members.push(args(&candidate.words(&own)));
+        }
+        if !candidate.env.is_empty() {
+            members.push(self.started.env_changed(&candidate.env));
+        }
+        members.join(", ")
+    }
+
+    /// Where a server of HTTP is reached, by what it says, and whether by the
+    /// old transport.
+    fn served_at(&self) -> (String, bool) {
+        let said = self.all_said();
+        let line = listening_line(&said).unwrap_or_default();
+        let folded = line.to_ascii_lowercase();
+        let texts = self.started.args.iter().map(|arg| arg.text.as_str());
+        let env = self.started.env.iter().map(|(_, spot)| spot.text.as_str());
+        let says = |word: &str| folded.contains(word);
+        let is_given = texts.chain(env).any(|text| {
+            let value = text.rsplit('=').next().unwrap_or(text);
+            value.eq_ignore_ascii_case("sse") || value.eq_ignore_ascii_case("--sse")
+        });
+        let is_sse =
+            says("sse") && !says("streamable") && !says("/mcp") || is_given && !says("/mcp");
+        let path = if is_sse { "/sse" } else { "/mcp" };
+        let whole = found(&[r"(?P<it>https?://[^\s'\x22`)]+)"], line);
+        let (origin, own) = match whole.as_deref() {
+            Some(url) => {
+                let start = url.find("://").map_or(0, |at| at + 3);
+                let end = url[start..].find('/').map_or(url.len(), |at| start + at);
+                (
+                    url[..end].to_owned(),
+                    url[end..].trim_end_matches(['.', ',']),
+                )
+            }
+            None => {
+                let port = port_in(line).or_else(|| self.given_port());
+                let port = port.as_deref().unwrap_or("<port>").to_owned();
+                (format!("http://127.0.0.1:{port}"), "")
+            }
         };
-        let end = if words[at].contains('=') {
-            at + 1
+        let origin = ["//0.0.0.0", "//[::]"]
+            .iter()
+            .fold(origin, |origin, all| origin.replace(all, "//127.0.0.1"));
+        let own = if own.trim_matches('/').is_empty() {
+            path
         } else {
-            at + 2
+            own
         };
-        words.drain(at..end.min(words.len()));
+        (format!("{origin}{own}"), is_sse)
+    }
+
+    /// The port that the entry names.
+    fn given_port(&self) -> Option<String> {
+        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        let words = address_words(&texts).into_iter().flatten();
+        let is_port = |text: &str| text.parse::<u16>().is_ok_and(|port| port > 0);
+        let of_args = words
+            .filter_map(|index| texts.get(index)?.rsplit('=').next())
+            .find(|text| is_port(text));
+        let mut env = self.started.env.iter();
+        let of_env = || {
+            env.find(|(name, spot)| name.contains("PORT") && is_port(&spot.text))
+                .map(|(_, spot)| spot.text.as_str())
+        };
+        of_args.or_else(of_env).map(str::to_owned)
+    }
+
+    /// The entry with stdio in place of what makes of it a server of HTTP.
+    fn in_stdio_mode(&self) -> Vec<String> {
+        let lines = self.behind_gateway();
+        if lines.is_empty() {
+            self.without_http_mode(true)
+        } else {
+            lines
+        }
+    }
+
+    /// The server of stdio that this one puts on a port.
+    fn behind_gateway(&self) -> Vec<String> {
+        let own = name_of(&self.started.command.text);
+        let fetched = self.fetched();
+        let name = fetched.map_or(own, |fetched| fetched.spec);
+        let words = self.started.words();
+        let is_url = |word: &String| word.contains("://");
+        if !GATEWAYS.iter().any(|word| name.contains(word)) || words.iter().any(is_url) {
+            return Vec::new();
+        }
+        let after = fetched.map_or(0, |fetched| fetched.index + 1);
+        let flag = words.iter().position(|word| word == "--stdio");
+        let inner: Vec<String> = match flag.and_then(|flag| words.get(flag + 1)) {
+            // A command line in one word; one with quotes is left to a person.
+            Some(line) if !line.contains(['\'', '"', '\\', '$']) => {
+                line.split_whitespace().map(str::to_owned).collect()
+            }
+            Some(_) => Vec::new(),
+            None => {
+                let is_command = |word: &String| {
+                    !word.starts_with('-')
+                        && word.parse::<u16>().is_err()
+                        && self.bedside.sight.on_path(word).is_some()
+                };
+                let own = words.iter().skip(after);
+                match words.iter().position(|word| word == "--") {
+                    Some(at) if at >= after => words[at + 1..].to_vec(),
+                    _ => own.skip_while(|word| !is_command(word)).cloned().collect(),
+                }
+            }
+        };
+        let Some((program, rest)) = inner.split_first() else {
+            return Vec::new();
+        };
+        let at = self.at(self.started.command.place);
         vec![
             format!(
-                "Servers often talk HTTP once they are given a port, and its client speaks stdio; \
-                 leave it out at {}:",
-                self.at_args()
+                "`{name}` puts a server of stdio on a port, and its client speaks stdio; start \
+                 that server itself, and write at {at}:"
             ),
-            args(&words),
+            command_and_args(program, rest),
         ]
     }
 
-    pub(super) fn dependency(&self) -> Remedy {
-        let whole = format!("{}\n{}", self.told, self.stderr);
-        let spec = found(
-            &[r"\bpin ['\x22`](?P<it>[\w.-]+ ?[<>=!~]=? ?[\w.]+)['\x22`]"],
-            &whole,
-        )
-        .or_else(|| {
-            // Both are of the first version of PyPI's `mcp`.
-            found(
-                &[r"'(?:Server|FastMCP)' object has no attribute '(?P<it>\w+)'"],
-                &whole,
-            )
-            .map(|_| "mcp<2".to_owned())
-        })
-        .or_else(|| {
-            let patterns = [
-                r"No module named '(?P<it>\w+)\.",
-                r"cannot import name '\w+' from '(?P<it>\w+)",
-                r"module '(?P<it>\w+)[\w.]*' has no attribute",
-            ];
-            // Of the protocol's own package the second version changed most.
-            Some(match found(&patterns, &whole)?.as_str() {
-                "mcp" => "mcp<2".to_owned(),
-                name => format!("{name}==<version>"),
-            })
-        })
-        .unwrap_or_else(|| "<dependency>==<version>".to_owned());
-        let name = name_of(&self.started.command.text);
-        let at = self.at_args();
-        if matches!(name, "uvx" | "uv") {
-            return Remedy::of(vec![
-                format!(
-                    "Have the version installed that the server was written for; write at {at}:"
-                ),
-                args(&self.with_flags(&["--with", &spec])),
-            ])
-            .instead_of(&["Pin the", "Compare the installed", "$ "]);
-        }
-        if let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") {
-            let older = format!("{}@<version that worked>", fetched.spec);
-            return Remedy::of(vec![
-                format!("Take a version of it that fits its dependencies; write at {at}:"),
-                self.with(fetched.index, &older),
-                format!("$ npm view {} versions", word(fetched.spec)),
-            ])
-            .instead_of(&["$ npm ls"]);
-        }
-        let python = self.python();
-        match python {
-            Some(python) if self.rule.starts_with("python/") => {
-                let python = self.started.shown(&python.display().to_string());
-                Remedy::of(vec![
-                    "Install the version that the server was written for:".to_owned(),
-                    format!("$ {} -m pip install {}", word(&python), word(&spec)),
-                ])
-                .instead_of(&["Pin the", "Compare the installed", "$ "])
-            }
-            Some(_) | None => Remedy::none(),
-        }
+    /// The members with stdio in place of what makes of it a server of HTTP,
+    /// which may be a port alone where it is sure to be one.
+    pub(super) fn without_http_mode(&self, is_sure: bool) -> Vec<String> {
+        let candidates = stdio_candidates(self.bedside.entry, is_sure);
+        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        let is_hinted = |first: &&Candidate| {
+            first.leaves_mode || first.args.len() < texts.len() && self.given_port().is_some()
+        };
+        let Some(first) = candidates.first().filter(is_hinted) else {
+            return Vec::new();
+        };
+        let at = match first.keeps_args(texts.len()) {
+            true => self.at(self.bedside.entry.place),
+            false => self.at_args(),
+        };
+        let why = match (first.leaves_mode, first.keeps_args(texts.len())) {
+            (true, true) => "Its variables make of it a server of HTTP",
+            (true, false) => "Its arguments make of it a server of HTTP",
+            (false, _) => "Servers often talk HTTP once they are given a port",
+        };
+        vec![
+            format!("{why}, and its client speaks stdio; write at {at}:"),
+            self.members_of(first),
+        ]
     }
 
     pub(super) fn noise(&self) -> Remedy {

@@ -8,12 +8,17 @@
 //! fill in.
 
 mod commands;
+mod debuggers;
 mod entries;
 mod launch;
 mod modules;
+mod node_packages;
 mod prescribe;
+mod python_versions;
+mod pythons;
 mod remote;
 mod scripts;
+mod seen;
 mod sight;
 mod variables;
 mod words;

@@ -4,6 +4,7 @@ use super::commands::{elsewhere, launchers_like, packages_like};
 use super::entries::{Started, args, command, command_and_args};
 use super::sight::Sight;
 use super::{remote, words};
+use crate::doctor::candidates::Candidate;
 use crate::doctor::entry::{Config, Entry, Place};
 use crate::doctor::launcher::{Package, flags_at, name_of, package, up_to_program};
 use crate::model::{Diagnosis, Failure, Phase};
@@ -24,6 +25,8 @@ pub struct Bedside<'a> {
     pub redactor: &'a Redactor,
     pub home: Option<&'a Path>,
     pub sight: &'a dyn Sight,
+    /// With what it answered over stdio when that was tried.
+    pub proven: Option<&'a Candidate>,
 }
 
 /// Makes the advice one for a client's configuration: what to write where
@@ -44,8 +47,22 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         stderr,
         rule: diagnosis.rule.clone(),
     };
+    if let Some(seen) = doctor.seen(&diagnosis.root_cause) {
+        seen.into(diagnosis);
+        let shown = |line: &mut String| *line = bedside.redactor.redact(line).into_owned();
+        let advice = &mut diagnosis.advice;
+        advice.fix.iter_mut().for_each(shown);
+        [&mut advice.what, &mut advice.why]
+            .into_iter()
+            .for_each(shown);
+        return;
+    }
     let fix = &mut diagnosis.advice.fix;
-    let Remedy { lines, instead_of } = match &*diagnosis.root_cause {
+    let Remedy {
+        lines,
+        instead_of,
+        why,
+    } = match &*diagnosis.root_cause {
         "command_not_found" => doctor.command(),
         "package_not_found" => doctor.package(),
         "missing_argument" => doctor.argument(),
@@ -57,17 +74,29 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         "not_executable" => doctor.executable(),
         "runtime_version_mismatch" => doctor.runtime(),
         "port_in_use" => doctor.port(),
-        "dependency_version_mismatch" => doctor.dependency(),
+        "dependency_version_mismatch" if doctor.rule.starts_with("python/") => {
+            doctor.python_dependency()
+        }
+        "dependency_version_mismatch" => doctor.node_dependency(),
         "stdout_pollution" => doctor.noise(),
         "transport_mismatch" => doctor.transport(),
         // The command that shows why is told apart.
         "startup_timeout" => doctor.silence(),
         _ => Remedy::none(),
     };
+    if let Some(why) = why {
+        diagnosis.advice.why = bedside.redactor.redact(&why).into_owned();
+    }
     fix.retain(|line| !instead_of.iter().any(|start| line.starts_with(start)));
     let shown = |line: &String| bedside.redactor.redact(line).into_owned();
     fix.splice(0..0, lines.iter().map(shown));
-    fix.splice(0..0, doctor.other_language());
+    if let Some(node) = doctor.node() {
+        // Not that of the shell that it is pasted into.
+        let own = format!("$ {} --version", word(&node.display().to_string()));
+        for line in fix.iter_mut().filter(|line| *line == "$ node --version") {
+            line.clone_from(&own);
+        }
+    }
     // What announces a command that could not be filled in announces nothing.
     let pasted = |line: &str| line.starts_with("$ ") || line.starts_with('"');
     let announces: Vec<bool> = (0..fix.len())
@@ -86,8 +115,10 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
 
 /// Lines to say first, and how those begin that they stand in place of.
 pub(super) struct Remedy {
-    lines: Vec<String>,
+    pub(super) lines: Vec<String>,
     instead_of: &'static [&'static str],
+    /// Said in place of what the rule says.
+    why: Option<String>,
 }
 
 impl Remedy {
@@ -99,7 +130,12 @@ impl Remedy {
         Self {
             lines,
             instead_of: &[],
+            why: None,
         }
+    }
+
+    pub(super) fn because(self, why: Option<String>) -> Self {
+        Self { why, ..self }
     }
 
     pub(super) fn instead_of(self, starts: &'static [&'static str]) -> Self {
@@ -298,7 +334,8 @@ impl Doctor<'_> {
             words.push(blank("path of the server's script"));
             vec![format!("Write in the entry at {at}:"), args(&words)]
         } else {
-            self.without_http_mode()
+            self.proven()
+                .unwrap_or_else(|| self.without_http_mode(false))
         };
         Remedy::of(lines).instead_of(&["Start it by hand", "Give the server's script", "$ "])
     }

@@ -1,7 +1,7 @@
 //! What mends a server whose script, folder or file is not where its entry
 //! says.
 
-use super::entries::{args, command, command_and_args, quoted};
+use super::entries::{args, command, quoted};
 use super::prescribe::{Doctor, Remedy, blank, found};
 use crate::doctor::entry::{Reached, Spot};
 use crate::doctor::launcher::name_of;
@@ -54,6 +54,15 @@ impl Project {
     pub(super) fn line(&self, words: &str) -> String {
         let folder = word(&self.folder.display().to_string());
         format!("$ cd {folder} && {} {words}", self.manager)
+    }
+
+    /// What its package manager calls the installing of one more package.
+    pub(super) fn adds(&self) -> &'static str {
+        if self.manager == "npm" {
+            "install"
+        } else {
+            "add"
+        }
     }
 
     fn build(&self) -> Option<String> {
@@ -272,12 +281,29 @@ impl Doctor<'_> {
             Some(_) | None => blank(thing),
         };
         lines.push(self.instead(&given, &name));
-        if !is_file {
+        if !is_file && !self.is_projects(&given) {
             lines.push("Or create this one:".to_owned());
             let folder = given.whole.display().to_string();
             lines.push(format!("$ mkdir -p {}", word(&folder)));
         }
         Some(lines)
+    }
+
+    /// Whether it is the folder of a project, which is of no use empty.
+    fn is_projects(&self, given: &Given) -> bool {
+        let GivenAt::Argument(index) = given.place else {
+            return false;
+        };
+        let Some(before) = index.checked_sub(1) else {
+            return false;
+        };
+        let manager = name_of(&self.started.command.text);
+        let runs = matches!(manager, "uv" | "npm" | "pnpm" | "yarn" | "bun" | "poetry");
+        let flag = &*self.started.args[before].text;
+        runs && matches!(
+            flag,
+            "--directory" | "--project" | "--prefix" | "--cwd" | "-C" | "--dir"
+        )
     }
 
     pub(super) fn folder(&self) -> Remedy {
@@ -338,34 +364,6 @@ impl Doctor<'_> {
             }
             Some(_) | None => Remedy::none(),
         }
-    }
-
-    /// The interpreter of another language was given the script.
-    pub(super) fn other_language(&self) -> Vec<String> {
-        let Some(index) = self.script() else {
-            return Vec::new();
-        };
-        let script = &self.started.args[index].text;
-        let name = name_of(&self.started.command.text);
-        let runs_python = name.starts_with("python");
-        let ending = Path::new(script).extension().and_then(|e| e.to_str());
-        let words = self.started.words();
-        let (language, member) = match ending {
-            Some("py") if !runs_python => ("Python", command("python3")),
-            Some("js" | "mjs" | "cjs") if runs_python => ("Node", command("node")),
-            Some("ts" | "mts") if runs_python || name == "node" => {
-                let mut all = vec!["-y".to_owned(), "tsx".to_owned()];
-                all.extend(words);
-                ("TypeScript", command_and_args("npx", &all))
-            }
-            Some(_) | None => return Vec::new(),
-        };
-        let at = self.at(self.started.command.place);
-        let script = self.started.shown(script);
-        vec![
-            format!("`{script}` is a script of {language}, and `{name}` runs it; write at {at}:"),
-            member,
-        ]
     }
 
     /// `uv run` was given a program that its project does not have.

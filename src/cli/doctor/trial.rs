@@ -1,0 +1,115 @@
+//! A server that was started as one of HTTP is started again with what may
+//! make it speak stdio, so that what is advised is known to mend it.
+
+use crate::doctor::{Candidate, Entry, stdio_candidates};
+use crate::exec::{CheckupSettings, Examined, examine};
+use crate::model::{Outcome, Phase};
+use crate::process::CommandSpec;
+use crate::triage::Engine;
+use crate::wire::Reach;
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// A candidate is not waited for longer than this: what it starts has been
+/// fetched already, and it is one of several.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What came of the trial.
+#[derive(Debug, Clone, Default)]
+pub struct Trial {
+    /// With what it answered.
+    pub proven: Option<Candidate>,
+    pub note: Option<&'static str>,
+}
+
+/// What is to be tried.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub candidates: Vec<Candidate>,
+    /// Whether the entry itself is to be tried first: a port may have been held
+    /// by another server of the same configuration, or by something that is
+    /// gone, and an answer then proves nothing of a candidate.
+    pub with_own: bool,
+}
+
+/// What is worth a try for a server that failed; nothing for most.
+pub fn plan(engine: &Engine, entry: &Entry, examined: &Examined) -> Option<Plan> {
+    let failure = examined.failure.as_deref()?;
+    if examined.vitals.is_some() || failure.phase != Some(Phase::Handshake) {
+        return None;
+    }
+    let is_mute = failure.outcome == Some(Outcome::Timeout);
+    let is_sure = match &*engine.diagnose(failure).root_cause {
+        "transport_mismatch" | "port_in_use" => true,
+        _ if is_mute => false,
+        _ => return None,
+    };
+    let candidates = stdio_candidates(entry, is_sure);
+    (!candidates.is_empty()).then_some(Plan {
+        candidates,
+        with_own: !is_mute,
+    })
+}
+
+/// Starts a server with each of the candidates; the first in order that
+/// answers is the proven one.
+pub async fn try_out(
+    name: &str,
+    spec: &CommandSpec,
+    plan: Plan,
+    settings: CheckupSettings,
+) -> Trial {
+    let settings = CheckupSettings {
+        startup_timeout: settings.startup_timeout.min(PATIENCE),
+        ..settings
+    };
+    let candidates = plan.candidates;
+    if plan.with_own && answers(name, spec.clone(), &settings).await {
+        return Trial {
+            proven: None,
+            note: Some(
+                "started once more by itself, it answers: it fought with another server of these \
+                 configurations, or with something that is gone",
+            ),
+        };
+    }
+    let own = spec.argv.get(1..).unwrap_or_default().to_vec();
+    let mut work = JoinSet::new();
+    for (index, candidate) in candidates.iter().enumerate() {
+        let mut spec = spec.clone();
+        spec.argv.truncate(1);
+        spec.argv.extend(candidate.words(&own));
+        spec.env
+            .retain(|(name, _)| !candidate.env.iter().any(|(new, _)| new == name));
+        let set = candidate
+            .env
+            .iter()
+            .filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+        spec.env.extend(set);
+        let (name, settings) = (name.to_owned(), settings.clone());
+        work.spawn_local(async move { (index, answers(&name, spec, &settings).await) });
+    }
+    let mut answered = vec![None; candidates.len()];
+    while let Some(joined) = work.join_next().await {
+        match joined {
+            Ok((index, answers)) => answered[index] = Some(answers),
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => {}
+        }
+        // Those before it have all been seen to fail.
+        let first = answered.iter().find(|answers| **answers != Some(false));
+        if first == Some(&Some(true)) {
+            break;
+        }
+    }
+    let proven = answered.iter().position(|answers| *answers == Some(true));
+    Trial {
+        proven: proven.map(|index| candidates[index].clone()),
+        note: None,
+    }
+}
+
+async fn answers(name: &str, spec: CommandSpec, settings: &CheckupSettings) -> bool {
+    let examined = examine(name, &Reach::Stdio(spec), settings).await;
+    examined.vitals.is_some()
+}
