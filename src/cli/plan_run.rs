@@ -415,12 +415,13 @@ pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
     secrets_from(plan, env, 0)
 }
 
-/// The same, of those that have so many bytes at least.
+/// The same, of those that have so many bytes at least, and of what is learnt
+/// later too.
 pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> Redactor {
     let inherited = inherited_secrets(env);
     let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
-    let long = pairs.into_iter().filter(|(_, value)| value.len() >= min);
-    let redactor = Redactor::new(long);
+    let redactor = Redactor::of_at_least(min);
+    redactor.learn(pairs);
     redactor.learn(plan.literal_secrets());
     redactor
 }

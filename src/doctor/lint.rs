@@ -221,11 +221,10 @@ impl Linter<'_> {
             1,
         );
         let what = format!(
-            "`{} {}` takes whatever version is the newest that day.",
-            package.launcher,
-            quote(package.spec)
+            "`{}` takes whatever version of it is the newest that day.",
+            package.launcher
         );
-        let fix = format!("Name the version that you have tried: `{}`.", example);
+        let fix = format!("Name the version that you have tried: `{example}`.");
         self.warn(Lint::UnpinnedVersion, spot, what, &fix);
     }
 

@@ -16,6 +16,7 @@ mod places;
 mod read;
 mod remedy;
 mod secrets;
+mod versions;
 
 pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;

@@ -24,6 +24,7 @@ mod stderr;
 mod supervise;
 mod terminal;
 mod unix;
+mod version;
 
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]
@@ -45,3 +46,4 @@ pub use spawn::{Capture, CommandSpec, Process, StdinGauge, spawn};
 pub use stderr::{Mark, StderrHandle};
 pub use supervise::{Role, WorkerEnd, supervise};
 pub use terminal::Terminal;
+pub use version::version_of;

@@ -332,15 +332,22 @@ impl Paint {
             return;
         };
         let id = self.tone(YELLOW, &format!("warning[{}]", lint_id(example)));
-        let names: Vec<String> = shared
-            .iter()
-            .map(|(server, _)| one_line(&server.name, 40))
-            .collect();
         let _ = writeln!(out, "\n{id} {}", plural(shared.len(), "server"));
-        let listed = line(&names.join(", "));
-        self.wrapped("    ", "    ", &format!("{listed}:"), out);
-        self.wrapped("    ", "    ", &line(&example.what), out);
-        self.wrapped("    ", "    ", &line(&example.fix), out);
+        // Each is told its own, and what all are told alike once.
+        let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+        for (server, finding) in &shared {
+            let own = format!("{}: {}", one_line(&server.name, 40), line(&finding.fix));
+            match told.iter_mut().find(|(what, _)| *what == finding.what) {
+                Some((_, all)) => all.push(own),
+                None => told.push((&finding.what, vec![own])),
+            }
+        }
+        for (what, all) in told {
+            self.wrapped("    ", "    ", &line(what), out);
+            for own in all {
+                self.wrapped("    - ", "      ", &own, out);
+            }
+        }
     }
 
     fn fix(&self, fix: &str, out: &mut String) {

@@ -40,6 +40,10 @@ const KNOWN: &[(&[&str], &str)] = &[
         "`{}` comes with Docker: https://docs.docker.com/get-started/get-docker/.",
     ),
     (
+        &["podman"],
+        "`{}` is installed as https://podman.io/docs/installation says.",
+    ),
+    (
         &["dnx", "dotnet"],
         "`{}` comes with the .NET SDK (`dnx` from version 10): https://dotnet.microsoft.com/download.",
     ),

@@ -201,7 +201,6 @@ fn fifteen_servers_are_told_what_ails_them_and_mended_by_what_is_printed() {
         &[("<path of the newer node>", "node")],
     );
     mend("port", "args", &[]);
-    mend("port", "env", &[("<free port>", &free_port().to_string())]);
     mend("junk", "args", &[]);
     mend("mute", "args", &[]);
     let mkdir = fixes(of(&report, "no-folder"))
@@ -213,7 +212,7 @@ fn fifteen_servers_are_told_what_ails_them_and_mended_by_what_is_printed() {
         .status();
     assert!(made.unwrap().success());
     // Without a network nothing can be installed; another environment has it.
-    let install = format!("$ {python} -m pip install 'mcp<2'");
+    let install = format!("$ {python} -m pip install 'mcp>1.0.0,<2'");
     let mismatch = fixes(of(&report, "mismatch"));
     assert!(mismatch.contains(&install.as_str()), "{mismatch:#?}");
     servers["mismatch"]["command"] = json!(real("pypi/.venv/shell/bin/python"));

@@ -27,6 +27,7 @@ mod history;
 mod http;
 mod http_faults;
 mod init;
+mod init_values;
 mod json;
 mod junit_corpus;
 mod ladder;

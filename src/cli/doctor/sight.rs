@@ -1,13 +1,17 @@
 //! What remedies may ask of this machine.
 
+use super::super::read::text_within;
 use crate::doctor::Sight;
-use std::fs::{self, File};
-use std::io::Read;
+use crate::process;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Entries of a folder that are looked at, and bytes of a file.
 const NAMES: usize = 2000;
 const BYTES: u64 = 1 << 20;
+/// How long a program may take to say its version.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// This machine, with the PATH that servers get.
 pub struct Machine<'a> {
@@ -32,17 +36,15 @@ impl Sight for Machine<'_> {
     }
 
     fn text(&self, file: &Path) -> Option<String> {
-        // What is no file may never end.
-        if !file.metadata().ok()?.is_file() {
-            return None;
-        }
-        let mut text = String::new();
-        let read = File::open(file)
-            .ok()?
-            .take(BYTES + 1)
-            .read_to_string(&mut text)
-            .ok()?;
-        (read as u64 <= BYTES).then_some(text)
+        text_within(file, BYTES).ok()
+    }
+
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        path.canonicalize().ok()
+    }
+
+    fn version(&self, program: &Path) -> Option<String> {
+        process::version_of(program, ANSWER)
     }
 
     fn on_path(&self, command: &str) -> Option<PathBuf> {

@@ -7,15 +7,22 @@
 //! with `"` a member of the entry; what stands in `<…>` is for the person to
 //! fill in.
 
+mod arguments;
 mod commands;
+mod debuggers;
 mod entries;
 mod launch;
 mod modules;
+mod node_packages;
 mod prescribe;
+mod python_versions;
+mod pythons;
 mod remote;
 mod scripts;
+mod seen;
 mod sight;
 mod variables;
+mod waiting;
 mod words;
 
 pub use prescribe::{Bedside, prescribe};

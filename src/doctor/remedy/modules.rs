@@ -2,6 +2,8 @@
 
 use super::entries::{args, command_and_args};
 use super::prescribe::{Doctor, Remedy, found};
+use super::python_versions::pip_install;
+use super::pythons::Keeper;
 use crate::doctor::launcher::name_of;
 use crate::text::shell_word as word;
 use std::path::{Path, PathBuf};
@@ -34,6 +36,16 @@ impl Doctor<'_> {
         if self.rule.starts_with("node/") {
             return self.node_module();
         }
+        // Some say themselves what is to be installed.
+        let said = found(
+            &[
+                r"(?i)\b(?:pip3?|pipx|uv pip) install (?:-U |--upgrade )?[`'\x22]?(?P<it>[A-Za-z][\w.-]*(?:\[[\w,-]+\])?)",
+            ],
+            &self.told,
+        );
+        if let Some(package) = said {
+            return self.python_package(&package, &package);
+        }
         let name = found(&[r"No module named ['\x22]?(?P<it>[\w.-]+)"], &self.told);
         name.map_or_else(Remedy::none, |name| self.python_module(&name))
     }
@@ -44,21 +56,16 @@ impl Doctor<'_> {
             &[r"Cannot find (?:module|package) ['\x22](?P<it>[^'\x22]+)['\x22]"],
             &whole,
         );
-        let importer = found(
-            &[
-                r"imported from (?:file://)?(?P<it>/[^\s'\x22]+)",
-                r"Require stack:\s+- (?P<it>/\S+)",
-            ],
-            &whole,
-        );
+        let importer = self.importer(&whole);
         let script = self
             .script()
             .map(|index| self.whole(&self.started.args[index].text));
-        let file = importer.map(PathBuf::from).or(script);
-        let unfinished = found(
-            &[r"(?P<it>/[^\s:'\x22]+/_npx/[0-9a-f]+)/node_modules"],
-            &whole,
-        );
+        let file = importer.or(script);
+        // Not where a tool that npx has fetched looks for a project's package.
+        let unfinished = file.as_ref().and_then(|file| {
+            let (folder, _) = file.to_str()?.split_once("/node_modules/")?;
+            folder.contains("/_npx/").then(|| folder.to_owned())
+        });
         if let Some(folder) = unfinished {
             return Remedy::of(vec![
                 "Its installation is not whole; delete it, and it is made anew at the next start:"
@@ -105,17 +112,43 @@ impl Doctor<'_> {
         let module = name.split('.').next().unwrap_or(name);
         let on_pypi = ON_PYPI.iter().find(|(known, _)| *known == module);
         let package = on_pypi.map_or_else(|| module.replace('_', "-"), |(_, p)| (*p).to_owned());
+        self.python_package(module, &package)
+    }
+
+    /// Has a package installed for the Python that runs the server.
+    fn python_package(&self, module: &str, package: &str) -> Remedy {
         let own = name_of(&self.started.command.text);
         if matches!(own, "uvx" | "uv" | "pipx") {
             let lines = vec![
                 format!("Have it installed besides; write at {}:", self.at_args()),
-                args(&self.with_flags(&["--with", &package])),
+                args(&self.with_flags(&["--with", package])),
             ];
             return Remedy::of(lines).instead_of(&["Install it into", "$ "]);
+        }
+        let keeper = self.env().and_then(|env| env.keeper());
+        let kept = match &keeper {
+            Some(Keeper::UvTool(tool)) => Some((
+                "uv",
+                format!(
+                    "$ uv tool install --force --with {} {}",
+                    word(package),
+                    word(tool)
+                ),
+            )),
+            Some(Keeper::Pipx(tool)) => Some((
+                "pipx",
+                format!("$ pipx inject {} {}", word(tool), word(package)),
+            )),
+            Some(Keeper::Cache | Keeper::Plain { .. }) | None => None,
+        };
+        if let Some((keeper, line)) = kept {
+            let what = format!("It was installed by {keeper}; have it get what it needs besides:");
+            return Remedy::of(vec![what, line]).instead_of(&["Install it into", "$ "]);
         }
         let Some(python) = self.python() else {
             return Remedy::none();
         };
+        let has_pip = !matches!(keeper, Some(Keeper::Plain { has_pip: false, .. }));
         let python = self.started.shown(&python.display().to_string());
         let script = self
             .script()
@@ -123,10 +156,10 @@ impl Doctor<'_> {
         let source = script
             .as_deref()
             .and_then(|script| self.requirements(script));
-        let what = source.unwrap_or_else(|| word(&package));
+        let what = source.unwrap_or_else(|| word(package));
         let mut lines = vec![
             "Install what it needs for the Python that runs it:".to_owned(),
-            format!("$ {} -m pip install {what}", word(&python)),
+            pip_install(&python, has_pip, &what),
         ];
         let words = self.started.words();
         let at = self.at(self.started.command.place);
@@ -134,12 +167,12 @@ impl Doctor<'_> {
             && flag == "-m"
             && own.split('.').next() == Some(module)
         {
-            let mut uvx = vec![package];
+            let mut uvx = vec![package.to_owned()];
             uvx.extend_from_slice(rest);
             lines.push(format!("Or have uv fetch and start it; write at {at}:"));
             lines.push(command_and_args("uvx", &uvx));
         } else if script.is_some() && self.bedside.sight.on_path("uv").is_some() {
-            let mut uv: Vec<String> = ["run", "--with", &package, "python"]
+            let mut uv: Vec<String> = ["run", "--with", package, "python"]
                 .map(str::to_owned)
                 .into();
             uv.extend(words);

@@ -11,6 +11,10 @@ pub trait Sight {
     fn names(&self, folder: &Path) -> Vec<String>;
     /// What a file holds, if it is a text of moderate size.
     fn text(&self, file: &Path) -> Option<String>;
+    /// What a path leads to in the end, all its links followed.
+    fn real(&self, path: &Path) -> Option<PathBuf>;
+    /// What this program answers to `--version`, if it is quick about it.
+    fn version(&self, program: &Path) -> Option<String>;
     /// Where the PATH leads to for this command.
     fn on_path(&self, command: &str) -> Option<PathBuf>;
 }

@@ -1,7 +1,7 @@
 //! The texts of a failure that a client of the server saw.
 
-use super::noise;
 use super::slice::{List, readable};
+use super::{noise, quoted};
 use crate::model::Phase;
 use crate::triage::answer;
 use crate::triage::facts::{Facts, Promise};
@@ -52,7 +52,7 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
     }
     let start = list.texts.len();
     if let Some(stderr) = &f.stderr {
-        let stderr = noise::without_warnings(stderr);
+        let stderr = quoted::without_source(noise::without_warnings(stderr));
         list.with_roots(Field::Stderr, "stderr", stderr, 2);
     }
     if let Some(stdout) = &f.stdout {

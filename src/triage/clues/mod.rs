@@ -10,6 +10,7 @@ mod masked;
 mod noise;
 mod nothing;
 mod origin;
+mod quoted;
 mod reported;
 mod roots;
 mod slice;

@@ -1,0 +1,333 @@
+//! Environments of Python: what is installed in them, who installed it, and
+//! what each package asks for by its own metadata.
+
+use super::sight::Sight;
+use crate::doctor::versions::Version;
+use regex::Regex;
+use std::path::{Path, PathBuf};
+
+/// Packages of an environment whose metadata is read.
+const DISTS: usize = 400;
+
+/// A folder of packages.
+pub(super) struct Env<'a> {
+    sight: &'a dyn Sight,
+    /// Its `site-packages`.
+    site: PathBuf,
+}
+
+/// Who keeps an environment, which says how it is changed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Keeper {
+    /// `uv tool install NAME`.
+    UvTool(String),
+    /// `pipx install NAME`.
+    Pipx(String),
+    /// A launcher that makes it anew: it is changed by the launcher's flags.
+    Cache,
+    /// Nobody; the Python of it, and whether pip is there.
+    Plain { python: PathBuf, has_pip: bool },
+}
+
+/// An installed package.
+#[derive(Debug)]
+pub(super) struct Dist {
+    pub(super) name: String,
+    pub(super) version: Option<Version>,
+    metadata: String,
+}
+
+impl Dist {
+    /// The range in which it asks for another package; none where it does not
+    /// ask for it at all.
+    pub(super) fn asks_for(&self, package: &str) -> Option<String> {
+        let lines = self.metadata.lines().take_while(|line| !line.is_empty());
+        let asked: Vec<String> = lines
+            .filter_map(|line| line.strip_prefix("Requires-Dist:"))
+            .filter_map(|asked| range_for(asked, package))
+            .collect();
+        (!asked.is_empty()).then(|| {
+            let ranges: Vec<&str> = asked
+                .iter()
+                .map(String::as_str)
+                .filter(|r| !r.is_empty())
+                .collect();
+            ranges.join(",")
+        })
+    }
+}
+
+/// The range of a requirement (`mcp[cli] (>=1.6) ; marker`), if it is one for
+/// this package.
+pub(super) fn range_for(requirement: &str, package: &str) -> Option<String> {
+    let requirement = requirement.split([';', '#']).next()?.trim();
+    let end = requirement
+        .find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.'))
+        .unwrap_or(requirement.len());
+    if normal(&requirement[..end]) != normal(package) {
+        return None;
+    }
+    let rest = requirement[end..].trim_start();
+    let rest = match rest.strip_prefix('[') {
+        Some(extras) => extras.split_once(']')?.1,
+        None => rest,
+    };
+    let range = rest.trim().trim_start_matches('(').trim_end_matches(')');
+    // Of a URL no version is known.
+    (!range.starts_with('@')).then(|| range.replace(' ', ""))
+}
+
+/// A package's name as PyPI compares it.
+pub(super) fn normal(name: &str) -> String {
+    let folded = name.trim().to_ascii_lowercase();
+    folded.replace(['_', '.'], "-")
+}
+
+/// The name of the module that a file of packages belongs to, and the folder
+/// of packages: `…/site-packages/mcp/server/x.py`.
+pub(super) fn module_of(file: &Path) -> Option<(PathBuf, String)> {
+    let mut folder = file;
+    loop {
+        let parent = folder.parent()?;
+        let name = parent.file_name()?.to_str()?;
+        if matches!(name, "site-packages" | "dist-packages") {
+            let module = folder.file_name()?.to_str()?;
+            let module = module.split('.').next().unwrap_or(module);
+            return Some((parent.to_owned(), module.to_owned()));
+        }
+        folder = parent;
+    }
+}
+
+impl<'a> Env<'a> {
+    pub(super) fn at(site: PathBuf, sight: &'a dyn Sight) -> Self {
+        Self { sight, site }
+    }
+
+    /// The environment that a program lies in: `ENV/bin/python`.
+    pub(super) fn of_program(program: &Path, sight: &'a dyn Sight) -> Option<Self> {
+        let root = program.parent()?.parent()?;
+        let lib = root.join("lib");
+        let names = sight.names(&lib);
+        let python = names.iter().filter(|name| name.starts_with("python3"));
+        python
+            .map(|name| lib.join(name).join("site-packages"))
+            .find(|site| sight.is_folder(site))
+            .map(|site| Self { sight, site })
+    }
+
+    /// The folder above `lib/python3.x/site-packages`.
+    fn root(&self) -> Option<&Path> {
+        self.site.ancestors().nth(3)
+    }
+
+    pub(super) fn keeper(&self) -> Option<Keeper> {
+        let root = self.root()?;
+        let name = root.file_name()?.to_str()?.to_owned();
+        let holds = |file: &str| self.sight.is_there(&root.join(file));
+        if holds("uv-receipt.toml") {
+            return Some(Keeper::UvTool(name));
+        }
+        let is_cached = root.iter().any(|part| {
+            matches!(
+                part.to_str(),
+                Some("archive-v0" | "environments-v2" | "builds-v0" | ".cache")
+            )
+        });
+        if is_cached {
+            return Some(Keeper::Cache);
+        }
+        if holds("pipx_metadata.json") {
+            return Some(Keeper::Pipx(name));
+        }
+        Some(Keeper::Plain {
+            python: root.join("bin").join("python"),
+            has_pip: self.sight.is_there(&self.site.join("pip")),
+        })
+    }
+
+    /// The package with this name, or the one that brought this module.
+    pub(super) fn dist(&self, name: &str) -> Option<Dist> {
+        let folders = self.folders();
+        let wanted = normal(name);
+        let named = folders.iter().find(|folder| {
+            folder
+                .split_once('-')
+                .is_some_and(|(own, _)| normal(own) == wanted)
+        });
+        let folder = named.or_else(|| folders.iter().find(|folder| self.brought(folder, name)))?;
+        self.read(folder)
+    }
+
+    fn folders(&self) -> Vec<String> {
+        let names = self.sight.names(&self.site).into_iter();
+        names
+            .filter(|name| name.ends_with(".dist-info"))
+            .take(DISTS)
+            .collect()
+    }
+
+    /// Whether a package's list of files names this module.
+    fn brought(&self, folder: &str, module: &str) -> bool {
+        let record = self.sight.text(&self.site.join(folder).join("RECORD"));
+        let (package, file) = (format!("{module}/__init__.py,"), format!("{module}.py,"));
+        record.is_some_and(|record| {
+            record
+                .lines()
+                .any(|line| line.starts_with(&package) || line.starts_with(&file))
+        })
+    }
+
+    fn read(&self, folder: &str) -> Option<Dist> {
+        let metadata = self.sight.text(&self.site.join(folder).join("METADATA"))?;
+        let field = |name: &str| {
+            let lines = metadata.lines().take_while(|line| !line.is_empty());
+            let value = lines.filter_map(|line| line.strip_prefix(name)).next();
+            value.map(|value| value.trim().to_owned())
+        };
+        let (name, version) = (field("Name:")?, field("Version:"));
+        Some(Dist {
+            name,
+            version: version.and_then(|version| Version::of(&version)),
+            metadata,
+        })
+    }
+
+    /// The other packages here that can't do with a version of this one below
+    /// the given one.
+    pub(super) fn needing(&self, package: &str, below: &Version) -> Vec<String> {
+        let is_held = |dist: &Dist| {
+            dist.asks_for(package)
+                .and_then(|range| super::super::versions::python_least(&range))
+                .is_some_and(|least| least >= *below)
+        };
+        self.folders()
+            .iter()
+            .filter_map(|folder| self.read(folder))
+            .filter(is_held)
+            .map(|dist| dist.name)
+            .collect()
+    }
+}
+
+/// What a project or a script says that it needs of a package, in
+/// `requirements.txt`, `pyproject.toml` or the script's own first lines.
+pub(super) fn asked_by_project(script: &Path, package: &str, sight: &dyn Sight) -> Option<String> {
+    let own = sight.text(script).and_then(|text| {
+        let mut block = text
+            .lines()
+            .skip_while(|line| line.trim() != "# /// script")
+            .take_while(|line| line.trim() != "# ///");
+        block.find_map(|line| quoted_range(line, package))
+    });
+    own.or_else(|| {
+        script.ancestors().skip(1).take(3).find_map(|folder| {
+            let list = sight.text(&folder.join("requirements.txt"));
+            let list = list.and_then(|text| text.lines().find_map(|line| range_for(line, package)));
+            list.or_else(|| {
+                let project = sight.text(&folder.join("pyproject.toml"))?;
+                project.lines().find_map(|line| quoted_range(line, package))
+            })
+        })
+    })
+}
+
+/// The range of the requirement that a line quotes: `"mcp[cli]>=1.6",`.
+fn quoted_range(line: &str, package: &str) -> Option<String> {
+    line.split(['"', '\''])
+        .skip(1)
+        .step_by(2)
+        .find_map(|quoted| range_for(quoted, package))
+}
+
+/// A frame of a traceback.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Frame {
+    pub(super) file: PathBuf,
+    pub(super) line: String,
+}
+
+/// The frames of the last traceback, the innermost last; those of Python
+/// itself are left out.
+pub(super) fn frames(stderr: &str) -> Vec<Frame> {
+    let Ok(pattern) = Regex::new(r#"^File "([^"\n]+)", line \d+"#) else {
+        return Vec::new();
+    };
+    let bare = |line: &str| {
+        let line = line.trim_start_matches([' ', '|', '+', '-', '\t']);
+        line.trim_end().to_owned()
+    };
+    let mut frames = Vec::new();
+    let mut lines = stderr.lines().map(bare).peekable();
+    while let Some(line) = lines.next() {
+        if line.starts_with("Traceback (most recent call last)") {
+            frames.clear();
+        }
+        let Some(found) = pattern.captures(&line) else {
+            continue;
+        };
+        let file = PathBuf::from(&found[1]);
+        let is_own = file.is_absolute() && (module_of(&file).is_some() || !is_pythons(&file));
+        let source = lines.next_if(|next| !next.starts_with("File "));
+        if is_own {
+            frames.push(Frame {
+                file,
+                line: source.unwrap_or_default(),
+            });
+        }
+    }
+    frames
+}
+
+fn is_pythons(file: &Path) -> bool {
+    let mut parts = file.iter().filter_map(|part| part.to_str()).peekable();
+    while let Some(part) = parts.next() {
+        if part == "lib" && parts.peek().is_some_and(|next| next.starts_with("python3")) {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Frame, frames, module_of, range_for};
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn requirements_are_read() {
+        for (text, range) in [
+            ("mcp[cli]>=1.6.0", Some(">=1.6.0")),
+            (" mcp (<2,>=1.2) ; extra == 'x'", Some("<2,>=1.2")),
+            ("mcp", Some("")),
+            ("MCP == 1.2 # pinned", Some("==1.2")),
+            ("mcp-server>=1", None),
+            ("mcp @ https://x/y.whl", None),
+        ] {
+            assert_eq!(range_for(text, "mcp").as_deref(), range, "{text}");
+        }
+        assert_eq!(
+            range_for("ruamel.yaml>1", "ruamel-yaml").as_deref(),
+            Some(">1")
+        );
+    }
+
+    #[test]
+    fn the_last_tracebacks_own_frames_are_kept() {
+        let stderr = "Traceback (most recent call last):\n  File \"/old.py\", line 1, in <module>\n    a()\n\
+            KeyError: 'a'\n\nTraceback (most recent call last):\n  File \"/usr/lib/python3.11/asyncio/x.py\", line 3, in run\n    \
+            run()\n  File \"/e/lib/python3.11/site-packages/srv/main.py\", line 2, in main\n    @server.list()\n     ^^^^^^\n\
+            AttributeError: no";
+        let file = PathBuf::from("/e/lib/python3.11/site-packages/srv/main.py");
+        assert_eq!(
+            module_of(&file),
+            Some((
+                PathBuf::from("/e/lib/python3.11/site-packages"),
+                "srv".to_owned()
+            ))
+        );
+        let line = "@server.list()".to_owned();
+        assert_eq!(frames(stderr), [Frame { file, line }]);
+        assert_eq!(module_of(Path::new("/srv/main.py")), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! What of a server's words is code that its runtime printed, or a note of a
+//! debugger: neither says what is wrong.
+
+use std::borrow::Cow;
+
+/// A line of source, and what it may go on in before its mark.
+const SOURCE: usize = 4;
+/// Longer lines of source are cut to what is marked.
+const LINE: usize = 160;
+/// Characters beside a mark that are kept of a line that can't be read.
+const BESIDE: usize = 12;
+
+/// Without the lines of source that Node prints above an error, and without
+/// what debuggers say of themselves.
+pub(super) fn without_source(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_marked = |line: &str| line.contains('^') && is_mark(line);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    if !lines.iter().any(|line| is_marked(line) || is_talk(line)) {
+        return text;
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        at += 1;
+        if is_talk(line) {
+            continue;
+        }
+        kept.push_str(line);
+        if !is_place(line) {
+            continue;
+        }
+        let quoted = lines.iter().skip(at).take(SOURCE);
+        let Some(length) = quoted.clone().position(|line| is_marked(line)) else {
+            continue;
+        };
+        let mark = lines[at + length];
+        let rest = lines.iter().skip(at + length + 1).map(|line| line.trim());
+        // What can't be read is the cause itself.
+        let is_unread = rest
+            .filter(|line| !line.is_empty())
+            .take(1)
+            .any(|line| line.contains("SyntaxError"));
+        match (
+            is_unread,
+            length.checked_sub(1).map(|last| lines[at + last]),
+        ) {
+            (true, Some(source)) if source.chars().count() > LINE => {
+                kept.push_str(&marked_part(source, mark));
+            }
+            (true, _) => kept.extend(lines[at..=at + length].iter().copied()),
+            (false, _) => {}
+        }
+        at += length + 1;
+    }
+    kept.into()
+}
+
+/// `/srv/x.js:3`, `file:///srv/x.js:3`.
+fn is_place(line: &str) -> bool {
+    let line = line.trim_end();
+    let is_path = line.starts_with('/')
+        || line.starts_with("file://")
+        || line.starts_with("node:")
+        || line.get(1..3) == Some(":\\");
+    let number = line.rsplit(':').next().unwrap_or_default();
+    is_path && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn is_mark(line: &str) -> bool {
+    let line = line.trim();
+    !line.is_empty() && line.bytes().all(|b| matches!(b, b'^' | b'~' | b' '))
+}
+
+/// The marked part of a long line, with its mark below.
+fn marked_part(source: &str, mark: &str) -> String {
+    let first = mark.chars().take_while(|c| c.is_whitespace()).count();
+    let length = mark.trim().chars().count();
+    let from = first.saturating_sub(BESIDE);
+    let kept = first - from + length + BESIDE;
+    let part: String = source.trim_end().chars().skip(from).take(kept).collect();
+    let length = length.min(kept);
+    format!(
+        "{part}\n{}{}\n",
+        " ".repeat(first - from),
+        "^".repeat(length)
+    )
+}
+
+/// What a debugger says of itself, and how a note is switched off.
+fn is_talk(line: &str) -> bool {
+    let line = line.trim();
+    let switches_off = ["disable", "silence", "suppress", "hide", "turn off"];
+    line.starts_with("Debugger listening on ")
+        || line.starts_with("For help, see: https://nodejs.org/")
+        || line.starts_with("0.00s - ")
+        || line
+            .to_ascii_lowercase()
+            .split_once("set ")
+            .and_then(|(_, rest)| rest.split_once(" to "))
+            .is_some_and(|(name, what)| {
+                name.contains('=')
+                    && !name.contains(' ')
+                    && switches_off.iter().any(|word| what.starts_with(word))
+            })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_source;
+
+    #[test]
+    fn printed_source_is_no_words() {
+        let text = "file:///srv/x.js:3\n  if (status === 429) throw new Error('rate limit');\n  ^\n\nError: no\n    at a (/srv/x.js:3:4)\n";
+        let said = "file:///srv/x.js:3\n\nError: no\n    at a (/srv/x.js:3:4)\n";
+        assert_eq!(without_source(text.into()), said);
+        let short = "/srv/x.js:1\nusing a = b();\n      ^\n\nSyntaxError: Unexpected identifier\n";
+        assert_eq!(without_source(short.into()), short);
+        let long = format!("{}a ??= b;{}", "x".repeat(500), "usage: y ".repeat(90));
+        let text = format!(
+            "/srv/x.js:1\n{long}\n{}^^^\n\nSyntaxError: Unexpected\n",
+            " ".repeat(502)
+        );
+        let said = without_source(text.as_str().into());
+        assert!(
+            said.contains("??=") && !said.contains("usage: y usage"),
+            "{said}"
+        );
+        let plain = "Error: no\n  ^\nset A=1 to begin";
+        assert_eq!(without_source(plain.into()), plain);
+    }
+
+    #[test]
+    fn a_debuggers_talk_is_left_out() {
+        let text = "0.00s - Note: x\nDebugger listening on ws://127.0.0.1:9229/a\nno key\nSet PYDEVD_X=1 to disable this.\n";
+        assert_eq!(without_source(text.into()), "no key\n");
+    }
+}
