@@ -6,14 +6,17 @@
 
 use super::entry::{Entry, Reached};
 use super::launcher::{name_of, up_to_program};
+use crate::text::{HttpPart, address_words, http_parts, http_variables};
 
 /// Arguments and variables with which an entry may speak stdio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// All arguments, in order.
     pub args: Vec<Word>,
-    /// Variables to set beside the entry's own.
-    pub env: Vec<(String, String)>,
+    /// Variables to set beside the entry's own, or to leave out.
+    pub env: Vec<(String, Option<String>)>,
+    /// Whether the entry itself names the mode that this one leaves.
+    pub leaves_mode: bool,
 }
 
 /// One argument of a candidate.
@@ -35,11 +38,12 @@ impl Candidate {
         self.args.iter().map(text).collect()
     }
 
-    /// Whether the arguments are those of the entry, so that only variables
-    /// are new.
+    /// Whether the arguments are those of the entry, which has this many, so
+    /// that only variables differ.
     #[must_use]
     pub fn keeps_args(&self, count: usize) -> bool {
-        self.args.len() == count && (0..count).all(|index| self.args[index] == Word::Own(index))
+        let own = (0..count).map(Word::Own);
+        own.eq(self.args.iter().cloned())
     }
 }
 
@@ -56,41 +60,50 @@ pub fn stdio_candidates(entry: &Entry, is_sure: bool) -> Vec<Candidate> {
         return Vec::new();
     };
     let texts: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
-    let variables: Vec<(String, String)> = env
-        .iter()
-        .filter(|(name, spot)| names_mode(name) && is_mode(&spot.text))
-        .map(|(name, _)| (name.clone(), STDIO.to_owned()))
-        .collect();
     let start = up_to_program(&command.text, &texts).min(texts.len());
-    let (replaced, left_out) = without_http(&texts, start);
+    let own = Own { texts, start };
+    let parts = http_parts(&own.texts[start..]);
+    let named = http_variables(env.iter().map(|(name, spot)| (&**name, &*spot.text)));
+    let leaves_mode = !parts.is_empty() || !named.is_empty();
+    if !leaves_mode && !is_sure {
+        return Vec::new();
+    }
+    let variables: Vec<(String, Option<String>)> = named
+        .iter()
+        .map(|(name, is_mode)| ((*name).to_owned(), is_mode.then(|| STDIO.to_owned())))
+        .collect();
     let mut found: Vec<Candidate> = Vec::new();
-    let mut add = |args: Vec<Word>, env: Vec<(String, String)>| {
-        let candidate = Candidate { args, env };
-        let is_own = candidate.keeps_args(texts.len()) && candidate.env.is_empty();
+    let mut add = |args: Vec<Word>, env: &[(String, Option<String>)]| {
+        let candidate = Candidate {
+            args,
+            env: env.to_vec(),
+            leaves_mode,
+        };
+        let is_own = candidate.keeps_args(own.texts.len()) && candidate.env.is_empty();
         if !is_own && !found.contains(&candidate) {
             found.push(candidate);
         }
     };
-    add(replaced, variables.clone());
-    add(left_out.clone(), variables.clone());
+    let left_out = own.without(&parts, false);
+    add(own.without(&parts, true), &variables);
+    add(left_out.clone(), &variables);
     // What a script runner is given besides is its own and not the script's.
     let is_runner = matches!(name_of(&command.text), "npm" | "pnpm" | "yarn");
     if !is_sure || is_runner {
         return found;
     }
     for words in [&["--stdio"][..], &["--transport", STDIO], &[STDIO]] {
-        if !words.iter().all(|word| texts[start..].contains(word)) {
+        if !words.iter().all(|word| own.texts[start..].contains(word)) {
             let new = words.iter().map(|word| Word::New((*word).to_owned()));
-            add(
-                left_out.iter().cloned().chain(new).collect(),
-                variables.clone(),
-            );
+            add(left_out.iter().cloned().chain(new).collect(), &variables);
         }
     }
     if variables.is_empty() {
         for name in ["MCP_TRANSPORT", "TRANSPORT"] {
-            let variable = (name.to_owned(), STDIO.to_owned());
-            add(left_out.clone(), vec![variable]);
+            add(
+                left_out.clone(),
+                &[(name.to_owned(), Some(STDIO.to_owned()))],
+            );
         }
     }
     found
@@ -98,83 +111,44 @@ pub fn stdio_candidates(entry: &Entry, is_sure: bool) -> Vec<Candidate> {
 
 const STDIO: &str = "stdio";
 
-/// Options that say where a server of HTTP listens.
-const ENDPOINT: &[&str] = &[
-    "--port",
-    "--http-port",
-    "--sse-port",
-    "--server-port",
-    "--host",
-    "--hostname",
-    "--http-host",
-    "--bind",
-    "--listen",
-    "--address",
-];
-
-/// Whether a word names a transport other than stdio.
-fn is_mode(word: &str) -> bool {
-    let folded = word.to_ascii_lowercase().replace(['-', '_'], "");
-    matches!(
-        &*folded,
-        "streamablehttp" | "http" | "sse" | "streamable" | "httpstream" | "shttp"
-    )
+/// The entry's arguments, and where those of its program begin.
+struct Own<'a> {
+    texts: Vec<&'a str>,
+    start: usize,
 }
 
-/// Whether an option or a variable says which transport is spoken.
-fn names_mode(name: &str) -> bool {
-    let folded = name.to_ascii_lowercase();
-    let says = ["transport", "mode", "protocol"];
-    name == "-t" || says.iter().any(|part| folded.contains(part))
-}
-
-/// The arguments from `start` on with stdio in place of another transport, and
-/// with nothing in its place; both without where a server of HTTP listens.
-fn without_http(texts: &[&str], start: usize) -> (Vec<Word>, Vec<Word>) {
-    let mut replaced: Vec<Word> = (0..start).map(Word::Own).collect();
-    let mut left_out = replaced.clone();
-    let mut index = start;
-    while index < texts.len() {
-        let (text, next) = (texts[index], texts.get(index + 1).copied());
-        let own = [Word::Own(index)];
-        let stdio = Word::New(STDIO.to_owned());
-        let is_flag = text.starts_with('-');
-        let taken = match (text.split_once('='), next) {
-            (Some((flag, value)), _) if is_flag && names_mode(flag) && is_mode(value) => {
-                replaced.push(Word::New(format!("{flag}={STDIO}")));
-                1
+impl Own<'_> {
+    /// The arguments without where a server of HTTP listens, and with stdio or
+    /// nothing in place of its mode.
+    fn without(&self, parts: &[HttpPart], is_replaced: bool) -> Vec<Word> {
+        let (own, start) = (&self.texts[self.start..], self.start);
+        let mut words: Vec<Option<Word>> = (0..self.texts.len())
+            .map(|index| Some(Word::Own(index)))
+            .collect();
+        for range in address_words(own) {
+            words[range.start + start..range.end + start].fill(None);
+        }
+        let stdio = |text: &str| is_replaced.then(|| Word::New(text.to_owned()));
+        for part in parts {
+            match part {
+                HttpPart::Switch(range) => {
+                    words[range.start + start..range.end + start].fill(None);
+                }
+                HttpPart::Value(index) => {
+                    words[index + start] = stdio(STDIO);
+                    // A flag without its value is none.
+                    let before = index.checked_sub(1).filter(|at| own[*at].starts_with('-'));
+                    if let Some(flag) = before.filter(|_| !is_replaced) {
+                        words[flag + start] = None;
+                    }
+                }
+                HttpPart::Joined(index, flag) => {
+                    words[index + start] = stdio(&format!("{flag}={STDIO}"));
+                }
             }
-            (None, Some(value)) if is_flag && names_mode(text) && is_mode(value) => {
-                replaced.extend([Word::Own(index), stdio]);
-                2
-            }
-            (None, _) if is_flag && is_mode(text.trim_start_matches('-')) => 1,
-            (None, _) if !is_flag && is_mode(text) => {
-                replaced.push(stdio);
-                1
-            }
-            (Some((flag, _)), _) if ENDPOINT.contains(&flag) => 1,
-            (None, Some(value)) if takes_endpoint(text, value) => 2,
-            (None, Some(value)) if is_flag && !value.starts_with('-') => {
-                // Its value, and no word of its own.
-                replaced.extend([Word::Own(index), Word::Own(index + 1)]);
-                left_out.extend([Word::Own(index), Word::Own(index + 1)]);
-                2
-            }
-            (Some(_) | None, _) => {
-                replaced.extend(own.clone());
-                left_out.extend(own);
-                1
-            }
-        };
-        index += taken;
+        }
+        words.into_iter().flatten().collect()
     }
-    (replaced, left_out)
-}
-
-fn takes_endpoint(flag: &str, value: &str) -> bool {
-    ENDPOINT.contains(&flag) && !value.starts_with('-')
-        || matches!(flag, "-p" | "-P") && value.parse::<u16>().is_ok()
 }
 
 #[cfg(test)]
@@ -198,7 +172,10 @@ mod tests {
         stdio_candidates(&config.entries[0], is_sure)
             .iter()
             .map(|candidate| {
-                let env = candidate.env.iter().map(|(n, v)| format!("{n}={v} "));
+                let env = candidate.env.iter().map(|(n, v)| match v {
+                    Some(value) => format!("{n}={value} "),
+                    None => format!("-{n} "),
+                });
                 env.collect::<String>() + &candidate.words(&own).join(" ")
             })
             .collect()
@@ -227,10 +204,10 @@ mod tests {
         ] {
             assert_eq!(lines(line, &[], false), expected, "{line}");
         }
-        let env = [("MCP_TRANSPORT", "sse"), ("KEY", "http")];
+        let env = [("MCP_TRANSPORT", "sse"), ("KEY", "http"), ("USE_HTTP", "1")];
         assert_eq!(
-            lines("node x.js", &env, true)[0],
-            "MCP_TRANSPORT=stdio x.js"
+            lines("node x.js", &env, false),
+            ["MCP_TRANSPORT=stdio -USE_HTTP x.js"]
         );
     }
 

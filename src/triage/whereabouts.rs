@@ -192,9 +192,16 @@ fn program(text: &str) -> Option<String> {
 }
 
 fn path(text: &str) -> Option<String> {
-    let found = PATHS
-        .iter()
-        .find_map(|pattern| pattern.captures_iter(text).last())?;
+    // A frame of Python names code that is there.
+    let is_frame = |found: &Captures<'_>| {
+        let end = found.get(0).map_or(text.len(), |whole| whole.end());
+        let rest = text[end..].trim_start_matches('"');
+        rest.starts_with(", line ")
+    };
+    let found = PATHS.iter().find_map(|pattern| {
+        let mut all = pattern.captures_iter(text);
+        all.by_ref().filter(|found| !is_frame(found)).last()
+    })?;
     Some(found.name("path")?.as_str().to_owned())
 }
 
@@ -328,6 +335,14 @@ mod tests {
             assert_eq!(values["path"], path, "{told}");
             assert_eq!(values["folder"], folder, "{told}");
         }
+    }
+
+    #[test]
+    fn a_frame_is_never_the_file_that_is_missing() {
+        let told = "Traceback (most recent call last):\n  File \"/srv/app/server.py\", line 3, in <module>\n    run()\nFileNotFoundError: no such thing";
+        let values = found("missing_file", told, &[]);
+        assert!(!values.contains_key("path"), "{values:?}");
+        assert_eq!(values["origin"], "/srv/app/server.py:3");
     }
 
     #[test]

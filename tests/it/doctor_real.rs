@@ -201,7 +201,6 @@ fn fifteen_servers_are_told_what_ails_them_and_mended_by_what_is_printed() {
         &[("<path of the newer node>", "node")],
     );
     mend("port", "args", &[]);
-    mend("port", "env", &[("<free port>", &free_port().to_string())]);
     mend("junk", "args", &[]);
     mend("mute", "args", &[]);
     let mkdir = fixes(of(&report, "no-folder"))

@@ -109,6 +109,10 @@ const PLANS: &[(&str, &str)] = &[
         "servers: { s: { command: jelly, args: [mock, --fault, 'schema_breach@tool:add'] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
     ),
     (
+        "mcp/http-mode-under-stdio",
+        "servers: { s: { command: python3, args: [-c, 'import time; time.sleep(9)', --transport, sse], startup_timeout: 1s } }\nsteps: [{ id: a, tool: add }]",
+    ),
+    (
         "timeout/interpreter-without-program",
         "servers: { s: { command: python3, startup_timeout: 1s } }\nsteps: [{ id: a, tool: add }]",
     ),

@@ -6,36 +6,53 @@ use super::super::settings::World;
 use crate::doctor::{Config, Input, Surroundings, fill, variable_of};
 use crate::text::redact::Redactor;
 use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+
+/// Answers by the file that asks: two files may mean two things by one id.
+pub type Answers = BTreeMap<PathBuf, BTreeMap<String, String>>;
+
+/// What [`answers_of`] finds for each of the files.
+pub async fn answers(
+    configs: &[Config],
+    dry_run: bool,
+    world: &World,
+    redactor: &Redactor,
+) -> Answers {
+    let mut all = Answers::new();
+    for config in configs {
+        let answers = answers_of(config, dry_run, world, redactor).await;
+        all.insert(config.path.clone(), answers);
+    }
+    all
+}
 
 /// The values of all inputs that servers use, by id; those that nobody gave
 /// are left out. Passwords are known to the redactor.
-pub async fn answers(
-    configs: &[Config],
+pub async fn answers_of(
+    config: &Config,
     dry_run: bool,
     world: &World,
     redactor: &Redactor,
 ) -> BTreeMap<String, String> {
     let may_ask = may_ask(world) && !dry_run;
     let mut answers = BTreeMap::new();
-    for config in configs {
-        let used = blanks_of(config);
-        let is_used = |input: &&Input| used.contains(&blank(&input.id));
-        for input in config.inputs.iter().filter(is_used) {
-            if answers.contains_key(&input.id) {
-                continue;
+    let used = blanks_of(config);
+    let is_used = |input: &&Input| used.contains(&blank(&input.id));
+    for input in config.inputs.iter().filter(is_used) {
+        if answers.contains_key(&input.id) {
+            continue;
+        }
+        let told = world.env.get(&variable_of(&input.id)).cloned();
+        let answer = match told.filter(|value| !value.is_empty()) {
+            Some(value) => Some(value),
+            None if may_ask => ask(&question(input)).await,
+            None => input.default.clone().filter(|value| !value.is_empty()),
+        };
+        if let Some(answer) = answer {
+            if input.password {
+                redactor.learn([(&input.id, &answer)]);
             }
-            let told = world.env.get(&variable_of(&input.id)).cloned();
-            let answer = match told.filter(|value| !value.is_empty()) {
-                Some(value) => Some(value),
-                None if may_ask => ask(&question(input)).await,
-                None => input.default.clone().filter(|value| !value.is_empty()),
-            };
-            if let Some(answer) = answer {
-                if input.password {
-                    redactor.learn([(&input.id, &answer)]);
-                }
-                answers.insert(input.id.clone(), answer);
-            }
+            answers.insert(input.id.clone(), answer);
         }
     }
     answers

@@ -1,7 +1,9 @@
 //! Each server of the configurations: blanks filled, looked at, started, and
 //! diagnosed.
 
+use super::super::read::text_within;
 use super::super::settings::World;
+use super::ask::Answers;
 use super::find::Found;
 use super::sight::Machine;
 use super::trial::{self, Trial, try_out};
@@ -18,8 +20,7 @@ use crate::triage::Engine;
 use crate::wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
 use crate::wire::{Endpoint, Reach};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +44,7 @@ pub struct Ward<'a> {
     pub platform: Platform,
     /// Whether servers are started at all.
     pub starts: bool,
-    pub answers: &'a BTreeMap<String, String>,
+    pub answers: &'a Answers,
     pub settings: &'a CheckupSettings,
     pub engine: &'a Engine,
     pub world: &'a World,
@@ -137,9 +138,10 @@ async fn gathered<T: 'static>(mut work: JoinSet<(usize, T)>) -> BTreeMap<usize, 
 
 impl Ward<'_> {
     fn patient<'c>(&self, config: &'c Config, entry: &'c Entry, folder: &Path) -> Patient<'c> {
+        let none = BTreeMap::new();
         let around = Surroundings {
             env: &self.world.env,
-            inputs: self.answers,
+            inputs: self.answers.get(&config.path).unwrap_or(&none),
             project: folder,
             home: self.home,
         };
@@ -517,12 +519,7 @@ impl Filler<'_> {
 
 /// The variables of a file of `NAME=value` lines.
 pub fn read_env_file(path: &Path) -> io::Result<Vec<(String, String)>> {
-    // A device or a pipe may never end.
-    if !path.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
-    let mut text = String::new();
-    File::open(path)?.take(ENV_FILE).read_to_string(&mut text)?;
+    let text = text_within(path, ENV_FILE)?;
     Ok(text
         .lines()
         .map(str::trim)

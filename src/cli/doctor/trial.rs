@@ -81,7 +81,11 @@ pub async fn try_out(
         spec.argv.extend(candidate.words(&own));
         spec.env
             .retain(|(name, _)| !candidate.env.iter().any(|(new, _)| new == name));
-        spec.env.extend(candidate.env.iter().cloned());
+        let set = candidate
+            .env
+            .iter()
+            .filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+        spec.env.extend(set);
         let (name, settings) = (name.to_owned(), settings.clone());
         work.spawn_local(async move { (index, answers(&name, spec, &settings).await) });
     }

@@ -163,13 +163,7 @@ async fn filled(
     for (name, value) in given.iter().filter(|(name, _)| is_input(name)) {
         world.env.insert(variable_of(name), value.clone());
     }
-    let answers = inputs::answers(
-        std::slice::from_ref(&config),
-        false,
-        &world,
-        &shared.redactor,
-    )
-    .await;
+    let answers = inputs::answers_of(&config, false, &world, &shared.redactor).await;
     let around = Surroundings {
         env: &world.env,
         inputs: &answers,

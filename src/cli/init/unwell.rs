@@ -34,10 +34,11 @@ pub fn unwell(
         env: env.clone(),
         ..shared.world.clone()
     };
+    let answers = [(origin.config.path.clone(), origin.answers.clone())].into();
     let ward = Ward {
         platform: Platform::current(),
         starts: false,
-        answers: &origin.answers,
+        answers: &answers,
         settings: &settings,
         engine: shared.rules,
         world: &world,

@@ -46,25 +46,30 @@ impl<'a> Started<'a> {
 
     /// `"env": {…}`, with these values besides.
     pub(super) fn env_with(&self, more: &[(String, String)]) -> String {
-        let is_new = |name: &String| !more.iter().any(|(other, _)| other == name);
-        let kept = self
-            .env
-            .iter()
-            .filter(|(name, _)| is_new(name))
-            .map(|(name, spot)| (name.clone(), self.value(name, &spot.text)));
-        env_of(kept.chain(more.iter().cloned()))
+        let changed = more.iter().cloned();
+        let changed: Vec<_> = changed.map(|(name, value)| (name, Some(value))).collect();
+        self.env_changed(&changed)
     }
 
-    /// `"env": {…}`, with these variables naming stdio, or left out.
-    pub(super) fn env_in_stdio(&self, variables: &[(&str, bool)]) -> String {
-        env_of(self.env.iter().filter_map(|(name, spot)| {
-            let found = variables.iter().find(|(other, _)| other == name);
-            match found {
-                Some((_, false)) => None,
-                Some((_, true)) => Some((name.clone(), "stdio".to_owned())),
-                None => Some((name.clone(), self.value(name, &spot.text))),
-            }
-        }))
+    /// `"env": {…}`, with these values, and without those that have none.
+    pub(super) fn env_changed(&self, changes: &[(String, Option<String>)]) -> String {
+        let is_kept = |name: &String| !changes.iter().any(|(other, _)| other == name);
+        let members: Vec<String> = self
+            .env
+            .iter()
+            .filter(|(name, _)| is_kept(name))
+            .map(|(name, spot)| (name, self.value(name, &spot.text)))
+            .chain(
+                changes
+                    .iter()
+                    .filter_map(|(name, value)| Some((name, value.clone()?))),
+            )
+            .map(|(name, value)| format!("{}: {}", quoted(name), quoted(&value)))
+            .collect();
+        match members.is_empty() {
+            true => "\"env\": {}".to_owned(),
+            false => format!("\"env\": {{ {} }}", members.join(", ")),
+        }
     }
 
     fn value(&self, name: &str, text: &str) -> String {
@@ -73,16 +78,6 @@ impl<'a> Started<'a> {
         } else {
             self.shown(text)
         }
-    }
-}
-
-fn env_of(variables: impl Iterator<Item = (String, String)>) -> String {
-    let members: Vec<String> = variables
-        .map(|(name, value)| format!("{}: {}", quoted(&name), quoted(&value)))
-        .collect();
-    match members.is_empty() {
-        true => "\"env\": {}".to_owned(),
-        false => format!("\"env\": {{ {} }}", members.join(", ")),
     }
 }
 

@@ -3,11 +3,11 @@
 
 use super::entries::{args, command, command_and_args, quoted};
 use super::prescribe::{Doctor, Remedy, found};
+use crate::doctor::candidates::{Candidate, stdio_candidates};
 use crate::doctor::launcher::{name_of, runtime};
 use crate::model::Outcome;
 use crate::text::shell_word as word;
-use crate::text::{HttpPart, address_words, http_parts, http_variables, listening_line};
-use std::ops::Range;
+use crate::text::{address_words, listening_line};
 
 /// The port that a text is about: never the minutes of a time.
 fn port_in(text: &str) -> Option<String> {
@@ -231,22 +231,27 @@ impl Doctor<'_> {
     /// What it answered with when it was tried.
     pub(super) fn proven(&self) -> Option<Vec<String>> {
         let candidate = self.bedside.proven?;
-        let own = self.started.words();
-        let mut members = Vec::new();
-        if !candidate.keeps_args(own.len()) {
-            members.push(args(&candidate.words(&own)));
-        }
-        if !candidate.env.is_empty() {
-            members.push(self.started.env_with(&candidate.env));
-        }
         Some(vec![
             format!(
                 "It was started as a server of HTTP, and its client speaks stdio; with this it was \
                  tried, and answers; write at {}:",
                 self.at_args()
             ),
-            members.join(", "),
+            self.members_of(candidate),
         ])
+    }
+
+    /// The members of the entry that a candidate changes.
+    fn members_of(&self, candidate: &Candidate) -> String {
+        let own = self.started.words();
+        let mut members = Vec::new();
+        if !candidate.keeps_args(own.len()) {
+            members.push(args(&candidate.words(&own)));
+        }
+        if !candidate.env.is_empty() {
+            members.push(self.started.env_changed(&candidate.env));
+        }
+        members.join(", ")
     }
 
     /// Where a server of HTTP is reached, by what it says, and whether by the
@@ -310,15 +315,12 @@ impl Doctor<'_> {
 
     /// The entry with stdio in place of what makes of it a server of HTTP.
     fn in_stdio_mode(&self) -> Vec<String> {
-        [
-            Self::behind_gateway,
-            Self::without_http_mode,
-            Self::without_port,
-        ]
-        .into_iter()
-        .map(|way| way(self))
-        .find(|lines| !lines.is_empty())
-        .unwrap_or_default()
+        let lines = self.behind_gateway();
+        if lines.is_empty() {
+            self.without_http_mode(true)
+        } else {
+            lines
+        }
     }
 
     /// The server of stdio that this one puts on a port.
@@ -365,74 +367,29 @@ impl Doctor<'_> {
         ]
     }
 
-    /// The members with stdio in place of what makes of it a server of HTTP.
-    pub(super) fn without_http_mode(&self) -> Vec<String> {
+    /// The members with stdio in place of what makes of it a server of HTTP,
+    /// which may be a port alone where it is sure to be one.
+    pub(super) fn without_http_mode(&self, is_sure: bool) -> Vec<String> {
+        let candidates = stdio_candidates(self.bedside.entry, is_sure);
         let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
-        let parts = http_parts(&texts);
-        let env = self.started.env.iter();
-        let variables = http_variables(env.map(|(name, spot)| (&**name, &*spot.text)));
-        if parts.is_empty() && variables.is_empty() {
-            return Vec::new();
-        }
-        let mut words: Vec<Option<String>> = self.started.words().into_iter().map(Some).collect();
-        for range in address_words(&texts) {
-            words[range].fill(None);
-        }
-        for part in &parts {
-            match part {
-                HttpPart::Switch(range) => words[range.clone()].fill(None),
-                HttpPart::Value(index) => words[*index] = Some("stdio".to_owned()),
-                HttpPart::Joined(index, flag) => words[*index] = Some(format!("{flag}=stdio")),
-            }
-        }
-        let words: Vec<String> = words.into_iter().flatten().collect();
-        let mut members = Vec::new();
-        if words != self.started.words() {
-            members.push(args(&words));
-        }
-        if !variables.is_empty() {
-            members.push(self.started.env_in_stdio(&variables));
-        }
-        let at = match variables.first() {
-            Some(_) if parts.is_empty() => self.at(self.bedside.entry.place),
-            Some(_) | None => self.at_args(),
+        let is_hinted = |first: &&Candidate| {
+            first.leaves_mode || first.args.len() < texts.len() && self.given_port().is_some()
         };
-        let what = if parts.is_empty() {
-            "variables make"
-        } else {
-            "arguments make"
+        let Some(first) = candidates.first().filter(is_hinted) else {
+            return Vec::new();
+        };
+        let at = match first.keeps_args(texts.len()) {
+            true => self.at(self.bedside.entry.place),
+            false => self.at_args(),
+        };
+        let why = match (first.leaves_mode, first.keeps_args(texts.len())) {
+            (true, true) => "Its variables make of it a server of HTTP",
+            (true, false) => "Its arguments make of it a server of HTTP",
+            (false, _) => "Servers often talk HTTP once they are given a port",
         };
         vec![
-            format!(
-                "Its {what} of it a server of HTTP, and its client speaks stdio; write at {at}:"
-            ),
-            members.join(", "),
-        ]
-    }
-
-    /// The arguments without the port that makes of it a server of HTTP.
-    fn without_port(&self) -> Vec<String> {
-        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
-        let mut words: Vec<Option<String>> = self.started.words().into_iter().map(Some).collect();
-        let found = address_words(&texts);
-        let is_port = |range: &Range<usize>| {
-            let flag = texts[range.start];
-            flag == "-p" || flag.to_ascii_lowercase().contains("port")
-        };
-        if !found.iter().any(is_port) {
-            return Vec::new();
-        }
-        for range in found {
-            words[range].fill(None);
-        }
-        let words: Vec<String> = words.into_iter().flatten().collect();
-        vec![
-            format!(
-                "Servers often talk HTTP once they are given a port, and its client speaks stdio; \
-                 leave it out at {}:",
-                self.at_args()
-            ),
-            args(&words),
+            format!("{why}, and its client speaks stdio; write at {at}:"),
+            self.members_of(first),
         ]
     }
 

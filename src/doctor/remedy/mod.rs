@@ -7,6 +7,7 @@
 //! with `"` a member of the entry; what stands in `<…>` is for the person to
 //! fill in.
 
+mod arguments;
 mod commands;
 mod debuggers;
 mod entries;
@@ -23,6 +24,7 @@ mod scripts;
 mod seen;
 mod sight;
 mod variables;
+mod waiting;
 mod words;
 
 pub use prescribe::{Bedside, prescribe};

@@ -57,6 +57,11 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
             .for_each(shown);
         return;
     }
+    if diagnosis.root_cause == "startup_timeout"
+        && let Some(last) = doctor.last_words()
+    {
+        diagnosis.advice.why = format!("It ran and was not ready. Its last words: {last}");
+    }
     let fix = &mut diagnosis.advice.fix;
     let Remedy {
         lines,
@@ -69,6 +74,7 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         "missing_directory" => doctor.folder(),
         "missing_file" => doctor.file(),
         "missing_env_var" => doctor.variable(),
+        "invalid_config" => doctor.settings(),
         "missing_module" => doctor.module(),
         "invalid_argument" => doctor.refused(),
         "not_executable" => doctor.executable(),
@@ -78,6 +84,7 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         "dependency_version_mismatch" => doctor.node_dependency(),
         "stdout_pollution" => doctor.noise(),
         "transport_mismatch" => doctor.transport(),
+        "waits_for_input" => doctor.person(),
         // The command that shows why is told apart.
         "startup_timeout" => doctor.silence(),
         _ => Remedy::none(),
@@ -224,13 +231,13 @@ impl Doctor<'_> {
     }
 
     /// How many of the arguments say what is started.
-    fn program_end(&self) -> usize {
+    pub(super) fn program_end(&self) -> usize {
         let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
         up_to_program(&self.started.command.text, &texts).min(texts.len())
     }
 
     /// What prints how the server is used.
-    fn usage(&self) -> String {
+    pub(super) fn usage(&self) -> String {
         let end = self.program_end();
         let shown = std::iter::once(self.started.shown(&self.started.command.text));
         let words: Vec<String> = shown
@@ -311,19 +318,6 @@ impl Doctor<'_> {
         lines.push(format!("Install it, or write its full path at {at}:"));
         lines.push(command(&blank(&format!("full path of {name}"))));
         Remedy::of(lines).instead_of(&["Install `"])
-    }
-
-    /// It never answers, for what its arguments tell of.
-    fn silence(&self) -> Remedy {
-        let lines = if self.rule.contains("interpreter") {
-            let at = self.at(self.bedside.entry.place);
-            let mut words = self.started.words();
-            words.push(blank("path of the server's script"));
-            vec![format!("Write in the entry at {at}:"), args(&words)]
-        } else {
-            self.proven().unwrap_or_else(|| self.without_http_mode())
-        };
-        Remedy::of(lines).instead_of(&["Start it by hand", "Give the server's script", "$ "])
     }
 
     /// What is there, and can't be executed.
@@ -456,87 +450,5 @@ impl Doctor<'_> {
             self.with_package(fetched.index, "<name of the package>"),
         ])
         .instead_of(&["$ npm view", "$ pip index"])
-    }
-
-    fn argument(&self) -> Remedy {
-        if self.rule.ends_with("install-not-allowed") {
-            let words = self.with_flags(&["-y"]);
-            let at = self.at_args();
-            return Remedy::of(vec![format!("Write at {at}:"), args(&words)])
-                .instead_of(&["Write `-y`"]);
-        }
-        // In square brackets too, since something is missing.
-        let usage = [
-            r"(?i)usage:[^\n]*?(?P<it><[^<>\n]{1,60}>)",
-            r"(?i)usage:[^\n]*?\[(?P<it>[a-z][a-z-]{2,40})\]",
-        ];
-        let said = [
-            r"(?i)arguments are required: (?P<it>[\w-]+)",
-            r"(?i)\b(?P<it>--[a-z][\w-]+) (?:is|are) required\b",
-            r"(?i)\b(?:provide|specify|pass|supply|give) (?:an? |the )?(?P<it>[\w -]{3,40}?) (?:as|via|by|in|on|with)\b",
-            r"(?i)\bno (?P<it>[\w -]{3,40}?) (?:was |were )?(?:provided|specified|given)\b",
-            r"(?i)\b(?:specify|provide|pass|give|use|set) (?:at least |exactly )?(?:one of:? )?(?P<it>--[a-z][^\n.;]{2,60}\w)",
-            r"(?i)\beither an? (?P<it>[\w-]{3,40})",
-        ];
-        let what = found(&said[..2], &self.told)
-            .or_else(|| found(&usage, self.stderr))
-            .or_else(|| found(&said[2..], &self.told));
-        let mut words = self.started.words();
-        match &what {
-            Some(flag) if flag.starts_with("--") && !flag.contains(' ') => {
-                words.push(flag.clone());
-                words.push(blank(flag.trim_start_matches('-')));
-            }
-            Some(what) => words.push(blank(what)),
-            None => words.push(blank("argument")),
-        }
-        let lines = vec![format!("Write at {}:", self.at_args()), args(&words)];
-        if what.is_some() {
-            Remedy::of(lines).instead_of(&["Add it to", "Give it a directory", "$ "])
-        } else {
-            Remedy::of(lines).instead_of(&["Add it to"])
-        }
-    }
-
-    /// An argument that the server does not take.
-    fn refused(&self) -> Remedy {
-        let wanted = found(
-            &[r"(?i)\brequires? (?:the )?(?P<it>--[a-z][\w-]+) (?:flag|option|argument)"],
-            &self.told,
-        );
-        let mut words = self.started.words();
-        let at = self.at_args();
-        if let Some(flag) = wanted.filter(|flag| !words.contains(flag)) {
-            words.push(flag);
-            return Remedy::of(vec![format!("Write at {at}:"), args(&words)]);
-        }
-        let named = |text: &str| {
-            let at = text.len() > 1 && self.told.contains(text);
-            at && !matches!(text, "run" | "stdio")
-        };
-        let Some(index) = self.started.args.iter().rposition(|arg| named(&arg.text)) else {
-            return Remedy::none();
-        };
-        if index < self.program_end() {
-            return Remedy::none();
-        }
-        let place = self.at(self.started.args[index].place);
-        if self.started.args[index].text.starts_with('-') {
-            let flag = words.remove(index);
-            // A number behind a flag is its value.
-            let is_value = |word: &String| !flag.contains('=') && word.parse::<u64>().is_ok();
-            if words.get(index).is_some_and(is_value) {
-                words.remove(index);
-            }
-            let what = format!("It does not take this as it stands; leave it out, at {place}:");
-            return Remedy::of(vec![what, args(&words)]);
-        }
-        let before = index
-            .checked_sub(1)
-            .map(|before| &*self.started.args[before].text);
-        let name = before.filter(|before| before.starts_with("--"));
-        let name = name.map_or("another value", |flag| flag.trim_start_matches('-'));
-        let what = format!("Write a value that it takes, at {place}:");
-        Remedy::of(vec![what, self.with(index, &blank(name))])
     }
 }

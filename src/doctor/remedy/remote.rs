@@ -20,6 +20,11 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
     let write = |what: &str, url: &str| [format!("{what} at {at}:"), member(url)];
     let mut instead_of: &[&str] = &[];
     let lines: Vec<String> = match &*diagnosis.root_cause {
+        "connection_refused" if hung_up(bedside) && url.starts_with("http://") => {
+            advice.what = format!("What is at {url} takes the connection and hangs up.");
+            let whole = url.replacen("http://", "https://", 1);
+            write("A server of TLS does so to plain HTTP; then write", &whole).into()
+        }
         "connection_refused" => {
             advice.what = format!("Nothing answers at {url}.");
             instead_of = &["Start the service"];
@@ -82,7 +87,7 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
                 }
             }
         }
-        _ if matches!(status(bedside), Some(404 | 405)) => {
+        cause if cause == "wrong_endpoint" || matches!(status(bedside), Some(404 | 405)) => {
             let other = format!("{origin}{}", other_path(path));
             write(
                 "Servers answer at `/mcp`, older ones at `/sse`; write",
@@ -125,6 +130,12 @@ fn with_token(headers: &[(String, Spot)]) -> String {
         .map(|(name, value)| format!("{}: {}", quoted(name), quoted(value)))
         .collect();
     format!("\"headers\": {{ {} }}", members.join(", "))
+}
+
+/// Whether the connection was made, and broken off.
+fn hung_up(bedside: &Bedside<'_>) -> bool {
+    let message = bedside.failure.message.as_deref().unwrap_or_default();
+    message.contains("reset by peer") || message.contains("closed before")
 }
 
 fn speaks_no_tls(bedside: &Bedside<'_>) -> bool {

@@ -6,6 +6,7 @@ use super::prescribe::{Doctor, Remedy, blank, found};
 use crate::doctor::entry::{Reached, Spot};
 use crate::doctor::launcher::name_of;
 use crate::text::{close_names, shell_word as word};
+use regex::Regex;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -128,6 +129,10 @@ impl Doctor<'_> {
             all.push((GivenAt::Argument(index), value_of(filled).to_owned()));
         }
         for (name, spot) in self.started.env {
+            // A list of folders is none.
+            if spot.text.starts_with('/') && spot.text.contains(":/") {
+                continue;
+            }
             all.push((GivenAt::Variable(name.clone()), spot.text.clone()));
         }
         let script = self.script();
@@ -282,28 +287,42 @@ impl Doctor<'_> {
         };
         lines.push(self.instead(&given, &name));
         if !is_file && !self.is_projects(&given) {
+            let folder = word(&given.whole.display().to_string());
             lines.push("Or create this one:".to_owned());
-            let folder = given.whole.display().to_string();
-            lines.push(format!("$ mkdir -p {}", word(&folder)));
+            lines.push(match self.is_repository(&given) {
+                true => format!("$ git init {folder}"),
+                false => format!("$ mkdir -p {folder}"),
+            });
         }
         Some(lines)
     }
 
+    /// The flag that gives a path.
+    fn flag_of<'g>(&'g self, given: &Given) -> &'g str {
+        let GivenAt::Argument(index) = given.place else {
+            return "";
+        };
+        let text = |index: usize| &*self.started.args[index].text;
+        match text(index).split_once('=') {
+            Some((flag, _)) if flag.starts_with('-') => flag,
+            Some(_) | None => index.checked_sub(1).map_or("", text),
+        }
+    }
+
     /// Whether it is the folder of a project, which is of no use empty.
     fn is_projects(&self, given: &Given) -> bool {
-        let GivenAt::Argument(index) = given.place else {
-            return false;
-        };
-        let Some(before) = index.checked_sub(1) else {
-            return false;
-        };
         let manager = name_of(&self.started.command.text);
         let runs = matches!(manager, "uv" | "npm" | "pnpm" | "yarn" | "bun" | "poetry");
-        let flag = &*self.started.args[before].text;
         runs && matches!(
-            flag,
+            self.flag_of(given),
             "--directory" | "--project" | "--prefix" | "--cwd" | "-C" | "--dir"
         )
+    }
+
+    /// Whether the flag that gives the path asks for a repository.
+    fn is_repository(&self, given: &Given) -> bool {
+        let flag = self.flag_of(given);
+        flag.starts_with("--") && flag.contains("repo")
     }
 
     pub(super) fn folder(&self) -> Remedy {
@@ -344,7 +363,14 @@ impl Doctor<'_> {
         }
         // A file can't be made where its folder is missing, and triage does
         // not see which of them is.
-        let path = found(&[r"['\x22](?P<it>/[^'\x22\n]{1,400})['\x22]"], &self.told);
+        // A frame of Python names code that is there.
+        let path = match Regex::new(r"File \x22[^\x22\n]{1,400}\x22, line \d+") {
+            Ok(frame) => {
+                let told = frame.replace_all(&self.told, "");
+                found(&[r"['\x22](?P<it>/[^'\x22\n]{1,400})['\x22]"], &told)
+            }
+            Err(_) => None,
+        };
         let path = path.as_deref().map(Path::new);
         if let Some(project) = path.and_then(|path| self.project(path))
             && let Some(line) = project.build()

@@ -8,6 +8,29 @@ use regex::Regex;
 const NAMES: usize = 6;
 
 impl Doctor<'_> {
+    /// Settings that pydantic reads from variables, and found unset.
+    pub(super) fn settings(&self) -> Remedy {
+        let names = settings_in(self.stderr);
+        if names.is_empty() || !self.stderr.contains("pydantic_settings") {
+            return Remedy::none();
+        }
+        let values: Vec<(String, String)> = names
+            .into_iter()
+            .map(|name| {
+                let value = format!("<value of {name}>");
+                (name, value)
+            })
+            .collect();
+        let at = self.at(self.bedside.entry.place);
+        Remedy::of(vec![
+            format!(
+                "These settings are unset, and are read from variables of these names, perhaps \
+                 with a prefix that its documentation names; write in the entry at {at}:"
+            ),
+            self.started.env_with(&values),
+        ])
+    }
+
     pub(super) fn variable(&self) -> Remedy {
         let asked = found(
             &[
