@@ -283,6 +283,46 @@ fn the_quick_start_prints_what_the_readme_shows() {
     assert!(output.status.success());
 }
 
+/// The page's plan, with the page's commands.
+#[test]
+fn the_page_of_snapshots_tells_what_happens() {
+    let page = fs::read_to_string(root().join("docs/snapshots.md")).unwrap();
+    let plan = blocks(&page)
+        .into_iter()
+        .find(|b| b.info == "yaml")
+        .unwrap();
+    let temp = tempfile::tempdir().unwrap();
+    fs::write(temp.path().join("plan.yaml"), &plan.text).unwrap();
+    let program = assert_cmd::cargo::cargo_bin("jelly");
+    let jelly = |args: &[&str]| {
+        let mut call = Command::new(&program);
+        call.current_dir(temp.path()).env_clear();
+        call.env("PATH", program.parent().unwrap()).args(args);
+        let output = call.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        (output.status.code().unwrap(), text)
+    };
+    let (code, said) = jelly(&["run", "plan.yaml"]);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("missing_snapshot"), "{said}");
+    let (_, shown) = jelly(&["snapshot", "review"]);
+    assert!(shown.contains("+ Run N, 3 rows"), "{shown}");
+    assert_eq!(jelly(&["snapshot", "accept", "report"]).0, 0);
+    let stored = temp.path().join("snapshots/plan/report.snap");
+    assert_eq!(fs::read_to_string(stored).unwrap(), "Run N, 3 rows\n");
+    assert_eq!(jelly(&["run", "plan.yaml"]).0, 0);
+    let listed = |text: &str| page.contains(&format!("| `{text}` |"));
+    for kind in ["timestamp", "uuid", "duration", "hash"] {
+        assert!(listed(kind), "{kind}");
+    }
+    for line in page.lines().filter_map(|line| line.strip_prefix("jelly ")) {
+        let words: Vec<&str> = line.split('#').next().unwrap().split_whitespace().collect();
+        if words.first() == Some(&"snapshot") {
+            assert_eq!(jelly(&[&words[..2], &["--help"]].concat()).0, 0, "{line}");
+        }
+    }
+}
+
 /// Renewed by `cargo run -- rules list --format md > docs/rules.md`.
 #[test]
 fn the_page_of_rules_is_what_the_program_writes() {

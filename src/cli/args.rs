@@ -296,8 +296,11 @@ fn parse_argv(text: &str) -> Result<Argv, String> {
 }
 
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
-    crate::plan::parse_duration(text)
-        .ok_or_else(|| "write a time as in 30s, 500ms or 1m 30s".to_owned())
+    match crate::plan::parse_duration(text) {
+        Some(Duration::ZERO) => Err("a time limit must be more than nothing".to_owned()),
+        Some(time) => Ok(time),
+        None => Err("write a time as in 30s, 500ms or 1m 30s".to_owned()),
+    }
 }
 
 /// `NAME=VALUE`; a value that is JSON is taken as such, any other as text.
@@ -351,5 +354,7 @@ mod tests {
     fn times_have_units() {
         assert_eq!(parse_duration("1m 30s"), Ok(Duration::from_secs(90)));
         assert!(parse_duration("90").is_err());
+        let nothing = parse_duration("0s").unwrap_err();
+        assert_eq!(nothing, "a time limit must be more than nothing");
     }
 }

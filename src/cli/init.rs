@@ -138,6 +138,18 @@ pub enum Refusal {
     Stopped(ExitCode),
 }
 
+impl Refusal {
+    /// With what else is invalid.
+    fn and(self, other: Result<(), Self>) -> Self {
+        match (self, other) {
+            (Self::Invalid(one), Err(Self::Invalid(other))) => {
+                Self::Invalid(format!("{one}\n{other}"))
+            }
+            (one, _) => one,
+        }
+    }
+}
+
 /// What all servers share.
 pub struct Shared<'a> {
     pub args: &'a InitArgs,
@@ -156,7 +168,7 @@ async fn make_all(args: &InitArgs, color: ColorChoice, world: &World, stage: Sta
         world,
         rules: &stage.rules,
         color,
-        redactor: Redactor::none(),
+        redactor: Redactor::of_at_least(written::MIN_WITHIN),
         kept: RefCell::default(),
         interrupt: stage.interrupt,
     };

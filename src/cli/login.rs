@@ -1,13 +1,14 @@
 //! `jelly login`: a person allows jelly to reach a server, once, and runs use
 //! what that brings.
 
+use super::args::parse_duration;
 use super::invalid::Invalid;
 use super::out::say;
 use super::run::complain;
 use super::settings::World;
 use super::stage::runtime;
 use crate::model::ExitCode;
-use crate::plan::{self, PlanSource, Scope, Transport, parse_duration};
+use crate::plan::{self, PlanSource, Scope, Transport};
 use crate::text::redact::Redactor;
 use crate::text::{close_names, human_duration, plural, sanitize};
 use crate::wire::auth::{
@@ -74,12 +75,8 @@ pub struct LoginArgs {
     pub open: bool,
 
     /// How long the page may take
-    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration)]
     pub timeout: Duration,
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    parse_duration(text).ok_or_else(|| "no duration, as in `90s` or `5m`".to_owned())
 }
 
 /// Why nobody can log in, and what would help.

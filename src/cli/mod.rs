@@ -23,6 +23,7 @@ mod paint;
 mod past;
 mod plan_run;
 mod proposals;
+mod read;
 mod record;
 mod results;
 mod rules;

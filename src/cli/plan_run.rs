@@ -218,7 +218,7 @@ impl<'a> PlanRun<'a> {
             && outcome.report.verdict != Verdict::Interrupted
         {
             // What a signal cut short says nothing about the steps.
-            let run = record::past_run(&outcome.report, &outcome.definitions, &templates.borrow());
+            let run = record::past_run(&outcome.report, &outcome.steps, &templates.borrow());
             if let Some(warning) = memory.record(run) {
                 self.warn(warning);
             }
@@ -233,9 +233,11 @@ impl<'a> PlanRun<'a> {
             .warnings
             .extend(self.warnings.all().into_iter().skip(told));
         let mut code = outcome.ending.exit_code;
+        // They hold the plan too.
+        drop(outcome.steps);
         let write_back = WriteBack {
             original: outcome.original,
-            repaired: outcome.final_plan.source,
+            repaired: Rc::unwrap_or_clone(outcome.final_plan).source,
             report_dir: self.report_dir.clone(),
             redactor: self.redactor.clone(),
         };
@@ -413,12 +415,13 @@ pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
     secrets_from(plan, env, 0)
 }
 
-/// The same, of those that have so many bytes at least.
+/// The same, of those that have so many bytes at least, and of what is learnt
+/// later too.
 pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> Redactor {
     let inherited = inherited_secrets(env);
     let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
-    let long = pairs.into_iter().filter(|(_, value)| value.len() >= min);
-    let redactor = Redactor::new(long);
+    let redactor = Redactor::of_at_least(min);
+    redactor.learn(pairs);
     redactor.learn(plan.literal_secrets());
     redactor
 }

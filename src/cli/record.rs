@@ -1,6 +1,6 @@
 //! What the history keeps of a run of a plan.
 
-use crate::harness::StepFacts;
+use crate::harness::{Foundations, StepFacts};
 use crate::history::{
     Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
 };
@@ -37,7 +37,7 @@ fn definition(revision: u64) -> String {
 #[must_use]
 pub fn past_run(
     report: &RunReport,
-    definitions: &BTreeMap<String, u64>,
+    steps: &Foundations,
     templates: &HashMap<String, Template>,
 ) -> PastRun {
     let mut run = PastRun::new(RunKind::Run, Some(report.started_at.clone()));
@@ -65,7 +65,7 @@ pub fn past_run(
                 None => run.passed.push(PastPass {
                     report: 0,
                     test: TestName::new(plan, &step.server, &step.id),
-                    definition: definitions.get(&step.id).copied().map(definition),
+                    definition: steps.get(&step.id).map(|facts| definition(facts.revision)),
                 }),
             },
             StepState::Failed

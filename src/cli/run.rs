@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
-use tokio::task::{JoinSet, LocalSet};
+use tokio::task::JoinSet;
 
 /// Runs the plans.
 pub fn run(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {
@@ -26,8 +26,7 @@ pub fn run(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {
         Ok(runtime) => runtime,
         Err(code) => return code,
     };
-    let local = LocalSet::new();
-    local.block_on(&runtime, run_all(args, color, world))
+    runtime.block_on(run_all(args, color, world))
 }
 
 pub fn fault(message: &str) -> ExitCode {

@@ -7,9 +7,8 @@ use super::rules::{RuleFiles, Rules, find_rules};
 use super::run::{complain, fault};
 use super::settings::World;
 use crate::model::{ExitCode, Signal};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use tokio::sync::watch;
-use tokio::task::LocalSet;
 
 /// See the module.
 pub struct Stage {
@@ -18,9 +17,13 @@ pub struct Stage {
 }
 
 /// What waits, for all commands; otherwise the fault is told, and its exit code
-/// returned.
-pub fn runtime() -> Result<Runtime, ExitCode> {
-    let built = Builder::new_current_thread().enable_all().build();
+/// returned. All its tasks, of servers, steps and pipes, are in one queue: a
+/// `LocalSet` would be one task of it, and an answer would reach its step only
+/// after another look at all pipes.
+pub fn runtime() -> Result<LocalRuntime, ExitCode> {
+    let built = Builder::new_current_thread()
+        .enable_all()
+        .build_local(LocalOptions::default());
     built.map_err(|error| fault(&format!("the runtime can't be started: {error}")))
 }
 
@@ -35,7 +38,7 @@ pub fn on_stage(
         Ok(runtime) => runtime,
         Err(code) => return code,
     };
-    LocalSet::new().block_on(&runtime, async {
+    runtime.block_on(async {
         let interrupt = match interrupt::listen() {
             Ok(interrupt) => interrupt,
             Err(error) => return fault(&format!("signals can't be listened for: {error}")),

@@ -4,6 +4,7 @@
 //! (`${env:NAME}`, `${input:id}`, `${workspaceFolder}`, `${userHome}`) and of
 //! Claude Code (`${NAME}`, `${NAME:-default}`).
 
+use crate::text::is_variable_name;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -125,10 +126,7 @@ fn value(blank: &str, inside: &str, around: &Surroundings<'_>) -> Piece {
         Some((name, otherwise)) => (name, Some(otherwise)),
         None => (inside, None),
     };
-    let is_name = !name.is_empty()
-        && !name.starts_with(|c: char| c.is_ascii_digit())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    match (is_name, around.env.get(name), otherwise) {
+    match (is_variable_name(name), around.env.get(name), otherwise) {
         // It only looks like a blank.
         (false, _, _) => Piece::Text(blank.to_owned()),
         (true, None, Some(otherwise)) => Piece::Text(otherwise.to_owned()),

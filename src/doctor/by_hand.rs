@@ -1,7 +1,7 @@
 //! What a person types to see what a server says.
 
 use crate::text::redact::{Redactor, holds_secret, show_argv};
-use crate::text::shell_word as word;
+use crate::text::{is_variable_name, shell_word as word};
 use serde_json::json;
 use std::path::Path;
 
@@ -22,11 +22,11 @@ pub fn by_hand(
     redactor: &Redactor,
 ) -> String {
     // A shell takes other names for a command.
-    let by_env = env.iter().any(|(name, _)| !is_name(name));
+    let by_env = env.iter().any(|(name, _)| !is_variable_name(name));
     let assignments = env.iter().map(|(name, value)| {
         let shown = redactor.redact(value);
         let is_secret = holds_secret(name, value) || shown != value.as_str();
-        match (is_secret, is_name(name)) {
+        match (is_secret, is_variable_name(name)) {
             (true, true) => format!("{name}=\"${name}\""),
             (true, false) => word(&format!("{name}=<value>")),
             (false, true) => format!("{name}={}", word(value)),
@@ -54,13 +54,6 @@ pub fn by_hand(
         word(&redactor.redact(&cwd.display().to_string())),
         words.join(" ")
     )
-}
-
-/// Whether a shell takes it for the name of a variable.
-fn is_name(name: &str) -> bool {
-    !name.starts_with(|c: char| c.is_ascii_digit())
-        && !name.is_empty()
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]

@@ -45,6 +45,11 @@ impl Version {
         Self((0..kept).map(|index| self.part(index)).collect())
     }
 
+    /// Its first two numbers.
+    pub(super) fn minor(&self) -> Self {
+        Self(vec![self.part(0), self.part(1)])
+    }
+
     /// The number at this place raised by one, and what follows left out.
     fn next_at(&self, index: usize) -> Self {
         let mut parts: Vec<u64> = (0..=index).map(|at| self.part(at)).collect();

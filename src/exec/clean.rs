@@ -3,16 +3,14 @@
 //!
 //! Main type: [`Cleaner`].
 
+use super::bound::{bound, bound_failure};
 use crate::model::{Because, Failure, IterationRecord, StepReport};
 use crate::plan::Scope;
 use crate::text::redact::Redactor;
 use crate::text::{one_line, truncate};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
-/// How much of one value a failure keeps.
-const KEPT: usize = 16 * 1024;
 /// How much of a text a message quotes.
 const QUOTED: usize = 300;
 /// Fields of a failure whose names below are not ours.
@@ -333,86 +331,10 @@ fn name_between(
     (copied > 0).then(|| named + &text[copied..])
 }
 
-/// Cuts what a server or a plan may have made huge. Done after cleaning: what
-/// stands for the rest must not change with the iteration.
-fn bound_failure(failure: &mut Failure) {
-    let texts = [
-        &mut failure.message,
-        &mut failure.stdout,
-        &mut failure.protocol_breach,
-    ];
-    for text in texts.into_iter().flatten() {
-        bound_text(text);
-    }
-    if let Some(http) = &mut failure.http {
-        http.body.iter_mut().for_each(bound_text);
-    }
-    if let Some(error) = &mut failure.rpc_error {
-        bound_text(&mut error.message);
-        error.data.iter_mut().for_each(bound);
-    }
-    if let Some(params) = failure.request.as_mut().and_then(|r| r.params.as_mut()) {
-        bound_params(params);
-    }
-    if let Some(result) = &mut failure.tool_result {
-        bound_text(&mut result.text);
-        result.structured_content.iter_mut().for_each(bound);
-    }
-    if let Some(assertion) = &mut failure.assertion {
-        bound(&mut assertion.expected);
-        bound(&mut assertion.actual);
-    }
-    failure.server_info.iter_mut().for_each(bound);
-}
-
-/// Params keep their shape, since the tool's name in them is read: only what
-/// is large in them is cut.
-fn bound_params(params: &mut Value) {
-    match params {
-        Value::Object(map) => map.values_mut().for_each(|value| match value {
-            Value::Object(inner) => inner.values_mut().for_each(bound),
-            other => bound(other),
-        }),
-        other => bound(other),
-    }
-}
-
-/// A value no longer than [`KEPT`]; one that is becomes the text of its head
-/// and tail.
-fn bound(value: &mut Value) {
-    match value {
-        Value::String(text) => bound_text(text),
-        Value::Array(_) | Value::Object(_) => {
-            if value.to_string().len() > KEPT {
-                value.sort_all_objects();
-                let mut text = value.to_string();
-                bound_text(&mut text);
-                *value = Value::String(text);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// Head and tail, with a hash of the whole between them: two texts that
-/// differ in the middle still differ.
-fn bound_text(text: &mut String) {
-    if text.len() <= KEPT {
-        return;
-    }
-    let head = &text[..text.floor_char_boundary(KEPT / 2)];
-    let tail = &text[text.ceil_char_boundary(text.len() - KEPT / 2)..];
-    let cut = text.len() - head.len() - tail.len();
-    let mut hash = String::new();
-    for byte in Sha256::digest(text.as_bytes()).iter().take(8) {
-        hash.push_str(&format!("{byte:02x}"));
-    }
-    *text = format!("{head}\n… {cut} bytes left out (sha256 of all of it: {hash}…) …\n{tail}");
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Cleaner, KEPT, name_port};
+    use super::super::bound::KEPT;
+    use super::{Cleaner, name_port};
     use crate::model::{
         Assertion, AssertionTarget, Exit, Failure, IterationRecord, Phase, PlanIssue, RequestFacts,
         ToolResult,

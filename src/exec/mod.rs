@@ -10,6 +10,7 @@ mod asked;
 mod auth;
 mod blank;
 mod board;
+mod bound;
 mod checkup;
 mod clean;
 mod hearing;

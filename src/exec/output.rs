@@ -185,18 +185,21 @@ pub fn malformed(request: &Request, result: &Value) -> Option<String> {
 /// What keeps an item of a result's list from being read: what is not read is
 /// not looked at, and would pass.
 fn ill_shaped(list: &str, item: &Value, index: usize) -> Option<String> {
-    let place = format!("`{list}[{index}]`");
-    let (block, place) = match (list, item.get("content")) {
-        ("messages", Some(content)) => (content, format!("`{list}[{index}].content`")),
+    let (block, within) = match (list, item.get("content")) {
+        ("messages", Some(content)) => (content, ".content"),
         ("messages", None) if item.is_object() => {
-            return Some(format!("sent a result whose {place} has no `content`"));
+            return Some(format!(
+                "sent a result whose `{list}[{index}]` has no `content`"
+            ));
         }
-        _ => (item, place),
+        _ => (item, ""),
     };
+    let place = || format!("`{list}[{index}]{within}`");
     let Value::Object(members) = block else {
         let kind = json_type(block);
         return Some(format!(
-            "sent a result whose {place} is of type {kind} instead of object"
+            "sent a result whose {} is of type {kind} instead of object",
+            place()
         ));
     };
     let is = |member: &str, kind: &str| {
@@ -205,10 +208,12 @@ fn ill_shaped(list: &str, item: &Value, index: usize) -> Option<String> {
             Some(Value::String(_)) => None,
             None if !due => None,
             None => Some(format!(
-                "sent a result whose {place} is of type `{kind}` and has no `{member}`"
+                "sent a result whose {} is of type `{kind}` and has no `{member}`",
+                place()
             )),
             Some(other) => Some(format!(
-                "sent a result whose {place} has a `{member}` of type {} instead of string",
+                "sent a result whose {} has a `{member}` of type {} instead of string",
+                place(),
                 json_type(other)
             )),
         }
@@ -216,7 +221,8 @@ fn ill_shaped(list: &str, item: &Value, index: usize) -> Option<String> {
     let neither = list == "contents" && !["text", "blob"].iter().any(|m| members.contains_key(*m));
     if neither {
         return Some(format!(
-            "sent a result whose {place} has neither `text` nor `blob`"
+            "sent a result whose {} has neither `text` nor `blob`",
+            place()
         ));
     }
     is("text", "text")

@@ -155,10 +155,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
     Ok(match &step.request {
         Request::Tool(name) => Ready {
             tool: Some(name.clone()),
-            ..plain(
-                "tools/call",
-                json!({ "name": name, "arguments": arguments }),
-            )
+            ..plain("tools/call", named(name, arguments))
         },
         Request::List(kind) => {
             let method = match kind {
@@ -173,10 +170,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
             }
         }
         Request::Read(uri) => plain("resources/read", json!({ "uri": text(uri)? })),
-        Request::Prompt(name) => plain(
-            "prompts/get",
-            json!({ "name": name, "arguments": arguments }),
-        ),
+        Request::Prompt(name) => plain("prompts/get", named(name, arguments)),
         Request::Method(method) => Ready {
             custom: Some(method.clone()),
             // What is bare has no more params than the plan says.
@@ -231,6 +225,13 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
             }
         }
     })
+}
+
+/// The params of a tool or a prompt. The arguments go in as they are: `json!`
+/// would make another copy of them.
+fn named(name: &str, arguments: Value) -> Value {
+    let name = ("name".to_owned(), Value::from(name));
+    Value::Object(Map::from_iter([name, ("arguments".to_owned(), arguments)]))
 }
 
 fn completion_params(completion: &Completion, value: &str, known: Option<Value>) -> Value {

@@ -39,7 +39,8 @@ pub struct Executed {
     pub scope: Scope,
 }
 
-/// Executes the plan once. Must run inside a [`tokio::task::LocalSet`].
+/// Executes the plan once. Must run where tasks may be local, as inside a
+/// [`tokio::runtime::LocalRuntime`].
 ///
 /// It never fails: what goes wrong is in the record.
 pub async fn execute(

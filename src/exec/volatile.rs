@@ -2,6 +2,7 @@
 
 use super::snapshots;
 use crate::plan::{Redaction, Volatile};
+use crate::text::{MOMENT, UUID};
 use regex::{NoExpand, Regex};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -12,14 +13,8 @@ use std::sync::LazyLock;
 /// like a duration.
 static FORMS: LazyLock<Vec<(Volatile, Regex)>> = LazyLock::new(|| {
     [
-        (
-            Volatile::Timestamp,
-            r"\b\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?",
-        ),
-        (
-            Volatile::Uuid,
-            r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
-        ),
+        (Volatile::Timestamp, MOMENT),
+        (Volatile::Uuid, UUID),
         (Volatile::Hash, r"(?i)\b[0-9a-f]{32,}\b"),
         (
             Volatile::Duration,

@@ -127,7 +127,10 @@ impl LoopState {
         let before = next.purse.report();
         let standings = standings(observation.record, &judged, next.proven);
         let chosen = next.choose(observation, judged, &standings);
-        next.memory.record(observation, self.code_revision);
+        // Of a run that passes at once nobody asks what it remembers.
+        if chosen.action != Action::Stop || !observation.failures.is_empty() {
+            next.memory.record(observation, self.code_revision);
+        }
         (
             Decision {
                 backoff: backoff::due(
@@ -190,6 +193,9 @@ impl LoopState {
     }
 
     fn flaky_steps(&self, observation: &Observation<'_>) -> Vec<Flaky> {
+        if self.memory.saw_no_failure() {
+            return Vec::new();
+        }
         let flaky = |step: &StepReport| {
             let facts = observation.steps.get(&step.id)?;
             let revision = facts.at(self.code_revision);

@@ -142,6 +142,11 @@ impl Memory {
         }
     }
 
+    /// No step failed so far.
+    pub(super) fn saw_no_failure(&self) -> bool {
+        self.failed.is_empty()
+    }
+
     /// Whether it failed on this revision since the last change that concerns
     /// it; then the iteration which that change followed, 0 without one.
     pub(super) fn flickered(

@@ -39,7 +39,7 @@ pub use memory::{Revision, Tried};
 pub use real_fs::RealFs;
 pub use revision::{Beside, StoredSnapshots, step_facts};
 pub use run::{Outcome, run};
-pub use seen::{Observation, Policy, Seen, StepFacts};
+pub use seen::{Foundations, Observation, Policy, Seen, StepFacts};
 pub use settings::{LoopSettings, ReportSink, Surroundings};
 pub use standing::Standings;
 pub use verdict::{Course, Ending, Taint, conclude};

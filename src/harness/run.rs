@@ -7,7 +7,7 @@ use super::decide::{Action, Decision, LoopState};
 use super::executor::{Executor, IterationContext};
 use super::hooks::{Hook, HookRunner};
 use super::revision::{Beside, step_facts};
-use super::seen::{Observation, Policy, Seen, StepFacts};
+use super::seen::{Foundations, Observation, Policy, Seen};
 use super::settings::{LoopSettings, Surroundings};
 use super::standing::Standings;
 use super::verdict::{Course, Ending};
@@ -28,11 +28,11 @@ pub struct Outcome {
     /// The plan's text as its owner wrote it last.
     pub original: PlanSource,
     /// With the repairs that were applied; equal to the user's without any.
-    pub final_plan: Plan,
+    pub final_plan: Rc<Plan>,
     pub ending: Ending,
-    /// What the steps of the last iteration consisted of, by id: the plan's
-    /// part of a revision, which the history compares.
-    pub definitions: BTreeMap<String, u64>,
+    /// What the steps of the last iteration rested on, which the history
+    /// compares.
+    pub steps: Rc<Foundations>,
 }
 
 /// Runs a plan in the loop until it passes, fails, or needs help.
@@ -68,8 +68,8 @@ pub(super) struct Run<'a, E, H> {
     pub(super) new_ports_for: BTreeSet<String>,
     pub(super) course: Course,
     pub(super) last: Standings,
-    /// What the steps of the last iteration consisted of.
-    pub(super) definitions: BTreeMap<String, u64>,
+    /// What the steps of the last iteration rested on.
+    pub(super) steps: Rc<Foundations>,
     pub(super) passed_over: Vec<PassedOver>,
 }
 
@@ -105,7 +105,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 test_side: false,
                 code: false,
             },
-            definitions: BTreeMap::new(),
+            steps: Rc::default(),
             passed_over: Vec::new(),
             settings,
             around,
@@ -129,17 +129,15 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         };
         // Before it runs, since it is what the answers are held against.
         let snapshots = (self.around.stored)(&self.plan);
-        let (record, steps) =
-            tokio::join!(self.around.executor.execute(&self.plan, &context), async {
-                // By then the servers are started, and what they take to
-                // answer is time that would only be waited.
-                tokio::task::yield_now().await;
-                let beside = Beside {
-                    snapshots: &snapshots,
-                    env: &self.settings.env,
-                };
-                step_facts(&self.plan, beside)
-            });
+        let (plan, env) = (self.plan.clone(), self.settings.env.clone());
+        self.steps = Rc::new(Foundations::new(move || {
+            let beside = Beside {
+                snapshots: &snapshots,
+                env: &env,
+            };
+            step_facts(&plan, beside)
+        }));
+        let record = self.around.executor.execute(&self.plan, &context).await;
         self.new_ports_for.clear();
         self.course.interrupted = record.interrupted;
 
@@ -147,7 +145,6 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             seen: self.look(&record),
             before: self.state.clone(),
             record,
-            steps,
         };
         let (decision, applied) = self.decide(&mut pass);
         assemble::mark_flaky(&mut self.iterations, &decision.flaky_steps);
@@ -164,11 +161,12 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             report.action.repairs = self.adopt(applied);
         }
         report.action.backoff_ms = decision.backoff.map(millis);
+        let steps = std::mem::take(&mut report.steps);
         self.emit(Event::IterationFinished {
             report: Box::new(report.clone()),
         });
-        self.iterations.push(report);
-        let goes_on = match &decision.action {
+        self.iterations.push(IterationReport { steps, ..report });
+        match &decision.action {
             Action::Stop => {
                 let out_of_time = Instant::now() >= self.deadline;
                 if out_of_time && !decision.standings.green {
@@ -182,10 +180,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             }
             Action::FixTests => self.hook(Hook::FixTests, &mut pass).await,
             Action::RefineCode => self.hook(Hook::RefineCode, &mut pass).await,
-        };
-        let facts = pass.steps.into_iter();
-        self.definitions = facts.map(|(id, facts)| (id, facts.revision)).collect();
-        goes_on
+        }
     }
 
     /// Diagnoses each failure and finds what could mend it.
@@ -257,7 +252,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 index: self.course.iterations,
                 record: &pass.record,
                 failures: &pass.seen,
-                steps: &pass.steps,
+                steps: &self.steps,
                 time_left: Instant::now() < self.deadline,
             };
             let (decision, next) = pass.before.decide(&observation);
@@ -400,7 +395,6 @@ pub(super) struct Pass {
     /// The state before it.
     pub(super) before: LoopState,
     pub(super) record: IterationRecord,
-    pub(super) steps: BTreeMap<String, StepFacts>,
     pub(super) seen: Vec<Seen>,
 }
 

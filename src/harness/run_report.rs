@@ -7,8 +7,7 @@ use super::hooks::HookRunner;
 use super::run::{Outcome, Run, millis};
 use super::standing::Standings;
 use super::verdict::{Ending, Taint, conclude};
-use crate::model::{HelpSummary, PlanReport, RunReport, SCHEMA_VERSION};
-use std::rc::Rc;
+use crate::model::{HelpSummary, IterationReport, PlanReport, RunReport, SCHEMA_VERSION};
 
 impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     pub(super) fn publish_progress(&mut self) {
@@ -20,7 +19,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         let help = help::unfinished(&self.iterations, &self.help_context());
         let report = RunReport {
             in_progress: true,
-            ..self.report(&ending, Some(help))
+            ..self.report(&ending, Some(help), self.iterations.clone())
         };
         self.publish(&report);
     }
@@ -45,7 +44,12 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         }
     }
 
-    fn report(&self, ending: &Ending, help_summary: Option<HelpSummary>) -> RunReport {
+    fn report(
+        &self,
+        ending: &Ending,
+        help_summary: Option<HelpSummary>,
+        iterations: Vec<IterationReport>,
+    ) -> RunReport {
         let tried = |told: &String| {
             let mut problems = help_summary.iter().flat_map(|help| &help.problems);
             problems.any(|problem| problem.tried.contains(told))
@@ -74,7 +78,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             started_at: self.settings.started_at.clone(),
             duration_ms: millis(self.started.elapsed()),
             report_dir: self.settings.report_dir.clone(),
-            iterations: self.iterations.clone(),
+            iterations,
             repair_diff: (!repair_diff.is_empty()).then_some(repair_diff),
             repairs_written: false,
             warnings,
@@ -91,20 +95,23 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         let reconsidered = conclude(self.last, &self.course);
         if reconsidered != ending || warned != self.around.warnings.all().len() {
             ending = reconsidered;
+            self.iterations = report.iterations;
             report = self.conclusion(&ending);
         }
         Outcome {
             report,
             original: self.original,
-            final_plan: Rc::unwrap_or_clone(self.plan),
+            final_plan: self.plan,
             ending,
-            definitions: self.definitions,
+            steps: self.steps,
         }
     }
 
-    fn conclusion(&self, ending: &Ending) -> RunReport {
+    /// The last report, which the iterations go into.
+    fn conclusion(&mut self, ending: &Ending) -> RunReport {
         let help = (!ending.verdict.is_green() && self.course.interrupted.is_none())
             .then(|| help::summary(&self.iterations, &self.help_context()));
-        self.report(ending, help)
+        let iterations = std::mem::take(&mut self.iterations);
+        self.report(ending, help, iterations)
     }
 }

@@ -3,7 +3,9 @@
 use super::memory::Revision;
 use crate::model::{Budgets, Diagnosis, Failure, IterationRecord};
 use crate::repair::Proposal;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 /// What holds for the whole run.
 #[derive(Debug, Clone)]
@@ -50,6 +52,35 @@ impl StepFacts {
     }
 }
 
+/// The facts of every step, by id. They are worked out when they are first
+/// asked for: of a long plan that takes its time, and of steps that all passed
+/// at once nobody asks.
+#[derive(Debug)]
+pub struct Foundations(LazyCell<ById, Box<dyn FnOnce() -> ById>>);
+
+type ById = BTreeMap<String, StepFacts>;
+
+impl Foundations {
+    /// What `facts` will say when it is asked.
+    pub fn new(facts: impl FnOnce() -> ById + 'static) -> Self {
+        Self(LazyCell::new(Box::new(facts)))
+    }
+}
+
+impl Default for Foundations {
+    fn default() -> Self {
+        Self::new(BTreeMap::new)
+    }
+}
+
+impl Deref for Foundations {
+    type Target = ById;
+
+    fn deref(&self) -> &ById {
+        &self.0
+    }
+}
+
 /// One iteration, triaged.
 #[derive(Debug, Clone, Copy)]
 pub struct Observation<'a> {
@@ -58,8 +89,7 @@ pub struct Observation<'a> {
     pub record: &'a IterationRecord,
     /// One for each failure of the record, in its order.
     pub failures: &'a [Seen],
-    /// By step id.
-    pub steps: &'a BTreeMap<String, StepFacts>,
+    pub steps: &'a Foundations,
     /// The run's deadline has not passed yet.
     pub time_left: bool,
 }

@@ -57,6 +57,7 @@ pub enum Event {
     },
     /// The iteration was triaged, and this is what comes next.
     IterationFinished {
+        /// Without the steps, of which each was told of when it ended.
         report: Box<IterationReport>,
     },
     Waiting {

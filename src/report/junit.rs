@@ -401,19 +401,11 @@ fn beside(step: &StepReport, now: &[&FailureReport]) -> Option<Case> {
 
 fn diagnosis_properties(failure: &FailureReport) -> Vec<(&'static str, String)> {
     let diagnosis = &failure.diagnosis;
-    let mut properties = vec![
-        ("jelly.side", words::side(diagnosis.side).to_owned()),
-        ("jelly.root_cause", diagnosis.root_cause.clone()),
-        ("jelly.rule", diagnosis.rule.clone()),
+    let mut properties = words::properties(diagnosis);
+    properties.extend([
         ("jelly.fingerprint", diagnosis.fingerprint.clone()),
         ("jelly.test_fingerprint", diagnosis.test_fingerprint.clone()),
-    ];
-    if let Some(category) = diagnosis.error_category {
-        properties.push(("jelly.error_category", words::category(category).to_owned()));
-    }
-    if let Some(retryable) = diagnosis.retryable {
-        properties.push(("jelly.retryable", retryable.to_string()));
-    }
+    ]);
     properties
 }
 

@@ -9,7 +9,7 @@ use crate::model::{
     Difference, DifferenceKind, EditReport, MatrixCell, MatrixRepair, MatrixReport, MatrixServer,
     MatrixStep, MatrixVariant, RunReport, ServerState, StepAnswers, StepReport, StepState,
 };
-use crate::text::{human_duration, plural};
+use crate::text::{MOMENT, UUID, human_duration, plural};
 use indexmap::{IndexMap, IndexSet};
 use regex::Regex;
 use serde_json::Value;
@@ -30,10 +30,8 @@ const ENVELOPE: [&str; 4] = ["_meta", "resultType", "ttlMs", "cacheScope"];
 /// What is different each time, whoever answers: moments, random ids, and
 /// ports of this machine.
 static VOLATILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let moment = r"\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?";
-    let uuid = r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b";
     let port = r"\b(?:localhost|127\.0\.0\.1):\d{2,5}\b";
-    Regex::new(&format!("{moment}|{uuid}|{port}")).ok()
+    Regex::new(&format!("{MOMENT}|{UUID}|{port}")).ok()
 });
 
 /// One combination and what its run left behind.

@@ -232,7 +232,7 @@ impl<W: Write> TerminalReporter<W> {
             StepState::Quarantined => ("HELD", Tone::Warn),
             StepState::Skipped => ("SKIP", Tone::Faint),
         };
-        let mut text = format!("{}/{}", name(&step.server), name(&step.id));
+        let mut text = [&*name(&step.server), "/", &name(&step.id)].concat();
         match step.section {
             Section::Setup => text.push_str(" [setup]"),
             Section::Teardown => text.push_str(" [teardown]"),
@@ -243,7 +243,7 @@ impl<W: Write> TerminalReporter<W> {
             .map(|ms| human_duration(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()));
         let aside: Vec<String> = took.into_iter().chain(words::adapter(step)).collect();
         if !aside.is_empty() {
-            text.push_str(&format!(" ({})", aside.join(", ")));
+            text.push_str(&[" (", &aside.join(", "), ")"].concat());
         }
         let why = message
             .map(name)
@@ -318,7 +318,7 @@ impl<W: Write> TerminalReporter<W> {
 
     /// One line: a word in its column, then what it is about.
     fn say(&mut self, word: &str, tone: Tone, text: &str) {
-        let text = format!("{}{text}", self.label());
+        let text = self.label() + text;
         let block = self.paint.hanging(&format!("{word:<7}  "), tone, &text, 9);
         self.put(&block);
     }

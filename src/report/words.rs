@@ -2,9 +2,9 @@
 
 use super::quote::line;
 use crate::model::{
-    ActionKind, Assertion, Because, ErrorCategory, Exit, FailureReport, HttpFacts, IterationReport,
-    Outcome, Phase, Rung, ServerState, Side, Standing, StepReport, StepState, Totals, Verdict,
-    WireCheck, WireLevel,
+    ActionKind, Assertion, Because, Diagnosis, ErrorCategory, Exit, FailureReport, HttpFacts,
+    IterationReport, Outcome, Phase, Rung, ServerState, Side, Standing, StepReport, StepState,
+    Totals, Verdict, WireCheck, WireLevel,
 };
 use crate::text::{plural, shell_word};
 
@@ -287,6 +287,23 @@ pub(super) fn failures_of<'r>(
         .failures
         .iter()
         .filter(move |failure| failure.step.as_deref() == Some(step))
+}
+
+/// What a diagnosis says of the cause, as properties of JUnit.
+pub(super) fn properties(diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
+    let mut said = vec![("jelly.side", side(diagnosis.side).to_owned())];
+    if diagnosis.ambiguous {
+        said.push(("jelly.ambiguous", "true".to_owned()));
+    }
+    if let Some(known) = diagnosis.error_category {
+        said.push(("jelly.error_category", category(known).to_owned()));
+    }
+    said.push(("jelly.root_cause", diagnosis.root_cause.clone()));
+    if let Some(retryable) = diagnosis.retryable {
+        said.push(("jelly.retryable", retryable.to_string()));
+    }
+    said.push(("jelly.rule", diagnosis.rule.clone()));
+    said
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ pub use order::natural_cmp;
 pub use placeholder::is_placeholder;
 pub use quoted::{Lines, Quoted, render_quoted};
 pub use shell::{is_sayable, shell_command, shell_word};
-pub use stable::stable_name;
+pub use stable::{MOMENT, UUID, stable_name};
 pub use words::{
-    capitalised, human_duration, json_type, lines, one_line, plural, sanitize, strip_ansi,
-    truncate, truncate_middle, variable_name,
+    capitalised, human_duration, is_variable_name, json_type, lines, one_line, plural, sanitize,
+    strip_ansi, truncate, truncate_middle, variable_name,
 };

@@ -4,6 +4,12 @@ use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+/// Date and time as of RFC 3339, and near it.
+pub const MOMENT: &str =
+    r"\b\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?";
+/// A UUID as it is written.
+pub const UUID: &str = r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b";
+
 /// What a writer puts into the name of a suite that is of this run alone, each
 /// in a group that names its replacement.
 ///

@@ -194,6 +194,14 @@ pub fn capitalised(text: &str) -> String {
         .unwrap_or_default()
 }
 
+/// Whether a shell takes it for the name of a variable.
+#[must_use]
+pub fn is_variable_name(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
 /// In capitals, with `_` for what the name of an environment variable can't
 /// hold.
 #[must_use]

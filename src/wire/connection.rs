@@ -240,29 +240,37 @@ impl InFlight {
     /// The answer. Cancel-safe: it can be called again after being dropped
     /// at an await. After the answer it stays pending for ever.
     pub async fn answer(&mut self) -> Answer {
+        match self.answer_at_once(WAKEFUL).await {
+            Some(answer) => answer,
+            None => self.answer_in_time().await,
+        }
+    }
+
+    /// The answer of a server that answers at once, for which it is not worth
+    /// going to sleep: to be woken on another processor takes longer than its
+    /// answer.
+    async fn answer_at_once(&mut self, limit: Duration) -> Option<Answer> {
+        self.receiver.as_ref()?;
+        let patience = std::time::Instant::now() + limit;
+        loop {
+            // The runtime looks at the pipes; the first time, the request is
+            // still to be written, by the task that drives this.
+            tokio::task::yield_now().await;
+            let answer = self.answer_now();
+            if answer.is_some() || std::time::Instant::now() >= patience {
+                return answer;
+            }
+            // The server may have this processor if it wants it.
+            std::thread::yield_now();
+        }
+    }
+
+    /// The answer of a server that has work to do.
+    async fn answer_in_time(&mut self) -> Answer {
         let Some(receiver) = &mut self.receiver else {
             return std::future::pending().await;
         };
-        // A server that answers at once is not worth going to sleep for: to
-        // be woken on another processor takes longer than its answer.
-        let patience = std::time::Instant::now() + WAKEFUL;
-        // The request is still to be written, by the task that drives this.
-        tokio::task::yield_now().await;
-        let answer = loop {
-            match receiver.try_recv() {
-                Ok(answer) => break Ok(answer),
-                Err(oneshot::error::TryRecvError::Closed) => break receiver.await,
-                Err(oneshot::error::TryRecvError::Empty)
-                    if std::time::Instant::now() < patience =>
-                {
-                    // Both: the runtime looks at the pipes, and the server may
-                    // have this processor if it wants it.
-                    std::thread::yield_now();
-                    tokio::task::yield_now().await;
-                }
-                Err(oneshot::error::TryRecvError::Empty) => break receiver.await,
-            }
-        };
+        let answer = receiver.await;
         self.receiver = None;
         // The peer answers everybody before it goes.
         answer.unwrap_or_else(|_| Answer::Broken("connection was closed by jelly".to_owned()))
@@ -286,7 +294,12 @@ impl InFlight {
         reason: &str,
         watched: bool,
     ) -> Result<Answer, Life> {
-        if let Ok(answer) = timeout(limit, self.answer()).await {
+        // Most answers come before a timer would be worth its while.
+        let at_once = WAKEFUL.min(limit);
+        if let Some(answer) = self.answer_at_once(at_once).await {
+            return Ok(answer);
+        }
+        if let Ok(answer) = timeout(limit - at_once, self.answer_in_time()).await {
             return Ok(answer);
         }
         let life = {

@@ -48,7 +48,12 @@ where
                 Ok(_) => feed(&shared, &mut splitter),
             },
             wrote = output.write() => match wrote {
-                Ok(bytes) => shared.peer().wrote(bytes),
+                Ok(bytes) => {
+                    shared.peer().wrote(bytes);
+                    // Where the server waits for this processor, it may have
+                    // answered by the time that the pipes are looked at.
+                    std::thread::yield_now();
+                }
                 Err(_) => output.lose(),
             },
             () = shared.wake.notified() => {}

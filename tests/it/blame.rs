@@ -527,3 +527,54 @@ steps:
     assert!(notes[0].as_str().unwrap().contains(said), "{notes}");
     assert_eq!(notes.as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_tool_that_was_sent_nothing_fails_by_itself() {
+    let plan = |tool: &str| {
+        let server = python(&format!(
+            "serve(lambda m: answer(m, {{'content': [{{'type': 'text', 'text': {tool}}}], 'isError': True}}))"
+        ));
+        format!(
+            "version: 1\nservers:\n  s: {server}\nsteps: [{{ id: a, server: s, tool: work, expect: {{ is_error: false }} }}]\n"
+        )
+    };
+    let failed = run(&plan("'invalid state transition'"));
+    never_code(&failed);
+    let diagnosis = &failed.last().failure("a")["diagnosis"];
+    assert_eq!(diagnosis["root_cause"], "internal_error", "{diagnosis:#}");
+    assert_eq!(diagnosis["ambiguous"], true, "{diagnosis:#}");
+    let fix = diagnosis["advice"]["fix"].to_string();
+    assert!(!fix.contains("`args`"), "{fix}");
+    // Words that ask for what was not sent are about the plan.
+    let lacks = run(&plan("'city is required'"));
+    let diagnosis = &lacks.last().failure("a")["diagnosis"];
+    assert_eq!(diagnosis["root_cause"], "invalid_params", "{diagnosis:#}");
+    assert_eq!(diagnosis["ambiguous"], false, "{diagnosis:#}");
+}
+
+#[test]
+fn a_value_that_breaks_a_schema_is_named_by_its_place() {
+    let server = python(
+        "serve(lambda m: answer(m, {'content': [], 'structuredContent': {'rows': [{'n': 1}, {'n': 'two'}], 'more': 'x' * 500}}))",
+    );
+    let schema = "{ properties: { rows: { items: { properties: { n: { type: number } } } } }, description: LONG }";
+    let failed = run(&format!(
+        "version: 1\nservers:\n  s: {server}\nsteps: [{{ id: a, server: s, tool: work, expect: {{ structured: {{ schema: {} }} }} }}]\n",
+        schema.replace("LONG", &"very ".repeat(100))
+    ));
+    failed.ends(1, "code_failure");
+    let failure = failed.last().failure("a");
+    assert_eq!(
+        failure["message"],
+        "the structured output does not fit the schema at /rows/1/n: expected {\"type\":\"number\"}, got \"two\""
+    );
+    let assertion = &failure["assertion"];
+    assert_eq!(assertion["pointer"], "/rows/1/n");
+    assert_eq!(assertion["actual"], "two");
+    for text in [&failed.stdout, &failed.stderr] {
+        assert!(
+            !text.contains("very very") && !text.contains("xxxx"),
+            "{text}"
+        );
+    }
+}

@@ -322,13 +322,13 @@ fn a_secret_in_plain_sight_is_in_no_report_of_a_run() {
         "--accessToken",
         "/run/token",
         "4096",
-        "https://h/sse?x=1&token=[secret]",
+        "https://h/sse?x=1&token=[secret token]",
     ] {
         assert!(argv.contains(word), "{argv}");
     }
     let url = run.last().failure("b")["url"].to_string();
     assert!(
-        url.contains("127.0.0.1:1/mcp?key=[secret]&sig=[secret]&page=1"),
+        url.contains("127.0.0.1:1/mcp?key=[secret key]&sig=[secret sig]&page=1"),
         "{url}"
     );
 }
@@ -426,5 +426,34 @@ steps: [{ id: a, tool: t }]
     shown.push(("stdout".into(), ended.stdout));
     for (file, text) in shown {
         assert!(!text.contains("tok_abcdef"), "{file}: {text}");
+    }
+}
+
+#[test]
+fn a_secret_that_the_plan_spells_out_is_masked_where_the_server_says_it_again() {
+    let server = python(
+        "import os\n\
+         print('my key is', os.environ['API_KEY'], file=sys.stderr, flush=True)\n\
+         serve(lambda m: answer(m, {'content': [{'type': 'text', 'text': os.environ['API_KEY'] + ' in ' + os.environ['MODE']}], 'isError': True}))",
+    );
+    let server = server.replacen(
+        '{',
+        "{ env: { API_KEY: k3y-of-nobody, MODE: production },",
+        1,
+    );
+    let project = Project::with(&format!(
+        "version: 1\nservers:\n  s: {server}\nsteps: [{{ server: s, tool: work }}]\n"
+    ));
+    let run = project.run(&["--record"]);
+    run.ends(3, "needs_user_help");
+    assert!(
+        run.stdout.contains("[secret API_KEY] in production"),
+        "{}",
+        run.stdout
+    );
+    let mut places = files(&project.path("reports"));
+    places.push(("stdout".to_owned(), run.stdout.clone()));
+    for (place, text) in &places {
+        assert!(!text.contains("k3y-of-nobody"), "{place}: {text}");
     }
 }

@@ -615,3 +615,84 @@ fn settings_hold_when_a_step_is_called_help() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(project.exists("elsewhere/latest"), "{}", ended.stdout);
 }
+
+#[test]
+fn what_its_opposite_overrules_names_who_said_that() {
+    let project = Project::empty();
+    let file = "history: h.jsonl\nrun: { strict: true }\nprofiles: { p: { run: { accept_repairs: true } } }\n";
+    project.write("jelly.yaml", file);
+    let of = |args: &[&str]| config(project.jelly(&[&JSON, args].concat()));
+    let run = [
+        "--",
+        "run",
+        "--accept-repairs",
+        "--no-history",
+        "--no-confirm",
+    ];
+    let report = of(&run);
+    let flag = |value, at| (value, "flag", at);
+    assert_eq!(
+        setting(&report, "run.strict"),
+        flag("false", "--accept-repairs")
+    );
+    assert_eq!(setting(&report, "history"), flag("none", "--no-history"));
+    assert_eq!(
+        setting(&report, "budgets.confirms"),
+        flag("0", "--no-confirm")
+    );
+    assert_eq!(
+        setting(&report, "budgets.mcp_repairs"),
+        ("3", "default", "")
+    );
+    let report = of(&["--profile", "p"]);
+    let (value, source, at) = setting(&report, "run.strict");
+    assert_eq!((value, source), ("false", "profile"));
+    assert!(at.ends_with("jelly.yaml:3:25"), "{at}");
+
+    let run = |name: &str| {
+        project
+            .jelly(&["run", "--no-history", "p.yaml"])
+            .env(name, "h.jsonl")
+    };
+    let ended = run("JELLY_HISTORY").output();
+    assert!(
+        ended.stderr.contains("p.yaml: there is no such file"),
+        "{}",
+        ended.stderr
+    );
+    project.write("jelly.yaml", "");
+    let both = run("X")
+        .env("JELLY_STRICT", "1")
+        .env("JELLY_ACCEPT_REPAIRS", "1");
+    let ended = both.output();
+    let said = "note: the environment variables JELLY_ACCEPT_REPAIRS and JELLY_STRICT are set";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+}
+
+#[test]
+fn a_time_limit_of_nothing_is_refused_where_it_was_said() {
+    let project = Project::empty();
+    let refused = |call: Call| {
+        let ended = call.output();
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(
+            ended
+                .stderr
+                .contains("a time limit must be more than nothing"),
+            "{}",
+            ended.stderr
+        );
+        ended.stderr
+    };
+    let said = refused(project.jelly(&["init", "--call-timeout", "0s", "--", "jelly", "mock"]));
+    assert!(said.contains("'--call-timeout <TIME>'"), "{said}");
+    let said = refused(
+        project
+            .jelly(&["run", "p.yaml"])
+            .env("JELLY_DEADLINE", "0s"),
+    );
+    assert!(
+        said.contains("environment variable JELLY_DEADLINE"),
+        "{said}"
+    );
+}

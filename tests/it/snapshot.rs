@@ -442,7 +442,7 @@ fn a_review_at_a_terminal_does_what_is_typed() {
     );
     assert!(project.exists("snapshots/plan/sum.snap"));
     let last = project.at_a_terminal(&[(question, "r")], &["snapshot", "review"]);
-    assert!(last.stdout.contains("1 rejected\n"), "{}", last.stdout);
+    assert!(last.stdout.contains("1 rejected"), "{}", last.stdout);
     assert!(!project.exists("snapshots/plan/greeting.snap"));
 }
 
@@ -481,4 +481,69 @@ fn line_ends_that_differ_are_shown_and_told_how_to_keep() {
     let shown = snapshot(&project, &["review"]);
     assert!(shown.stdout.contains("[\\r"), "{}", shown.stdout);
     assert!(shown.stdout.contains("*.snap -text"), "{}", shown.stdout);
+}
+
+#[test]
+fn answers_that_differ_between_combinations_are_shown_and_can_be_rejected() {
+    let plan = |redact: &str| {
+        let says = |text: &str| format!("{{ command: jelly, args: [mock, --tool, 'say={text}'] }}");
+        format!(
+            "version: 1\nmatrix: {{ servers: {{ it: [old, new] }} }}\nservers:\n  old: {}\n  new: {}\n\
+             steps: [{{ id: say, server: it, tool: say, expect: {{ text: {{ snapshot: said{redact} }} }} }}]\n",
+            says("run 17"),
+            says("run 18")
+        )
+    };
+    let project = Project::with(&plan(""));
+    let run = || project.jelly(&["run", "plan.yaml"]).output();
+    assert_eq!(run().code, Some(3));
+    let shown = snapshot(&project, &["review"]).stdout;
+    assert!(
+        shown.contains("+ run 17") && shown.contains("+ run 18"),
+        "{shown}"
+    );
+    let refused = snapshot(&project, &["accept"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    assert!(
+        refused
+            .stderr
+            .contains("differ, so that none can be stored"),
+        "{}",
+        refused.stderr
+    );
+    let rejected = snapshot(&project, &["reject", "said"]);
+    assert_eq!(
+        (rejected.code, rejected.stdout.as_str()),
+        (Some(0), "1 rejected\n")
+    );
+    assert!(
+        snapshot(&project, &["review"])
+            .stdout
+            .contains("no snapshot waits")
+    );
+
+    project.write(
+        "plan.yaml",
+        plan(", redact: [{ pattern: 'run \\d+', with: 'run $N' }]"),
+    );
+    assert_eq!(run().code, Some(3));
+    assert_eq!(snapshot(&project, &["accept"]).code, Some(0));
+    assert_eq!(project.read("snapshots/plan/said.snap"), "run $N\n");
+    assert_eq!(run().code, Some(0));
+}
+
+#[test]
+fn what_is_stored_and_named_by_no_step_is_told() {
+    let project = missing();
+    snapshot(&project, &["accept", "greeting"]);
+    project.write(
+        "plan.yaml",
+        PLAN.replace("snapshot: greeting", "contains: Ada"),
+    );
+    let told = "note: no step names snapshots/plan/greeting.snap";
+    let checked = project.jelly(&["check", "plan.yaml"]).output();
+    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
+    assert!(checked.stderr.contains(told), "{}", checked.stderr);
+    let left = snapshot(&project, &["reject", "sum"]);
+    assert!(left.stderr.contains(told), "{}", left.stderr);
 }

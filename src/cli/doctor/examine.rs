@@ -1,6 +1,7 @@
 //! Each server of the configurations: blanks filled, looked at, started, and
 //! diagnosed.
 
+use super::super::read::text_within;
 use super::super::settings::World;
 use super::ask::Answers;
 use super::find::Found;
@@ -19,8 +20,7 @@ use crate::triage::Engine;
 use crate::wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
 use crate::wire::{Endpoint, Reach};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -519,12 +519,7 @@ impl Filler<'_> {
 
 /// The variables of a file of `NAME=value` lines.
 pub fn read_env_file(path: &Path) -> io::Result<Vec<(String, String)>> {
-    // A device or a pipe may never end.
-    if !path.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
-    let mut text = String::new();
-    File::open(path)?.take(ENV_FILE).read_to_string(&mut text)?;
+    let text = text_within(path, ENV_FILE)?;
     Ok(text
         .lines()
         .map(str::trim)

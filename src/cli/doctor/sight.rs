@@ -1,9 +1,9 @@
 //! What remedies may ask of this machine.
 
+use super::super::read::text_within;
 use crate::doctor::Sight;
 use crate::process;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,17 +36,7 @@ impl Sight for Machine<'_> {
     }
 
     fn text(&self, file: &Path) -> Option<String> {
-        // What is no file may never end.
-        if !file.metadata().ok()?.is_file() {
-            return None;
-        }
-        let mut text = String::new();
-        let read = File::open(file)
-            .ok()?
-            .take(BYTES + 1)
-            .read_to_string(&mut text)
-            .ok()?;
-        (read as u64 <= BYTES).then_some(text)
+        text_within(file, BYTES).ok()
     }
 
     fn real(&self, path: &Path) -> Option<PathBuf> {

@@ -2,6 +2,7 @@
 //! package leaves open.
 
 use super::super::ask::{Question, ask, may_ask};
+use super::super::read::text_within;
 use super::super::run::complain;
 use super::origin::{Origin, spot};
 use super::remote::{Blanks, names_in};
@@ -15,8 +16,7 @@ use crate::plan::Template;
 use crate::text::sanitize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 /// More than a `server.json` may have.
@@ -48,13 +48,9 @@ pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Orig
     of_package(shared, &server.name, package).await
 }
 
-/// As much of a file as may be one.
+/// The text of a file that may be one.
 pub fn text_of(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?
-        .take(MAX_BYTES)
-        .read_to_string(&mut text)?;
-    Ok(text)
+    text_within(path, MAX_BYTES)
 }
 
 /// The server that a package is.
@@ -67,6 +63,18 @@ async fn of_package(
     known.extend(package.inputs().into_iter().map(|input| input.key));
     let given = told(shared, &known)?;
     let (values, mut written, told) = values(shared, package, &given).await?;
+    let mut blanks = Blanks::new(shared, given);
+    let headers = match &package.transport.url {
+        Some(_) => blanks.headers(&package.transport.headers).await?,
+        None if shared.args.header.is_empty() => Vec::new(),
+        None => {
+            return Err(Refusal::Invalid(
+                "error: --header does not fit the server that is named\nhelp: its package is \
+                 started, and talked to by pipes"
+                    .to_owned(),
+            ));
+        }
+    };
     let launch = match resolve(package, &values) {
         Ok(resolved) => {
             for warning in &resolved.warnings {
@@ -74,7 +82,7 @@ async fn of_package(
             }
             resolved.launch
         }
-        Err(troubles) => return Err(refused(&troubles)),
+        Err(troubles) => return Err(refused(&troubles).and(blanks.refuse_missing())),
     };
     let reached = Reached::Command {
         command: spot(&launch.command),
@@ -87,11 +95,9 @@ async fn of_package(
         cwd: None,
         env_file: None,
     };
-    let mut blanks = Blanks::new(shared, given);
+    blanks.refuse_missing()?;
     if let Some(url) = &launch.url {
         written.insert("url".to_owned(), Value::from(Template::literal(url).raw));
-        let headers = blanks.headers(&package.transport.headers).await?;
-        blanks.refuse_missing()?;
         let headers = headers.into_iter();
         let headers: Map<String, Value> = headers
             .map(|(name, spot)| (name, Value::from(spot.text)))
@@ -99,12 +105,6 @@ async fn of_package(
         if !headers.is_empty() {
             written.insert("headers".to_owned(), Value::Object(headers));
         }
-    } else if !shared.args.header.is_empty() {
-        return Err(Refusal::Invalid(
-            "error: --header does not fit the server that is named\nhelp: its package is started, \
-             and talked to by pipes"
-                .to_owned(),
-        ));
     }
     let name = server_name(server).or_else(|| server_name(&package.identifier));
     written.shift_insert(0, "package".to_owned(), package.to_plan());

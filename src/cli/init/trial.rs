@@ -1,6 +1,7 @@
 //! The server at work: listed, and its plan run until it passes.
 
 use super::super::plan_run::secrets_from;
+use super::super::read::text_within;
 use super::super::stage::unless_interrupted;
 use super::clean::without_secrets;
 use super::keep::Place;
@@ -22,8 +23,7 @@ use crate::wire::Reach;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -319,11 +319,7 @@ fn text_file(folder: &Path) -> Option<String> {
         .collect();
     names.sort_unstable();
     names.into_iter().take(50).find(|name| {
-        let mut text = String::new();
-        File::open(folder.join(name))
-            .and_then(|file| file.take(MAX_FILE + 1).read_to_string(&mut text))
-            .is_ok_and(|read| read as u64 <= MAX_FILE)
-            && !text.is_empty()
-            && !text.contains('\0')
+        text_within(&folder.join(name), MAX_FILE)
+            .is_ok_and(|text| !text.is_empty() && !text.contains('\0'))
     })
 }

@@ -1,5 +1,6 @@
 //! Proposals that a run has left in its report.
 
+use super::super::read::text_within;
 use crate::exec::{is_snapshot, snapshot_digest, unnamed_snapshots};
 use crate::model::RunReport;
 use crate::plan::{PlanSource, load, snapshot_path};
@@ -292,13 +293,6 @@ fn of_plan(plan: &Path, folder: &Path) -> Result<Vec<Pending>, String> {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    let long = fs::metadata(path).is_ok_and(|meta| meta.len() > MAX_BYTES);
-    let read = if long {
-        Err(std::io::Error::other(format!(
-            "it has more than {MAX_BYTES} bytes"
-        )))
-    } else {
-        fs::read_to_string(path)
-    };
-    read.map_err(|error| format!("failed to read {}: {error}", path.display()))
+    text_within(path, MAX_BYTES)
+        .map_err(|error| format!("failed to read {}: {error}", path.display()))
 }

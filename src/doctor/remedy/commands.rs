@@ -112,6 +112,14 @@ pub(super) fn packages_like(name: &str, is_python: bool) -> Vec<&'static str> {
     meant
 }
 
+/// Whether it is a well-known server, and then whether it is one of PyPI.
+pub(super) fn is_on_pypi(name: &str) -> Option<bool> {
+    if ON_PYPI.contains(&name) {
+        return Some(true);
+    }
+    ON_NPM.contains(&name).then_some(false)
+}
+
 fn like(name: &str, known: &[&'static str]) -> Vec<&'static str> {
     if known.contains(&name) {
         return Vec::new();

@@ -131,13 +131,13 @@ impl Doctor<'_> {
                 "uv",
                 format!(
                     "$ uv tool install --force --with {} {}",
-                    word(&package),
+                    word(package),
                     word(tool)
                 ),
             )),
             Some(Keeper::Pipx(tool)) => Some((
                 "pipx",
-                format!("$ pipx inject {} {}", word(tool), word(&package)),
+                format!("$ pipx inject {} {}", word(tool), word(package)),
             )),
             Some(Keeper::Cache | Keeper::Plain { .. }) | None => None,
         };

@@ -2,120 +2,17 @@
 //! for it in which range, and on which Node it runs.
 
 use super::entries::{args, command_and_args};
+use super::npm::{LEVELS, NpmPackage, installed_at, package_in, package_name};
 use super::prescribe::{Doctor, Remedy, blank, found};
-use super::sight::Sight;
 use crate::doctor::launcher::name_of;
 use crate::doctor::versions::{Version, npm_allows};
 use crate::text::shell_word as word;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Folders above a file that are searched.
-const LEVELS: usize = 24;
 /// Folders of npx that are looked into.
 const CACHED: usize = 500;
-
-/// A folder with a `package.json`.
-pub(super) struct NpmPackage {
-    pub(super) folder: PathBuf,
-    pub(super) json: Value,
-}
-
-impl NpmPackage {
-    pub(super) fn at(folder: &Path, sight: &dyn Sight) -> Option<Self> {
-        let text = sight.text(&folder.join("package.json"))?;
-        Some(Self {
-            folder: folder.to_owned(),
-            json: serde_json::from_str(&text).ok()?,
-        })
-    }
-
-    /// The package that a file belongs to.
-    pub(super) fn of(file: &Path, sight: &dyn Sight) -> Option<Self> {
-        let mut folders = file.ancestors().skip(1).take(LEVELS);
-        // A bare `{"type": "module"}` below `dist` is no package.
-        folders.find_map(|folder| {
-            Self::at(folder, sight).filter(|package| {
-                package.json.get("name").is_some()
-                    || package.json.get("dependencies").is_some()
-                    || !is_installed(folder)
-            })
-        })
-    }
-
-    pub(super) fn name(&self) -> Option<&str> {
-        self.json["name"].as_str()
-    }
-
-    pub(super) fn version(&self) -> Option<Version> {
-        Version::of(self.json["version"].as_str()?)
-    }
-
-    /// The range in which it asks for another one.
-    pub(super) fn asks_for(&self, package: &str) -> Option<&str> {
-        [
-            "dependencies",
-            "peerDependencies",
-            "optionalDependencies",
-            "devDependencies",
-        ]
-        .iter()
-        .find_map(|kind| self.json[kind].get(package)?.as_str())
-    }
-
-    /// Its programs, as files in its folder.
-    pub(super) fn programs(&self) -> Vec<PathBuf> {
-        let bin = match &self.json["bin"] {
-            Value::String(one) => vec![one.as_str()],
-            Value::Object(several) => several.values().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
-        };
-        let main = self.json["main"].as_str();
-        let all = bin.into_iter().chain(main);
-        all.map(|file| self.folder.join(file.trim_start_matches("./")))
-            .collect()
-    }
-
-    /// The name of its only program, or of the one that is called as it is.
-    fn program(&self) -> Option<String> {
-        let own = self.name()?.rsplit('/').next()?;
-        match &self.json["bin"] {
-            Value::String(_) => Some(own.to_owned()),
-            Value::Object(several) if several.contains_key(own) => Some(own.to_owned()),
-            Value::Object(several) if several.len() == 1 => several.keys().next().cloned(),
-            _ => None,
-        }
-    }
-}
-
-pub(super) fn is_installed(path: &Path) -> bool {
-    path.iter().any(|part| part == "node_modules")
-}
-
-/// The folder and the name of the installed package that a path leads into,
-/// and what of the path follows.
-fn installed_at(path: &Path) -> Option<(PathBuf, String, PathBuf)> {
-    let parts: Vec<_> = path.iter().collect();
-    let last = parts.iter().rposition(|part| *part == "node_modules")?;
-    let first = parts.get(last + 1)?.to_str()?;
-    let length = if first.starts_with('@') { 2 } else { 1 };
-    let own = parts.get(last + 1..last + 1 + length)?;
-    let names: Vec<&str> = own.iter().filter_map(|part| part.to_str()).collect();
-    let folder: PathBuf = parts[..last + 1 + length].iter().collect();
-    let rest = parts[last + 1 + length..].iter().collect();
-    Some((folder, names.join("/"), rest))
-}
-
-/// A package's name at the begin of what is imported: `@a/b/c.js`.
-pub(super) fn package_in(specifier: &str) -> Option<String> {
-    let is_path = specifier.starts_with(['.', '/', '#']) || specifier.contains(':');
-    if is_path || specifier.is_empty() {
-        return None;
-    }
-    let length = if specifier.starts_with('@') { 2 } else { 1 };
-    let parts: Vec<&str> = specifier.split('/').take(length).collect();
-    (parts.len() == length).then(|| parts.join("/"))
-}
+/// Dependencies of a package that are looked at.
+const NEEDED: usize = 100;
 
 /// An installed package that lacks what is imported from it.
 pub(super) struct Lack {
@@ -523,10 +420,22 @@ impl Doctor<'_> {
             };
             NpmPackage::of(&sight.real(&script)?, sight)
         })?;
-        let range = package.json["engines"]["node"].as_str()?.to_owned();
         let version = Version::of(&sight.version(&self.node()?)?)?;
-        let name = package.name()?.to_owned();
-        (npm_allows(&range, &version) == Some(false)).then_some((name, range, version))
+        let unfit = |package: &NpmPackage| {
+            let range = package.json["engines"]["node"].as_str()?;
+            let is_unfit = npm_allows(range, &version) == Some(false);
+            is_unfit.then(|| (package.name().unwrap_or("it").to_owned(), range.to_owned()))
+        };
+        // Many say nothing of it, and what they are made of does.
+        let (name, range) = unfit(&package).or_else(|| {
+            let needed = package.json["dependencies"].as_object()?;
+            let inside = package.folder.join("package.json");
+            needed.keys().take(NEEDED).find_map(|name| {
+                let folder = self.installed(name, &inside)?;
+                unfit(&NpmPackage::at(&folder, sight)?)
+            })
+        })?;
+        Some((name, range, version))
     }
 
     /// What mends a server of Node whose package lacks something.
@@ -548,35 +457,5 @@ impl Doctor<'_> {
             .instead_of(&["$ npm ls"]);
         }
         Remedy::none()
-    }
-}
-
-/// A package's name without its version.
-pub(super) fn package_name(spec: &str) -> &str {
-    let version = spec.char_indices().skip(1).find(|(_, c)| *c == '@');
-    version.map_or(spec, |(at, _)| &spec[..at])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{installed_at, package_in, package_name};
-    use std::path::{Path, PathBuf};
-
-    #[test]
-    fn packages_are_read_from_paths_and_imports() {
-        let path = Path::new("/p/node_modules/a/node_modules/@s/b/dist/x.js");
-        let folder = PathBuf::from("/p/node_modules/a/node_modules/@s/b");
-        let found = installed_at(path).unwrap();
-        assert_eq!(
-            found,
-            (folder, "@s/b".to_owned(), PathBuf::from("dist/x.js"))
-        );
-        assert_eq!(installed_at(Path::new("/p/dist/x.js")), None);
-        assert_eq!(package_in("@s/b/types.js").as_deref(), Some("@s/b"));
-        assert_eq!(package_in("zod/v4").as_deref(), Some("zod"));
-        for other in ["./x.js", "/x", "node:fs", "#own", "@s"] {
-            assert_eq!(package_in(other), None, "{other}");
-        }
-        assert_eq!(package_name("@s/b@^1"), "@s/b");
     }
 }

@@ -1,7 +1,7 @@
 //! One cause after the other, and what mends it.
 
 use super::commands::{elsewhere, launchers_like, packages_like};
-use super::entries::{Started, args, command, command_and_args};
+use super::entries::{Started, args, command};
 use super::sight::Sight;
 use super::{remote, words};
 use crate::doctor::candidates::Candidate;
@@ -80,9 +80,7 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         "not_executable" => doctor.executable(),
         "runtime_version_mismatch" => doctor.runtime(),
         "port_in_use" => doctor.port(),
-        "dependency_version_mismatch" if doctor.rule.starts_with("python/") => {
-            doctor.python_dependency()
-        }
+        "dependency_version_mismatch" if doctor.is_pythons() => doctor.python_dependency(),
         "dependency_version_mismatch" => doctor.node_dependency(),
         "stdout_pollution" => doctor.noise(),
         "transport_mismatch" => doctor.transport(),
@@ -266,20 +264,10 @@ impl Doctor<'_> {
         }
         let is_there = self.bedside.sight.is_there(&self.whole(name));
         if name.contains('/') && is_there {
-            return Remedy::of(vec![
-                format!(
-                    "It is there, and the program that its first line names is not; write that \
-                     program at {at}, and this path as its first argument:"
-                ),
-                command_and_args(&blank("path of the interpreter"), &self.before(&[name])),
-            ]);
+            return self.without_interpreter(name, &at);
         }
         if name.contains(['/', '\\']) {
-            return Remedy::of(vec![
-                format!("Nothing is at that path; write the one where the program lies, at {at}:"),
-                command(&blank("path of the program")),
-            ])
-            .instead_of(&["Install `"]);
+            return self.nothing_there(name, &at);
         }
         let sight = self.bedside.sight;
         if let Some(path) = self.started.env.iter().find(|(name, _)| name == "PATH") {
@@ -326,11 +314,10 @@ impl Doctor<'_> {
             ])
             .instead_of(&["Install `", "If it is"]);
         }
-        Remedy::of(vec![
-            format!("Install it, or write its full path at {at}:"),
-            command(&blank(&format!("full path of {name}"))),
-        ])
-        .instead_of(&["Install `"])
+        let mut lines = self.fetching(name, &at);
+        lines.push(format!("Install it, or write its full path at {at}:"));
+        lines.push(command(&blank(&format!("full path of {name}"))));
+        Remedy::of(lines).instead_of(&["Install `"])
     }
 
     /// What is there, and can't be executed.

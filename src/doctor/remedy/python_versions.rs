@@ -4,16 +4,20 @@
 
 use super::entries::args;
 use super::prescribe::{Doctor, Remedy, found};
-use super::pythons::{Env, Frame, Keeper, asked_by_project, frames, module_of};
+use super::pythons::{Env, Frame, Keeper, asked_by_project, frames, module_of, range_for};
 use crate::doctor::launcher::name_of;
 use crate::doctor::versions::{Version, python_allows, python_least};
 use crate::text::shell_word as word;
 use regex::Regex;
 use std::path::Path;
 
-/// Packages whose newest versions lack what servers were written for, and
-/// whose own words do not say it: the last that have it.
-const SINCE: &[(&str, &str)] = &[("mcp", "2")];
+/// Packages that changed most in one version, which servers without metadata
+/// were mostly written before.
+const TURNS: &[(&str, &str)] = &[("fastmcp", "3"), ("mcp", "2")];
+
+/// More packages than these that would have to follow: the version is not to
+/// be had here.
+const OTHERS: usize = 3;
 
 /// What is to be installed in place of what is there.
 struct Wanted {
@@ -31,6 +35,8 @@ struct Quarrel {
     module: String,
     /// The frame in the code of the one who calls.
     caller: Option<Frame>,
+    /// What is missed is not for others to use.
+    is_private: bool,
 }
 
 impl Doctor<'_> {
@@ -38,6 +44,14 @@ impl Doctor<'_> {
         let Some(wanted) = self.wanted() else {
             return self.any_dependency();
         };
+        if wanted.others.len() > OTHERS {
+            let package = &wanted.package;
+            let why = format!(
+                "Other packages here need the {package} that is installed: it is the server's \
+                 code that has to follow."
+            );
+            return Remedy::none().because(Some(why));
+        }
         let mut lines = Vec::new();
         lines.extend(self.installing(&wanted.spec, &wanted.others));
         if lines.is_empty() {
@@ -50,7 +64,12 @@ impl Doctor<'_> {
             ));
         }
         Remedy::of(lines)
-            .instead_of(&["Pin the", "Compare the installed", "$ "])
+            .instead_of(&[
+                "Pin the",
+                "Compare the installed",
+                "Install the versions",
+                "$ ",
+            ])
             .because(wanted.why)
     }
 
@@ -60,26 +79,60 @@ impl Doctor<'_> {
         if lines.is_empty() {
             return Remedy::none();
         }
-        Remedy::of(lines).instead_of(&["Pin the", "Compare the installed", "$ "])
+        Remedy::of(lines).instead_of(&[
+            "Pin the",
+            "Compare the installed",
+            "Install the versions",
+            "$ ",
+        ])
+    }
+
+    /// Whether the launcher chooses the versions at each start.
+    fn is_fetched(&self) -> bool {
+        let own = name_of(&self.started.command.text);
+        matches!(own, "uvx" | "uv" | "pipx")
+    }
+
+    /// The arguments with a package in this version; where it is named there
+    /// already, there.
+    fn with_package_besides(&self, spec: &str) -> Vec<String> {
+        let end = spec
+            .find(['<', '>', '=', '!', '~', ' '])
+            .unwrap_or(spec.len());
+        let (package, range) = spec.split_at(end);
+        let given = self.started.args;
+        let named = (1..given.len()).find(|index| {
+            let asked = range_for(&given[*index].text, package);
+            given[*index - 1].text == "--with" && asked.is_some_and(|asked| asked.is_empty())
+        });
+        match named {
+            Some(index) => {
+                let mut words = self.started.words();
+                words[index] = format!("{}{range}", given[index].text.trim());
+                words
+            }
+            None => self.with_flags(&["--with", spec]),
+        }
     }
 
     fn is_uvs(&self) -> bool {
         matches!(name_of(&self.started.command.text), "uv" | "uvx")
     }
 
+    /// Whether it is Python that says what is wrong.
+    pub(super) fn is_pythons(&self) -> bool {
+        self.rule.starts_with("python/") || !frames(self.stderr).is_empty()
+    }
+
     /// What has a package installed for the Python that runs the server.
-    pub(super) fn installing(&self, spec: &str, others: &[String]) -> Vec<String> {
+    fn installing(&self, spec: &str, others: &[String]) -> Vec<String> {
         let at = self.at_args();
-        if matches!(name_of(&self.started.command.text), "uvx" | "uv" | "pipx") {
-            let mut flags = Vec::new();
-            for spec in std::iter::once(spec).chain(others.iter().map(String::as_str)) {
-                flags.extend(["--with", spec]);
-            }
+        if self.is_fetched() {
             return vec![
                 format!(
                     "Have the version installed that the server was written for; write at {at}:"
                 ),
-                args(&self.with_flags(&flags)),
+                args(&self.with_package_besides(spec)),
             ];
         }
         let others: String = others
@@ -134,6 +187,14 @@ impl Doctor<'_> {
         if let Some((site, _)) = traced {
             return Some(Env::at(site, sight));
         }
+        // Some errors name the file that they are about.
+        let named = found(
+            &[r"(?P<it>/[^\s'\x22():]+/(?:site|dist)-packages)/"],
+            self.stderr,
+        );
+        if let Some(site) = named {
+            return Some(Env::at(site.into(), sight));
+        }
         let program = self.whole(&self.started.command.text);
         let on_path = sight.on_path(&self.started.command.text);
         let program = on_path.unwrap_or(program);
@@ -164,9 +225,7 @@ impl Doctor<'_> {
             let package = spec[..end].to_owned();
             let below = Version::of(spec[end..].trim_start_matches(['<', ' ']));
             let others = match (&env, below) {
-                (Some(env), Some(below)) if spec[end..].starts_with('<') => {
-                    env.needing(&package, &below)
-                }
+                (Some(env), Some(below)) if !self.is_fetched() => env.needing(&package, &below),
                 _ => Vec::new(),
             };
             return Some(Wanted {
@@ -179,6 +238,7 @@ impl Doctor<'_> {
         let (quarrel, (package, version)) = (quarrel?, package?);
         let mut wanted = self.by_its_caller(&quarrel, &package, version.as_ref());
         if let (Some(env), Some((_, below))) = (&env, wanted.spec.split_once('<'))
+            && !self.is_fetched()
             && let Some(below) = Version::of(below)
         {
             wanted.others = env.needing(&wanted.package, &below);
@@ -214,44 +274,52 @@ impl Doctor<'_> {
             why,
             others: Vec::new(),
         };
+        let turn = TURNS
+            .iter()
+            .find(|(known, _)| *known == package)
+            .map(|(_, first)| *first);
         let Some(installed) = installed else {
-            let since = SINCE.iter().find(|(known, _)| *known == package);
-            return match since {
-                Some((_, first)) => of(format!("{package}<{first}"), None),
+            return match turn {
+                Some(first) if range.is_empty() => of(format!("{package}<{first}"), None),
                 None if range.is_empty() => of(format!("{package}==<version>"), None),
-                None => of(format!("{package}{range}"), None),
+                Some(_) | None => of(format!("{package}{range}"), None),
             };
         };
         if python_allows(&range, installed) == Some(false) {
             let why = format!("{asker} asks for `{package}{range}`, and {installed} is installed.");
             return of(format!("{package}{range}"), Some(why));
         }
-        let least = python_least(&range).filter(|least| least.next_breaking() <= *installed);
-        if let Some(least) = least {
+        if let Some(least) = python_least(&range) {
+            let next = least.next_breaking();
+            let (below, limit) = if next <= *installed {
+                (next, "sets no upper limit; ")
+            } else {
+                // Also what is not for others to use, and may change any day.
+                (installed.minor(), "")
+            };
             let why = format!(
-                "{asker} was written for `{package}{range}` and sets no upper limit; {installed} \
-                 is installed, which may have another interface."
+                "{asker} was written for `{package}{range}`, {limit}{installed} is installed, \
+                 which has another interface."
             );
-            return of(format!("{package}<{}", least.next_breaking()), Some(why));
+            return of(format!("{package}<{below}"), Some(why));
         }
-        let since = SINCE.iter().find(|(known, _)| *known == package);
-        if let Some((_, first)) = since
-            && Version::of(first).is_some_and(|first| *installed < first)
-        {
-            // It came after what is installed.
-            let why = format!("{package} {installed} is installed, which does not have it yet.");
-            return of(format!("{package}>{installed},<{first}"), Some(why));
-        }
-        let below = match since {
-            Some((_, first)) => (*first).to_owned(),
-            None => installed.series().to_string(),
+        let below = match turn.and_then(Version::of) {
+            Some(first) if *installed < first && package == "mcp" => {
+                // It came after what is installed.
+                let why =
+                    format!("{package} {installed} is installed, which does not have it yet.");
+                return of(format!("{package}>{installed},<{first}"), Some(why));
+            }
+            Some(first) if *installed >= first => first,
+            Some(_) => installed.minor(),
+            None if quarrel.is_private => installed.minor(),
+            None => installed.series(),
         };
-        let why =
-            format!("{package} {installed} is installed, and {asker} does not say which it needs.");
-        of(
-            format!("{package}<{below}"),
-            Some(lower_first_after_comma(&why)),
-        )
+        let asker = asker.replace("The server", "the server");
+        let why = format!(
+            "{package} {installed} is installed, and {asker} does not say which version it needs."
+        );
+        of(format!("{package}<{below}"), Some(why))
     }
 
     /// Which package changed, by the words of the exception and by the code
@@ -278,7 +346,12 @@ impl Doctor<'_> {
             .iter()
             .rposition(calls)
             .map(|at| frames.swap_remove(at));
-        Some(Quarrel { module, caller })
+        let is_private = found(&[r"(?P<it>['\x22.]_\w+)"], whole).is_some();
+        Some(Quarrel {
+            module,
+            caller,
+            is_private,
+        })
     }
 
     /// The module from which the innermost frames have the class or function
@@ -320,9 +393,4 @@ pub(super) fn pip_install(python: &str, has_pip: bool, what: &str) -> String {
     } else {
         format!("$ uv pip install --python {} {what}", word(python))
     }
-}
-
-/// A sentence's subject in the middle of another one.
-fn lower_first_after_comma(text: &str) -> String {
-    text.replace(", and The ", ", and the ")
 }

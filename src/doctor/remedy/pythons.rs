@@ -2,7 +2,7 @@
 //! what each package asks for by its own metadata.
 
 use super::sight::Sight;
-use crate::doctor::versions::Version;
+use crate::doctor::versions::{Version, python_least};
 use regex::Regex;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +44,8 @@ impl Dist {
         let lines = self.metadata.lines().take_while(|line| !line.is_empty());
         let asked: Vec<String> = lines
             .filter_map(|line| line.strip_prefix("Requires-Dist:"))
+            // What only an extra needs may not be there at all.
+            .filter(|asked| !asked.contains("extra =="))
             .filter_map(|asked| range_for(asked, package))
             .collect();
         (!asked.is_empty()).then(|| {
@@ -194,19 +196,33 @@ impl<'a> Env<'a> {
     }
 
     /// The other packages here that can't do with a version of this one below
-    /// the given one.
+    /// the given one, and those that ask for one of them.
     pub(super) fn needing(&self, package: &str, below: &Version) -> Vec<String> {
-        let is_held = |dist: &Dist| {
-            dist.asks_for(package)
-                .and_then(|range| super::super::versions::python_least(&range))
-                .is_some_and(|least| least >= *below)
-        };
-        self.folders()
+        let all: Vec<Dist> = self
+            .folders()
             .iter()
             .filter_map(|folder| self.read(folder))
-            .filter(is_held)
-            .map(|dist| dist.name)
-            .collect()
+            .collect();
+        let least = |dist: &Dist, of: &str| python_least(&dist.asks_for(of)?);
+        let held: Vec<&Dist> = all
+            .iter()
+            .filter(|dist| least(dist, package).is_some_and(|least| least >= *below))
+            .collect();
+        // Who asks for exactly this version of one brings the fitting one
+        // along.
+        let bringer = |held: &&Dist| {
+            all.iter().find(|dist| {
+                let range = dist.asks_for(&held.name).unwrap_or_default();
+                range.starts_with("==")
+            })
+        };
+        let mut names: Vec<String> = held
+            .iter()
+            .map(|held| bringer(held).unwrap_or(held).name.clone())
+            .collect();
+        names.sort();
+        names.dedup();
+        names
     }
 }
 

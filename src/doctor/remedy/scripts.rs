@@ -297,35 +297,32 @@ impl Doctor<'_> {
         Some(lines)
     }
 
-    /// Whether the flag that gives the path asks for a repository.
-    fn is_repository(&self, given: &Given) -> bool {
+    /// The flag that gives a path.
+    fn flag_of<'g>(&'g self, given: &Given) -> &'g str {
         let GivenAt::Argument(index) = given.place else {
-            return false;
+            return "";
         };
-        let own = &self.started.args[index].text;
-        let before = index
-            .checked_sub(1)
-            .map_or("", |at| &*self.started.args[at].text);
-        [own.split('=').next().unwrap_or_default(), before]
-            .iter()
-            .any(|flag| flag.starts_with("--") && flag.contains("repo"))
+        let text = |index: usize| &*self.started.args[index].text;
+        match text(index).split_once('=') {
+            Some((flag, _)) if flag.starts_with('-') => flag,
+            Some(_) | None => index.checked_sub(1).map_or("", text),
+        }
     }
 
     /// Whether it is the folder of a project, which is of no use empty.
     fn is_projects(&self, given: &Given) -> bool {
-        let GivenAt::Argument(index) = given.place else {
-            return false;
-        };
-        let Some(before) = index.checked_sub(1) else {
-            return false;
-        };
         let manager = name_of(&self.started.command.text);
         let runs = matches!(manager, "uv" | "npm" | "pnpm" | "yarn" | "bun" | "poetry");
-        let flag = &*self.started.args[before].text;
         runs && matches!(
-            flag,
+            self.flag_of(given),
             "--directory" | "--project" | "--prefix" | "--cwd" | "-C" | "--dir"
         )
+    }
+
+    /// Whether the flag that gives the path asks for a repository.
+    fn is_repository(&self, given: &Given) -> bool {
+        let flag = self.flag_of(given);
+        flag.starts_with("--") && flag.contains("repo")
     }
 
     pub(super) fn folder(&self) -> Remedy {

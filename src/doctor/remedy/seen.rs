@@ -3,12 +3,13 @@
 
 use super::debuggers::{waits, without};
 use super::entries::{args, command, command_and_args};
-use super::node_packages::package_name;
+use super::npm::package_name;
 use super::prescribe::{Doctor, blank, found};
+use super::pythons::normal;
 use crate::doctor::launcher::name_of;
 use crate::model::{Diagnosis, ErrorCategory, Outcome, Phase};
 use crate::text::{close_names, shell_word as word};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Causes that say no more than that it ended, or that may be another's.
 const VAGUE: &[&str] = &[
@@ -158,10 +159,7 @@ impl Doctor<'_> {
         if matches!(name_of(own), "node" | "tsx")
             && let Some(script) = kept.iter().skip(1).find(|word| !word.starts_with('-'))
         {
-            let whole = folder
-                .join(script)
-                .components()
-                .collect::<std::path::PathBuf>();
+            let whole = folder.join(script).components().collect::<PathBuf>();
             let rest = kept.iter().skip(1).map(|word| match word == script {
                 true => whole.display().to_string(),
                 false => word.clone(),
@@ -190,7 +188,7 @@ impl Doctor<'_> {
                     return None;
                 }
                 self.bedside.home?;
-                format!("$ npx -y --package={} -c true", word(fetched.spec))
+                format!("npx -y --package={} -c true", word(fetched.spec))
             }
             "uvx" | "uv" => {
                 let busy = ["Downloading ", "Building ", "Updating "];
@@ -199,15 +197,24 @@ impl Doctor<'_> {
                     .lines()
                     .map(str::trim)
                     .rfind(|line| !line.is_empty());
-                let is_busy = last.is_none_or(|line| busy.iter().any(|b| line.starts_with(b)));
-                let is_done = self.stderr.contains("Installed ");
-                if is_done || !is_busy || last.is_none() {
+                let is_busy = match last {
+                    Some(line) => busy.iter().any(|busy| line.starts_with(busy)),
+                    // It says nothing before it has found out what to fetch.
+                    None => !self.uv_has(fetched.spec),
+                };
+                if self.stderr.contains("Installed ") || !is_busy {
                     return None;
                 }
-                let mut words = vec!["tool".to_owned(), "run".to_owned()];
-                words.extend(["--from", fetched.spec, "python", "-c", "pass"].map(str::to_owned));
-                let words: Vec<String> = words.iter().map(|w| word(w)).collect();
-                format!("$ uv {}", words.join(" "))
+                let words = [
+                    "tool",
+                    "run",
+                    "--from",
+                    fetched.spec,
+                    "python",
+                    "-c",
+                    "pass",
+                ];
+                format!("uv {}", words.map(word).join(" "))
             }
             _ => return None,
         };
@@ -223,11 +230,48 @@ impl Doctor<'_> {
                 .to_owned(),
             fix: vec![
                 "Have it installed once, before a client starts it:".to_owned(),
-                once,
+                format!("$ {}{once}", self.launchers_env()),
                 "Or give it more time (`--timeout 5m`); most clients wait a minute at most."
                     .to_owned(),
             ],
         })
+    }
+
+    /// The settings of the launcher in the entry, for a shell.
+    fn launchers_env(&self) -> String {
+        let is_its = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            name.starts_with("npm_config_") || name.starts_with("uv_")
+        };
+        let set = self.started.env.iter().filter(|(name, _)| is_its(name));
+        set.map(|(name, spot)| format!("{name}={} ", word(&self.started.shown(&spot.text))))
+            .collect()
+    }
+
+    /// Whether uv has the package already; so where nobody can tell.
+    fn uv_has(&self, spec: &str) -> bool {
+        let sight = self.bedside.sight;
+        let set = self
+            .started
+            .env
+            .iter()
+            .find(|(name, _)| name == "UV_CACHE_DIR");
+        let cache = match (set, self.bedside.home) {
+            (Some((_, spot)), _) => PathBuf::from(&spot.text),
+            (None, Some(home)) => home.join(".cache/uv"),
+            (None, None) => return true,
+        };
+        let end = spec
+            .find(['@', '=', '<', '>', '~', '[', '!'])
+            .unwrap_or(spec.len());
+        let name = normal(&spec[..end]);
+        let wheels = sight
+            .names(&cache)
+            .into_iter()
+            .filter(|name| name.starts_with("wheels-"));
+        wheels
+            .flat_map(|wheels| sight.names(&cache.join(wheels).join("pypi").join(&name)))
+            .any(|file| file.ends_with(".http"))
     }
 
     /// `uv --directory` or `--project` names a folder that is not there.

@@ -16,7 +16,7 @@ fn each(check: impl Fn(&Told)) {
 }
 
 fn iterations(told: &Told) -> impl Iterator<Item = (&IterationReport, &Happened)> {
-    told.outcome.report.iterations.iter().zip(&told.iterations)
+    told.report.iterations.iter().zip(&told.iterations)
 }
 
 fn last(told: &Told) -> (&IterationReport, &Happened) {
@@ -184,14 +184,14 @@ fn every_run_ends_within_its_iterations() {
         let executed = told.iterations.len();
         assert!(executed >= 1);
         assert!(executed <= told.tale.budgets.max_iterations as usize);
-        assert_eq!(executed, told.outcome.report.iterations.len());
+        assert_eq!(executed, told.report.iterations.len());
     });
 }
 
 #[test]
 fn nothing_turns_green_by_absence() {
     each(|told| {
-        if !told.outcome.report.verdict.is_green() {
+        if !told.report.verdict.is_green() {
             return;
         }
         let (report, happened) = last(told);
@@ -222,7 +222,7 @@ fn a_proof_of_one_sighting_stands_until_the_code_is_refined() {
                         && f.diagnosis.retryable != Some(true)
                 })
         });
-        assert!(!proven || !told.outcome.report.verdict.is_green());
+        assert!(!proven || !told.report.verdict.is_green());
     });
 }
 
@@ -367,7 +367,7 @@ fn a_repair_whose_failure_came_back_is_marked_and_not_tried_again() {
 #[test]
 fn a_red_run_fails_closed_and_says_what_to_do() {
     each(|told| {
-        let report = &told.outcome.report;
+        let report = &told.report;
         match report.verdict {
             Verdict::NeedsUserHelp => {
                 assert_eq!(report.exit_code, 3);
@@ -397,7 +397,7 @@ fn a_red_run_fails_closed_and_says_what_to_do() {
 #[test]
 fn a_code_failure_needs_help_besides_exactly_when_something_test_side_stands() {
     each(|told| {
-        let report = &told.outcome.report;
+        let report = &told.report;
         if report.verdict != Verdict::CodeFailure {
             return;
         }
@@ -411,7 +411,7 @@ fn a_code_failure_needs_help_besides_exactly_when_something_test_side_stands() {
 #[test]
 fn exit_4_is_green_by_what_nobody_allowed() {
     each(|told| {
-        let report = &told.outcome.report;
+        let report = &told.report;
         if !report.verdict.is_green() {
             assert_ne!(report.exit_code, 4);
             return;
@@ -450,7 +450,7 @@ fn repairs_never_touch_the_users_file() {
 fn every_iteration_is_reported_and_none_but_the_last_can_be_green() {
     each(|told| {
         let (end, before) = told.reports.split_last().unwrap();
-        assert_eq!(*end, told.outcome.report);
+        assert_eq!(*end, told.report);
         for (report, _) in iterations(told) {
             let seen = |r: &crate::model::RunReport| r.iterations.len() == report.index as usize;
             assert!(told.reports.iter().any(seen));
@@ -501,8 +501,8 @@ fn the_same_inputs_give_the_same_outputs() {
         let again = tell(told.tale.clone());
         // Only the folder is another one.
         let text = |told: &Told| {
-            let dir = told.outcome.final_plan.source.path.parent().unwrap();
-            serde_json::to_string(&told.outcome.report)
+            let dir = told.final_plan.parent().unwrap();
+            serde_json::to_string(&told.report)
                 .unwrap()
                 .replace(&dir.display().to_string(), "DIR")
         };
@@ -538,7 +538,7 @@ fn every_action_verdict_and_step_state_occurs_in_one_history_of_a_hundred() {
         Verdict::Interrupted,
     ] {
         share(&format!("{verdict:?}"), &|told| {
-            told.outcome.report.verdict == verdict
+            told.report.verdict == verdict
         });
     }
     for state in [
@@ -554,7 +554,7 @@ fn every_action_verdict_and_step_state_occurs_in_one_history_of_a_hundred() {
     }
     for code in [0, 1, 3, 4, 130] {
         share(&format!("exit {code}"), &|told| {
-            told.outcome.report.exit_code == code
+            told.report.exit_code == code
         });
     }
     let some = |told: &Told, holds: &dyn Fn(&FailureReport) -> bool| {

@@ -1,7 +1,7 @@
 //! Iterations as tests write them: what happened to each step, with the
 //! diagnosis that triage would give it.
 
-use crate::harness::{Decision, LoopState, Observation, Policy, Seen, StepFacts};
+use crate::harness::{Decision, Foundations, LoopState, Observation, Policy, Seen, StepFacts};
 use crate::model::{
     Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
     IterationRecord, Outcome, Phase, Section, ServerReport, ServerState, Side, StepReport,
@@ -218,11 +218,12 @@ impl World {
     ) -> Decision {
         self.index += 1;
         record.failures = failures.iter().map(|f| f.failure.clone()).collect();
+        let facts = self.facts.clone();
         let (decision, next) = self.state.decide(&Observation {
             index: self.index,
             record: &record,
             failures,
-            steps: &self.facts,
+            steps: &Foundations::new(move || facts),
             time_left: self.time_left,
         });
         self.state = next;

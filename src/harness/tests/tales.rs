@@ -3,7 +3,7 @@
 
 use super::stage::{Script, ScriptedHooks, Stage, both_hooks, by_message};
 use super::support::{server, skipped, step};
-use crate::harness::{Beside, Hook, IterationContext, Outcome, StepFacts, step_facts};
+use crate::harness::{Beside, Hook, IterationContext, StepFacts, step_facts};
 use crate::model::{
     Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
     IterationRecord, Outcome as Saw, Phase, PlanIssue, RunReport, Section, ServerState, Signal,
@@ -14,6 +14,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -110,7 +111,8 @@ pub(super) struct Tale {
 /// A tale and what came of it.
 pub(super) struct Told {
     pub(super) tale: Tale,
-    pub(super) outcome: Outcome,
+    pub(super) report: RunReport,
+    pub(super) final_plan: PathBuf,
     pub(super) reports: Vec<RunReport>,
     pub(super) iterations: Vec<Happened>,
     /// After which iteration which hook was called, and whether it said that
@@ -320,7 +322,8 @@ pub(super) fn tell(tale: Tale) -> Told {
     Told {
         plan_untouched: on_disk == PLAN,
         tale,
-        outcome,
+        report: outcome.report,
+        final_plan: outcome.final_plan.source.path.clone(),
         reports: stage.reports,
         iterations,
         hooks: hooks_run,

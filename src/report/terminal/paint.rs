@@ -58,7 +58,7 @@ impl Paint {
         indent: usize,
     ) -> String {
         let Some(width) = self.width else {
-            return format!("{}{}\n", self.tone(tone, head), text.trim_end());
+            return [&*self.tone(tone, head), text.trim_end(), "\n"].concat();
         };
         let indent = " ".repeat(indent);
         // Names, paths and messages are copied: they are not cut.

@@ -2,7 +2,7 @@
 //! properties. Written case by case.
 
 use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
-use crate::model::{Diagnosis, FailureView, ReportSummary, TriageReport};
+use crate::model::{FailureView, ReportSummary, TriageReport};
 use crate::report::junit::xml::{attribute, content};
 use crate::report::words;
 use quick_xml::Writer;
@@ -222,33 +222,9 @@ fn counts(start: &mut BytesStart<'_>, [tests, failures, errors, skipped]: [u64; 
     }
 }
 
-/// The diagnosis as properties, in the names of `jelly run`.
+/// All that is said of a failure, as properties.
 fn said_of(failure: &FailureView<'_>) -> Vec<(&'static str, String)> {
-    let Diagnosis {
-        side,
-        ambiguous,
-        error_category,
-        root_cause,
-        retryable,
-        rule,
-        flaky,
-        ..
-    } = failure.kind;
-    let mut said = vec![("jelly.side", words::side(*side).to_owned())];
-    if *ambiguous {
-        said.push(("jelly.ambiguous", "true".to_owned()));
-    }
-    if let Some(category) = error_category {
-        said.push((
-            "jelly.error_category",
-            words::category(*category).to_owned(),
-        ));
-    }
-    said.push(("jelly.root_cause", root_cause.clone()));
-    if let Some(retryable) = retryable {
-        said.push(("jelly.retryable", retryable.to_string()));
-    }
-    said.push(("jelly.rule", rule.clone()));
+    let mut said = words::properties(failure.kind);
     if let Some((_, text)) = failure.evidence {
         said.push(("jelly.evidence", text.to_owned()));
     }
@@ -257,7 +233,7 @@ fn said_of(failure: &FailureView<'_>) -> Vec<(&'static str, String)> {
         "jelly.test_fingerprint",
         failure.test_fingerprint.to_owned(),
     ));
-    if *flaky {
+    if failure.kind.flaky {
         said.push(("jelly.flaky", "true".to_owned()));
     }
     if let Some(before) = failure.pre_existing {

@@ -25,6 +25,8 @@ pub struct Redactor(Arc<RwLock<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
+    /// Shorter ones are not learnt.
+    min: usize,
     /// What was learnt, so that it costs nothing to be told it again.
     values: HashSet<String>,
     /// Each form with its replacement. Who came first gives the name.
@@ -53,6 +55,16 @@ impl Redactor {
         let redactor = Self::default();
         redactor.learn(secrets);
         redactor
+    }
+
+    /// A redactor that knows no secret, and learns none of fewer bytes: they
+    /// stand in words that are nobody's secret.
+    #[must_use]
+    pub fn of_at_least(min: usize) -> Self {
+        Self(Arc::new(RwLock::new(Known {
+            min,
+            ..Known::default()
+        })))
     }
 
     /// A redactor that knows no secret.
@@ -164,7 +176,7 @@ impl Redactor {
 
 impl Known {
     fn learn(&mut self, name: &str, value: &str) {
-        if value.is_empty() || self.values.contains(value) {
+        if value.is_empty() || value.len() < self.min || self.values.contains(value) {
             return;
         }
         self.values.insert(value.to_owned());
@@ -371,6 +383,13 @@ mod tests {
             value,
             json!({"a": ["[secret KEY]", 1], "[secret KEY]": true})
         );
+    }
+
+    #[test]
+    fn short_secrets_are_left_alone_where_they_would_hide_words() {
+        let r = Redactor::of_at_least(4);
+        r.learn([("PIN", "x"), ("KEY", "xtext")]);
+        assert_eq!(r.redact("get_text of xtext"), "get_text of [secret KEY]");
     }
 
     #[test]

@@ -1,0 +1,300 @@
+use super::{secrets_in_argv, secrets_in_header, show_argv, show_url, show_value};
+use proptest::prelude::*;
+
+fn shown(argv: &[&str]) -> Vec<String> {
+    let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
+    show_argv(&argv)
+}
+
+/// As people write them for real servers, bridges and containers; `S3`
+/// stands for the secret.
+const PLACES: &[&[&str]] = &[
+    &["srv", "--token", "S3"],
+    &["srv", "--token=S3"],
+    &["srv", "-token", "S3"],
+    &["srv", "--accessToken", "S3", "--port", "80"],
+    &["srv", "--clientSecret=S3"],
+    &["srv", "--api-key", "S3"],
+    &["srv", "--key", "S3"],
+    &["srv", "--password", "S3"],
+    &["java", "-Dspring.datasource.password=S3", "-jar", "x.jar"],
+    &["docker", "run", "-e", "API_KEY=S3", "img:1"],
+    &["docker", "run", "-eAPI_KEY=S3", "img:1"],
+    &["docker", "run", "--env=API_KEY=S3", "img:1"],
+    &[
+        "npx",
+        "mcp-remote",
+        "https://h/sse",
+        "--header",
+        "Authorization: Bearer S3",
+    ],
+    &[
+        "npx",
+        "mcp-remote",
+        "https://h/sse",
+        "--header",
+        "Authorization:S3",
+    ],
+    &[
+        "npx",
+        "mcp-remote",
+        "https://h/sse",
+        "--header",
+        "X-Whose-Key:S3",
+    ],
+    &[
+        "npx",
+        "mcp-remote",
+        "https://h/sse",
+        "--header=Authorization: Bearer S3",
+    ],
+    &["curl", "-H", "X-API-Key: S3"],
+    &["curl", "-HCookie: S3"],
+    &[
+        "mcp-proxy",
+        "--headers",
+        "Authorization",
+        "Bearer S3",
+        "https://h/sse",
+    ],
+    &["npx", "mcp-remote", "https://h/sse?token=S3"],
+    &["npx", "mcp-remote", "https://h/sse?x=1&api_key=S3&y=2#z"],
+    &["srv", "https://h/mcp?key=S3"],
+    &["srv", "postgres://app:S3@db/shop"],
+    &["srv", "--dsn=postgres://app:S3@db/shop"],
+    &["srv", "jdbc:sqlserver://h;user=x;password=S3"],
+    &["srv", "DATABASE_URL=postgres://app:S3@db/shop"],
+    &["srv", "host=h user=u password=S3"],
+    &["srv", "Server=h;User Id=u;Password=S3;Encrypt=true"],
+    &["srv", "http://a/,http://u:S3@b/"],
+    &[
+        "npx",
+        "@smithery/cli",
+        "run",
+        "x",
+        "--config",
+        r#"{"apiKey":"S3","n":1}"#,
+    ],
+    &[
+        "npx",
+        "@smithery/cli",
+        "run",
+        "x",
+        "--config",
+        r#"{ "a": { "token" : "S3" } }"#,
+    ],
+    &[
+        "npx",
+        "@smithery/cli",
+        "run",
+        "x",
+        "--config",
+        r#""{\"apiKey\":\"S3\"}""#,
+    ],
+    &["npx", "@smithery/cli", r#"--config={"password":"S3"#],
+    &["sh", "-c", "exec srv --token S3 --port 80"],
+    &["sh", "-c", "exec env API_KEY=S3 srv"],
+    &["npx -y srv --token S3"],
+];
+
+#[test]
+fn a_secret_is_masked_wherever_people_put_it() {
+    for argv in PLACES {
+        let real: Vec<String> = argv.iter().map(|w| w.replace("S3", "hunter2")).collect();
+        let masked: Vec<String> = argv.iter().map(|w| w.replace("S3", "[secret]")).collect();
+        assert_eq!(show_argv(&real), masked);
+        let found = secrets_in_argv(&real);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].value, "hunter2");
+    }
+}
+
+#[test]
+fn what_is_no_secret_is_shown() {
+    for argv in [
+        &[
+            "srv",
+            "--max-tokens",
+            "5",
+            "--token-limit=7",
+            "--port",
+            "80",
+        ][..],
+        &["srv", "--no-auth-token", "/data", "--use-token", "x"],
+        &[
+            "srv",
+            "--token-file",
+            "/run/t",
+            "--key",
+            "certs/server.key",
+            "--key=/etc/k.pem",
+        ],
+        &[
+            "docker",
+            "run",
+            "-e",
+            "API_KEY",
+            "org/token:latest",
+            "--env-file",
+            ".env",
+        ],
+        &[
+            "docker",
+            "run",
+            "-v",
+            "/a/token:/b:ro",
+            "--user",
+            "1000:1000",
+        ],
+        &["srv", "--token", "--flag", "plain"],
+        &[
+            "srv",
+            "--header",
+            "Accept: text/html",
+            "--header",
+            "X-Trace:on",
+        ],
+        &[
+            "srv",
+            "--header",
+            "Authorization:${AUTH_HEADER}",
+            "--token",
+            "<YOUR_TOKEN>",
+        ],
+        &[
+            "srv",
+            "https://h/a?page=1&q=token#key",
+            "git@github.com:a/b",
+            "ssh://git@h/a",
+        ],
+        &[
+            "python3",
+            "-c",
+            "token = get(); print({'key': token})\nkey=1",
+        ],
+        &["srv", r#"{"jsonrpc":"2.0","keys":["a","b"],"token":null}"#],
+        &[
+            "srv",
+            "--auth",
+            "oauth2",
+            "--password",
+            "[secret PW]",
+            "--cookie=true",
+        ],
+        &[
+            "srv", "", "-", "--", "=", "a=", "--=x", "\"", "\\", "://", "é=ü",
+        ],
+    ] {
+        assert_eq!(shown(argv), argv);
+    }
+}
+
+#[test]
+fn a_value_that_begins_with_a_dash_is_masked_and_a_flag_is_not() {
+    assert_eq!(shown(&["--token", "-abc"]), ["--token", "[secret]"]);
+    assert_eq!(shown(&["--token", "-p", "80"]), ["--token", "-p", "80"]);
+    assert_eq!(shown(&["--token", "ghp_0123456789abcdef"])[1], "[secret]");
+    assert_eq!(shown(&["ghp_0123456789abcdef"]), ["[secret]"]);
+}
+
+#[test]
+fn a_url_is_shown_without_what_is_secret_in_it() {
+    for (url, shown) in [
+        ("http://h:1/mcp", "http://h:1/mcp"),
+        ("https://me:pw@h/mcp?a=b", "https://h/mcp?a=b"),
+        (
+            "https://h/?api_key=abc&x=1",
+            "https://h/?api_key=[secret]&x=1",
+        ),
+        (
+            "https://h/?key=abc&sig=def#token=ghi",
+            "https://h/?key=[secret]&sig=[secret]#token=[secret]",
+        ),
+        (
+            "https://h/s/ghp_0123456789abcdef/mcp",
+            "https://h/s/[secret]/mcp",
+        ),
+        ("https://h/a@b", "https://h/a@b"),
+        ("https://h?x=a@b", "https://h?x=a@b"),
+        ("nothing", "nothing"),
+    ] {
+        assert_eq!(show_url(url), shown);
+    }
+}
+
+#[test]
+fn a_variable_is_shown_without_what_is_secret_in_it() {
+    for (name, value, shown) in [
+        ("API_KEY", "hunter2", "[secret]"),
+        (
+            "DATABASE_URL",
+            "postgres://u:hunter2@h/db",
+            "postgres://u:[secret]@h/db",
+        ),
+        ("ANY", "ghp_0123456789abcdef", "[secret]"),
+        (
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "/nope/cred.json",
+            "/nope/cred.json",
+        ),
+        ("TOKEN_ENABLED", "true", "true"),
+        (
+            "HEADERS",
+            r#"{"Authorization":"Bearer hunter2"}"#,
+            r#"{"Authorization":"Bearer [secret]"}"#,
+        ),
+        ("HOME", "/root", "/root"),
+    ] {
+        assert_eq!(show_value(name, value), shown, "{name}");
+    }
+}
+
+#[test]
+fn of_a_header_the_scheme_is_no_secret() {
+    let value = |name, value| {
+        secrets_in_header(name, value)
+            .first()
+            .map(|found| found.value)
+    };
+    assert_eq!(value("Authorization", "Bearer abc"), Some("abc"));
+    assert_eq!(value("Authorization", "abc def"), Some("abc def"));
+    assert_eq!(value("X-Auth", "abc"), Some("abc"));
+    assert_eq!(
+        value("X-Any", "token ghp_0123456789abcdef"),
+        Some("ghp_0123456789abcdef")
+    );
+    assert_eq!(value("Accept", "text/html"), None);
+    assert_eq!(value("Authorization", "Bearer ${TOKEN}"), None);
+}
+
+proptest! {
+    #[test]
+    fn no_secret_shows_in_any_place(
+        secret in "[a-zA-Z][a-zA-Z0-9_+-]{7,30}[0-9]", place in 0..PLACES.len(),
+    ) {
+        let argv: Vec<String> =
+            PLACES[place].iter().map(|word| word.replace("S3", &secret)).collect();
+        for word in show_argv(&argv) {
+            prop_assert!(!word.contains(&secret), "{word}");
+        }
+    }
+
+    #[test]
+    fn whatever_the_words_are_only_what_is_found_is_masked(
+        argv in proptest::collection::vec(
+            "(-{0,2}(token|key|a|H|header|é)|[=:;&?#@/\"\\\\ {}]|://|Bearer |[a-z0-9]{1,9}|\\PC){0,9}",
+            0..6,
+        ),
+    ) {
+        let shown = show_argv(&argv);
+        let found = secrets_in_argv(&argv);
+        prop_assert_eq!(shown.len(), argv.len());
+        for (n, (shown, word)) in shown.iter().zip(&argv).enumerate() {
+            let here: Vec<_> = found.iter().filter(|found| found.word == n).collect();
+            prop_assert_eq!(shown == word, here.is_empty());
+            let gone: usize = here.iter().map(|found| found.value.len()).sum();
+            let marks = here.len() * super::MARK.len();
+            prop_assert_eq!(shown.len() + gone, word.len() + marks);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `jelly init`: values that a `server.json` leaves open, and short secrets.
+
+use crate::support::{Ended, Project};
+use serde_json::json;
+use std::net::TcpListener;
+
+/// A server over HTTP that wants a key, and has tools that say secrets.
+const SERVER: &str = r#"
+import json, os
+from http.server import *
+class Server(BaseHTTPRequestHandler):
+    def log_message(self, *args): pass
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        status, answer = 200, {"jsonrpc": "2.0", "id": message.get("id")}
+        tool = lambda name: {"name": name, "inputSchema": {"type": "object"}}
+        if self.headers.get("X-Api-Key") != "abc-123-xyz" or self.headers.get("X-Mode") != "fast":
+            status = 401
+        elif message["method"] == "initialize":
+            answer["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+        elif message["method"] == "tools/list":
+            answer["result"] = {"tools": [tool("get_text"), tool("get-abc-123-xyz")]}
+        elif message["method"] == "tools/call":
+            answer["result"] = {"content": [{"type": "text", "text": "next"}]}
+        else:
+            answer["error"] = {"code": -32601, "message": "no"}
+        body = json.dumps(answer).encode() if "id" in message else b""
+        self.send_response(status if body else 202)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+ThreadingHTTPServer(("127.0.0.1", PORT), Server).serve_forever()
+"#;
+
+#[test]
+fn a_package_over_http_gets_its_headers_and_a_short_secret_hides_no_words() {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .unwrap()
+        .port();
+    let project = Project::empty();
+    project.write("server.py", SERVER.replace("PORT", &port.to_string()));
+    let npx = project.script("bin/npx", "#!/bin/sh\nexec python3 server.py\n");
+    let definition = json!({
+        "name": "io.example/x", "description": "d", "version": "1.0.0",
+        "packages": [{
+            "registryType": "npm", "identifier": "x-mcp", "version": "1.0.0",
+            "transport": {"type": "streamable-http", "url": format!("http://127.0.0.1:{port}/mcp"), "headers": [
+                {"name": "X-Api-Key", "isRequired": true, "isSecret": true},
+                {"name": "X-Mode", "value": "fast"},
+            ]},
+            "packageArguments": [{"type": "named", "name": "--local-timezone", "isRequired": true}],
+            "environmentVariables": [{"name": "PIN", "isRequired": true, "isSecret": true}],
+        }],
+    });
+    project.write("server.json", definition.to_string());
+    let bin = npx.parent().unwrap().display().to_string();
+    let path = format!("{bin}:{}", std::env::var("PATH").unwrap());
+    let jelly = |args: &[&str], pin: &str| -> Ended {
+        let call = project.jelly(args).env("PATH", &path).env("PIN", pin);
+        call.env("X_API_KEY", if pin.is_empty() { "" } else { "abc-123-xyz" })
+            .output()
+    };
+    let ended = jelly(&["init", "server.json"], "");
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    for missing in ["--local-timezone", "PIN", "X-Api-Key"] {
+        assert!(
+            ended.stderr.contains(missing),
+            "{missing}: {}",
+            ended.stderr
+        );
+    }
+    let ended = jelly(&["init", "server.json", "--arg", "local_timezone=UTC"], "x");
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let left_out = "the tool `get-[secret X_API_KEY]` is left out: a secret stands in its name";
+    assert!(ended.stderr.contains(left_out), "{}", ended.stderr);
+    let plan = project.read("plans/x.yaml");
+    for line in [
+        r#"package_args: { "--local-timezone": UTC }"#,
+        r#"headers: { X-Api-Key: "${secret:X_API_KEY}", X-Mode: fast }"#,
+        "tool: get_text\n",
+        "# The tool `get-[secret X_API_KEY]` is left out",
+    ] {
+        assert!(plan.contains(line), "{line} in\n{plan}");
+    }
+    assert!(!plan.contains("[secret PIN]"), "{plan}");
+    let run = jelly(&["run", "plans/x.yaml"], "x");
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+}
