@@ -70,7 +70,11 @@ pub(super) fn labelled(text: &str, from: usize) -> Found {
         };
         match close {
             Some(_) => end_of_value(&text[start..], close).map_or(text.len(), |end| start + end),
-            None => start + end_of_open(&text[start..], text[label.end..].starts_with('\n')),
+            None => {
+                let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+                let below = text[label.end..].starts_with('\n').then_some(start - line);
+                start + end_of_open(&text[start..], below)
+            }
         }
     };
     let end = end_of(next).max(end_of(last));
@@ -114,18 +118,21 @@ fn unlabelled(value: &str) -> &str {
 }
 
 /// The end of a value that nothing opens: that of its line, or of the text
-/// where it goes on. What stands below its label is indented.
-fn end_of_open(value: &str, below: bool) -> usize {
+/// where it goes on. What stands below its label is indented, by so much.
+fn end_of_open(value: &str, below: Option<usize>) -> usize {
     let mut lines = value.split_inclusive('\n');
     let first = lines.next().map_or(0, str::len);
     let follows = value[first..].lines().next().unwrap_or_default();
-    if follows.trim().is_empty() || super::frames::place(follows).is_some() {
+    // A place that stands as deep as the value is one of its lines.
+    let is_within = !follows.trim_start().starts_with("at ")
+        && below.is_some_and(|margin| indent(follows) >= margin);
+    if follows.trim().is_empty() || !is_within && super::frames::place(follows).is_some() {
         return value[..first].trim_end().len();
     }
     let mut end = first;
     let margin = indent(follows);
     for line in lines {
-        let ends = if below {
+        let ends = if below.is_some() {
             ends_block(line.trim_start()) && indent(line) < margin
         } else {
             ends_message(line)
