@@ -38,6 +38,20 @@ impl Doctor<'_> {
             .or_else(|| found(&said[3..], &self.told))
             .or_else(|| found(&example, &self.all_said()));
         let mut words = self.started.words();
+        let either: Vec<&str> = what
+            .iter()
+            .filter(|what| what.starts_with("--") && what.contains(' '))
+            .flat_map(|what| what.split([' ', ',', '/', '|']))
+            .filter(|word| word.starts_with("--"))
+            .collect();
+        if either.len() > 1 {
+            let mut lines = vec![format!("Write one of these at {}:", self.at_args())];
+            lines.extend(either.iter().map(|flag| {
+                let new = [(*flag).to_owned(), blank(flag.trim_start_matches('-'))];
+                args(&words.iter().cloned().chain(new).collect::<Vec<_>>())
+            }));
+            return Remedy::of(lines).instead_of(&["Add it to", "Give it a directory", "$ "]);
+        }
         match &what {
             Some(flag) if flag.starts_with("--") && flag.ends_with('=') => {
                 let name = flag.trim_matches(['-', '=']);

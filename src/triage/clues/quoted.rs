@@ -13,7 +13,8 @@ const BESIDE: usize = 12;
 /// Without the lines of source that Node prints above an error, and without
 /// what debuggers say of themselves.
 pub(super) fn without_source(text: Cow<'_, str>) -> Cow<'_, str> {
-    let is_marked = |line: &str| line.contains('^') && is_mark(line);
+    // Behind a very long line old Nodes cut the mark off.
+    let is_marked = |line: &str| is_mark(line) && (line.contains('^') || line.len() > LINE);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     if !lines.iter().any(|line| is_marked(line) || is_talk(line)) {
         return text;
@@ -67,8 +68,11 @@ fn is_place(line: &str) -> bool {
 }
 
 fn is_mark(line: &str) -> bool {
-    let line = line.trim();
-    !line.is_empty() && line.bytes().all(|b| matches!(b, b'^' | b'~' | b' '))
+    let line = line.trim_end_matches(['\r', '\n']);
+    !line.is_empty()
+        && line
+            .bytes()
+            .all(|b| matches!(b, b'^' | b'~' | b' ' | b'\t'))
 }
 
 /// The marked part of a long line, with its mark below.
@@ -116,6 +120,11 @@ mod tests {
         let short = "/srv/x.js:1\nusing a = b();\n      ^\n\nSyntaxError: Unexpected identifier\n";
         assert_eq!(without_source(short.into()), short);
         let long = format!("{}a ??= b;{}", "x".repeat(500), "usage: y ".repeat(90));
+        let cut = format!(
+            "/srv/x.js:1\n{long}\n{}\n\nSyntaxError: Unexpected\n",
+            " ".repeat(500)
+        );
+        assert!(!without_source(cut.into()).contains("usage:"));
         let text = format!(
             "/srv/x.js:1\n{long}\n{}^^^\n\nSyntaxError: Unexpected\n",
             " ".repeat(502)
