@@ -291,3 +291,65 @@ fn a_mute_server_of_python_is_asked_at_which_line_it_waits() {
     let told = String::from_utf8_lossy(&shown.stderr);
     assert!(told.contains("mute.py\", line 3"), "{told}");
 }
+
+#[test]
+fn a_variable_that_names_nothing_is_no_missing_one() {
+    let project = Project::empty();
+    let script = project.write(
+        "server.py",
+        format!(
+            r#"
+import os
+
+folder = os.environ.get("ALLOWED_DIR")
+if not folder or not os.path.exists(folder):
+    raise ValueError("Valid ALLOWED_DIR is required")
+os.execv({:?}, ["jelly", "mock"])
+"#,
+            env!("CARGO_BIN_EXE_jelly")
+        ),
+    );
+    let gone = project.path("gone").display().to_string();
+    let mut servers = json!({ "cli": {
+        "command": "python3", "args": [script], "env": { "ALLOWED_DIR": gone },
+    } });
+    let report = examined(&project, &servers, "60s");
+    let cli = of(&report, "cli");
+    assert_eq!(
+        cli["diagnosis"]["root_cause"], "missing_directory",
+        "{cli:#}"
+    );
+    let there = project.path("").display().to_string();
+    paste(
+        &mut servers,
+        &report,
+        "cli",
+        "\"env\"",
+        &[("<path that there is>", &there)],
+    );
+    let report = examined(&project, &servers, "60s");
+    assert_eq!(of(&report, "cli")["state"], "healthy", "{report:#}");
+}
+
+#[test]
+fn of_a_url_that_never_answers_the_command_that_shows_it_is_printed() {
+    let project = Project::empty();
+    // It takes connections, and nobody accepts them.
+    let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", mute.local_addr().unwrap());
+    let servers = json!({ "mute": { "url": url } });
+    let report = examined(&project, &servers, "2s");
+    let mute_one = of(&report, "mute");
+    assert_eq!(mute_one["diagnosis"]["root_cause"], "startup_timeout");
+    let fixes = fixes(mute_one);
+    let command = fixes.iter().find(|fix| fix.starts_with("$ curl")).unwrap();
+    assert!(
+        command.contains(&url) && command.contains("initialize"),
+        "{command}"
+    );
+    // Nothing is installed or started for a URL.
+    assert!(
+        !fixes.iter().any(|fix| fix.contains("install")),
+        "{fixes:#?}"
+    );
+}

@@ -89,8 +89,14 @@ fn what_makes_a_server_of_http_speak_stdio_is_found_out() {
         assert_eq!(entry["args"], args, "{name}");
         servers[name] = entry;
     }
-    // What nothing was seen to mend is not said to be tried.
+    // Where nothing was seen to mend it, no argument is guessed.
     assert!(!tried("never"));
+    let never = fixes(of(&report, "never"));
+    let first = never.iter().find(|line| line.starts_with('"')).unwrap();
+    assert!(
+        first.starts_with("\"url\": \"http://127.0.0.1:"),
+        "{never:#?}"
+    );
     servers.as_object_mut().unwrap().remove("never");
     let report = examined(&project, &servers, "60s");
     assert_eq!(report["counts"]["healthy"], 4, "{report:#}");

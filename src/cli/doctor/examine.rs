@@ -8,7 +8,7 @@ use super::find::Found;
 use super::sight::Machine;
 use super::trial::{self, Trial, try_out};
 use crate::doctor::{
-    Bedside, Candidate, Config, Entry, Platform, Reached, Sight as _, Spot, Surroundings, by_hand,
+    Bedside, Config, Entry, Platform, Reached, Sight as _, Spot, Surroundings, by_hand,
     duplicate_names, fill, lint, prescribe, secrets_of,
 };
 use crate::exec::{CheckupSettings, Examined, examine, preflight};
@@ -256,7 +256,7 @@ impl Ward<'_> {
         };
         checkup.notes.extend(trial.note.map(str::to_owned));
         let entry = (config, entry);
-        self.fill_in(&mut checkup, examined, &reach, entry, trial.proven.as_ref());
+        self.fill_in(&mut checkup, examined, &reach, entry, &trial);
         checkup
     }
 
@@ -266,7 +266,7 @@ impl Ward<'_> {
         examined: Examined,
         reach: &Reach,
         (config, entry): (&Config, &Entry),
-        proven: Option<&Candidate>,
+        trial: &Trial,
     ) {
         let redactor = &self.settings.redactor;
         checkup.state = match (&examined.vitals, &examined.failure) {
@@ -320,7 +320,8 @@ impl Ward<'_> {
                 redactor,
                 home: self.home,
                 sight: &machine,
-                proven,
+                proven: trial.proven.as_ref(),
+                tried: trial.was_made,
             };
             prescribe(&mut diagnosis, &bedside);
             // Where that is known already, no look at its code is needed.

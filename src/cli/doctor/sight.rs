@@ -79,6 +79,7 @@ mod tests {
             home: None,
             sight: &Machine { path: "" },
             proven: None,
+            tried: false,
         };
         let engine = Engine::builtin();
         for rule in engine.rules() {

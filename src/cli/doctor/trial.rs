@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What came of the trial.
 #[derive(Debug, Clone, Default)]
 pub struct Trial {
+    /// Whether there was one.
+    pub was_made: bool,
     /// With what it answered.
     pub proven: Option<Candidate>,
     pub note: Option<&'static str>,
@@ -66,6 +68,7 @@ pub async fn try_out(
     let candidates = plan.candidates;
     if plan.with_own && answers(name, spec.clone(), &settings).await {
         return Trial {
+            was_made: false,
             proven: None,
             note: Some(
                 "started once more by itself, it answers: it fought with another server of these \
@@ -104,6 +107,7 @@ pub async fn try_out(
     }
     let proven = answered.iter().position(|answers| *answers == Some(true));
     Trial {
+        was_made: true,
         proven: proven.map(|index| candidates[index].clone()),
         note: None,
     }

@@ -209,22 +209,37 @@ impl Doctor<'_> {
     }
 
     pub(super) fn transport(&self) -> Remedy {
-        let mut lines = self.proven().unwrap_or_else(|| self.in_stdio_mode());
-        if lines.is_empty() {
-            let mut words = self.started.words();
-            words.push("<its argument for stdio, such as --stdio>".to_owned());
-            let at = self.at_args();
-            lines.push(format!("Start it in its stdio mode; write at {at}:"));
-            lines.push(args(&words));
-        }
         let (url, is_sse) = self.served_at();
-        lines.push(
-            "Or start it yourself, and write in place of `command`, `args` and `env`:".to_owned(),
-        );
-        lines.push(match is_sse {
+        let by_url = match is_sse {
             true => format!("\"type\": \"sse\", \"url\": {}", quoted(&url)),
             false => format!("\"url\": {}", quoted(&url)),
-        });
+        };
+        let yourself = "tart it yourself, and write in place of `command`, `args` and `env`:";
+        let guess = self.in_stdio_mode();
+        // What was tried in vain is no guess any more.
+        let lines = match self.proven() {
+            None if self.bedside.tried && guess.is_empty() => {
+                vec![
+                    "No argument that servers commonly have for it made it speak stdio; "
+                        .to_owned()
+                        + "s"
+                        + yourself,
+                    by_url,
+                ]
+            }
+            proven => {
+                let mut lines = proven.unwrap_or(guess);
+                if lines.is_empty() {
+                    let mut words = self.started.words();
+                    words.push("<its argument for stdio, such as --stdio>".to_owned());
+                    let at = self.at_args();
+                    lines.push(format!("Start it in its stdio mode; write at {at}:"));
+                    lines.push(args(&words));
+                }
+                lines.extend([format!("Or s{yourself}"), by_url]);
+                lines
+            }
+        };
         Remedy::of(lines).instead_of(&["Or give", "Start it in stdio"])
     }
 

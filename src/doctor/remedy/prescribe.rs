@@ -27,6 +27,8 @@ pub struct Bedside<'a> {
     pub sight: &'a dyn Sight,
     /// With what it answered over stdio when that was tried.
     pub proven: Option<&'a Candidate>,
+    /// Whether that was tried at all.
+    pub tried: bool,
 }
 
 /// Makes the advice one for a client's configuration: what to write where

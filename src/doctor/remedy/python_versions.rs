@@ -304,8 +304,9 @@ impl Doctor<'_> {
             return of(format!("{package}<{below}"), Some(why));
         }
         let below = match turn.and_then(Version::of) {
-            Some(first) if *installed < first && package == "mcp" => {
-                // It came after what is installed.
+            // It came after what is installed; a launcher fetched the newest
+            // that there is, and there it has gone.
+            Some(first) if *installed < first && package == "mcp" && !self.is_fetched() => {
                 let why =
                     format!("{package} {installed} is installed, which does not have it yet.");
                 return of(format!("{package}>{installed},<{first}"), Some(why));

@@ -2,6 +2,7 @@
 
 use super::entries::{AS_IT_IS, quoted};
 use super::prescribe::{Bedside, blank};
+use crate::doctor::by_hand::INITIALIZE;
 use crate::doctor::entry::{Reached, Spot};
 use crate::model::Diagnosis;
 use crate::text::shell_word as word;
@@ -95,6 +96,21 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
             )
             .into()
         }
+        "startup_timeout" => {
+            advice.what = format!("What is at {url} takes the connection and does not answer.");
+            // Said of programs that are started.
+            advice.fix.clear();
+            let mut lines = vec![
+                "See for yourself whether it answers, and what:".to_owned(),
+                format!("$ {}", asked_by_hand(&url)),
+            ];
+            let other = format!("{}{path}", with_blank_port(origin));
+            lines.extend(write(
+                "If another program is there, correct host and port",
+                &other,
+            ));
+            lines
+        }
         "invalid_argument" => {
             let other = match spot.text.split_once("://") {
                 None if !spot.text.is_empty() => format!("http://{url}"),
@@ -117,6 +133,15 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         .fix
         .retain(|line| !instead_of.iter().any(|start| line.starts_with(start)));
     advice.fix.splice(0..0, lines);
+}
+
+/// A client's first request, for a shell.
+fn asked_by_hand(url: &str) -> String {
+    format!(
+        "curl -i --max-time 20 -H 'Content-Type: application/json' -H 'Accept: application/json, \
+         text/event-stream' -d '{INITIALIZE}' {}",
+        word(url)
+    )
 }
 
 /// The headers of the entry with a token among them.

@@ -62,6 +62,7 @@ impl Doctor<'_> {
                 .or_else(|| self.installing_still(root_cause));
         }
         self.lost_folder()
+            .or_else(|| self.lost_by_variable(root_cause))
             .or_else(|| self.lost_script())
             .or_else(|| self.no_such_python())
             .or_else(|| self.no_daemon())
@@ -296,6 +297,36 @@ impl Doctor<'_> {
             what: format!("The directory {} does not exist.", whole.display()),
             why: format!("`uv {}` is to start a project there.", words[flag].text),
             fix,
+        })
+    }
+
+    /// A variable that is said to be missing is set, to a path where nothing
+    /// is: servers often make one condition of both.
+    fn lost_by_variable(&self, root_cause: &str) -> Option<Seen> {
+        if root_cause != "missing_env_var" {
+            return None;
+        }
+        let (name, spot) = self.started.env.iter().find(|(name, spot)| {
+            let is_gone = || !self.bedside.sight.is_there(&self.whole(&spot.text));
+            self.told.contains(name.as_str()) && spot.text.starts_with(['/', '~']) && is_gone()
+        })?;
+        let path = self.started.shown(&spot.text);
+        let at = self.at(spot.place);
+        let other = (name.clone(), blank("path that there is"));
+        Some(Seen {
+            rule: "doctor/variable-names-nothing",
+            root_cause: "missing_directory",
+            what: format!("`{name}` is set, and nothing is at {path}."),
+            why: "The server asks for the variable, and means what it names.".to_owned(),
+            fix: vec![
+                format!("Name what there is, at {at}:"),
+                self.started.env_with(&[other]),
+                "Or, where it is to be a folder, create it:".to_owned(),
+                format!(
+                    "$ mkdir -p {}",
+                    word(&self.whole(&spot.text).display().to_string())
+                ),
+            ],
         })
     }
 
