@@ -334,16 +334,21 @@ impl Paint {
         let id = self.tone(YELLOW, &format!("warning[{}]", lint_id(example)));
         let _ = writeln!(out, "\n{id} {}", plural(shared.len(), "server"));
         // Each is told its own, and what all are told alike once.
-        let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+        let mut told: Vec<(String, Vec<String>)> = Vec::new();
         for (server, finding) in &shared {
-            let own = format!("{}: {}", one_line(&server.name, 40), line(&finding.fix));
-            match told.iter_mut().find(|(what, _)| *what == finding.what) {
+            let (advice, own) = match finding.fix.rsplit_once(": ") {
+                Some((advice, own)) => (format!(" {advice}:"), own),
+                None => (String::new(), finding.fix.as_str()),
+            };
+            let what = format!("{}{advice}", finding.what);
+            let own = format!("{}: {}", one_line(&server.name, 40), line(own));
+            match told.iter_mut().find(|(other, _)| *other == what) {
                 Some((_, all)) => all.push(own),
-                None => told.push((&finding.what, vec![own])),
+                None => told.push((what, vec![own])),
             }
         }
         for (what, all) in told {
-            self.wrapped("    ", "    ", &line(what), out);
+            self.wrapped("    ", "    ", &line(&what), out);
             for own in all {
                 self.wrapped("    - ", "      ", &own, out);
             }

@@ -76,20 +76,33 @@ pub async fn try_out(
             ),
         };
     }
-    let own = spec.argv.get(1..).unwrap_or_default().to_vec();
+    // The likeliest alone: several at once are slow where each is fetched.
+    let first = candidates.len().min(1);
+    let mut proven = None;
+    for wave in [0..first, first..candidates.len()] {
+        proven = first_to_answer(name, spec, &candidates[wave], &settings).await;
+        if proven.is_some() {
+            break;
+        }
+    }
+    Trial {
+        was_made: true,
+        proven: proven.cloned(),
+        note: None,
+    }
+}
+
+/// The first in order that answers, of those that are started side by side.
+async fn first_to_answer<'c>(
+    name: &str,
+    spec: &CommandSpec,
+    candidates: &'c [Candidate],
+    settings: &CheckupSettings,
+) -> Option<&'c Candidate> {
     let mut work = JoinSet::new();
     for (index, candidate) in candidates.iter().enumerate() {
-        let mut spec = spec.clone();
-        spec.argv.truncate(1);
-        spec.argv.extend(candidate.words(&own));
-        spec.env
-            .retain(|(name, _)| !candidate.env.iter().any(|(new, _)| new == name));
-        let set = candidate
-            .env
-            .iter()
-            .filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
-        spec.env.extend(set);
-        let (name, settings) = (name.to_owned(), settings.clone());
+        let (name, spec) = (name.to_owned(), started_as(spec, candidate));
+        let settings = settings.clone();
         work.spawn_local(async move { (index, answers(&name, spec, &settings).await) });
     }
     let mut answered = vec![None; candidates.len()];
@@ -106,11 +119,20 @@ pub async fn try_out(
         }
     }
     let proven = answered.iter().position(|answers| *answers == Some(true));
-    Trial {
-        was_made: true,
-        proven: proven.map(|index| candidates[index].clone()),
-        note: None,
-    }
+    proven.map(|index| &candidates[index])
+}
+
+fn started_as(spec: &CommandSpec, candidate: &Candidate) -> CommandSpec {
+    let mut changed = spec.clone();
+    changed.argv.truncate(1);
+    let own = spec.argv.get(1..).unwrap_or_default();
+    changed.argv.extend(candidate.words(own));
+    let is_kept = |name: &String| !candidate.env.iter().any(|(new, _)| new == name);
+    changed.env.retain(|(name, _)| is_kept(name));
+    let set = candidate.env.iter();
+    let set = set.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+    changed.env.extend(set);
+    changed
 }
 
 async fn answers(name: &str, spec: CommandSpec, settings: &CheckupSettings) -> bool {
