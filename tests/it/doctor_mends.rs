@@ -353,3 +353,34 @@ fn of_a_url_that_never_answers_the_command_that_shows_it_is_printed() {
         "{fixes:#?}"
     );
 }
+
+#[test]
+fn a_breakpoint_and_a_dependency_that_is_not_to_be_had_are_told() {
+    let project = Project::empty();
+    let stops = project.write(
+        "stops.py",
+        format!(
+            "import os\nbreakpoint()\nos.execv({:?}, ['jelly', 'mock'])\n",
+            env!("CARGO_BIN_EXE_jelly")
+        ),
+    );
+    // As npm says it of a dependency, in the place of npx.
+    let npx = project.write(
+        "bin/npx",
+        "#!/bin/sh\necho 'npm error code ETARGET' >&2\necho 'npm error notarget No matching version found for @a/re2@^1.2.1.' >&2\nexit 1\n",
+    );
+    Command::new("chmod").arg("+x").arg(&npx).status().unwrap();
+    let mut servers = json!({
+        "stops": { "command": "python3", "args": [stops] },
+        "lacks": { "command": npx, "args": ["-y", "@b/server@1.0.0", "dir"] },
+    });
+    let report = examined(&project, &servers, "6s");
+    let cause = &of(&report, "stops")["diagnosis"]["root_cause"];
+    assert_eq!(cause, "waits_for_input", "{report:#}");
+    let lacks = fix(&report, "lacks", "\"args\"");
+    assert_eq!(lacks, r#""args": ["-y", "@b/server@<version>", "dir"]"#);
+    paste(&mut servers, &report, "stops", "\"env\"", &[]);
+    servers.as_object_mut().unwrap().remove("lacks");
+    let report = examined(&project, &servers, "60s");
+    assert_eq!(of(&report, "stops")["state"], "healthy", "{report:#}");
+}

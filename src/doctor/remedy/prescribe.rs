@@ -374,6 +374,31 @@ impl Doctor<'_> {
         .instead_of(&["Install "])
     }
 
+    /// The package is there, and one that it asks for is not.
+    fn lacking_dependency(&self, fetched: &Package<'_>, at: &str) -> Option<Vec<String>> {
+        let lacking = found(
+            &[
+                r"No matching version found for (?P<it>@?[\w./-]+)@",
+                r"404\s+'(?P<it>@?[\w./-]+)@[^'\n]*' is not in this registry",
+            ],
+            self.stderr,
+        )?;
+        let mut letters = fetched.spec.char_indices().skip(1);
+        let version = letters.find(|(_, c)| *c == '@').map(|(at, _)| at);
+        let own = &fetched.spec[..version.unwrap_or(fetched.spec.len())];
+        if fetched.launcher != "npx" || lacking == own {
+            return None;
+        }
+        Some(vec![
+            format!(
+                "`{own}` is there, and asks for `{lacking}`, which is not to be had; take another \
+                 version of it, and write at {at}:"
+            ),
+            self.with_package(fetched.index, &format!("{own}@{}", blank("version"))),
+            format!("$ npm view {} time", word(own)),
+        ])
+    }
+
     fn package(&self) -> Remedy {
         let Some(fetched) = self.fetched() else {
             return Remedy::none();
@@ -412,6 +437,9 @@ impl Doctor<'_> {
                 lines.push(format!("$ npm view {} bin", word(fetched.spec)));
             }
             return Remedy::of(lines).instead_of(&["If the program", "Look for the name"]);
+        }
+        if let Some(lines) = self.lacking_dependency(&fetched, &at) {
+            return Remedy::of(lines).instead_of(&["Check the name", "$ npm view"]);
         }
         let unpinned = fetched
             .spec

@@ -13,6 +13,17 @@ const SHOWN: usize = 200;
 impl Doctor<'_> {
     /// It asks a person.
     pub(super) fn person(&self) -> Remedy {
+        if self.rule.ends_with("breakpoint") {
+            let off = ("PYTHONBREAKPOINT".to_owned(), "0".to_owned());
+            return Remedy::of(vec![
+                format!(
+                    "Have Python pass over every `breakpoint()`; write in the entry at {}:",
+                    self.at(self.bedside.entry.place)
+                ),
+                self.started.env_with(&[off]),
+            ])
+            .instead_of(&["`PYTHONBREAKPOINT"]);
+        }
         let said = self.all_said();
         let variable = found(
             &[r"\b(?P<it>[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|USER|URL|HOST))\b"],
