@@ -32,6 +32,16 @@ enum Kind {
 }
 
 const NPM_PACKAGE: &[&str] = &["-p", "--package"];
+/// With which launchers are told the folder of a project.
+pub(super) const FOLDER_FLAGS: &[&str] = &[
+    "--directory",
+    "--project",
+    "--prefix",
+    "--cwd",
+    "-C",
+    "--dir",
+];
+
 const NPM_VALUES: &[&str] = &["--registry", "--cache", "--prefix", "-w", "--workspace"];
 const UV_VALUES: &[&str] = &[
     "-p",

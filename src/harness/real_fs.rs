@@ -62,6 +62,10 @@ impl FsFacts for RealFs {
 /// Whether the file holds one of the texts, in its first bytes at least; more
 /// than those are taken to hold anything.
 fn mentions(path: &Path, texts: &[&str]) -> bool {
+    // What is no file may never end.
+    if !path.is_file() {
+        return false;
+    }
     let Ok(file) = std::fs::File::open(path) else {
         return false;
     };

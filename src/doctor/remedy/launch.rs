@@ -214,32 +214,24 @@ impl Doctor<'_> {
             true => format!("\"type\": \"sse\", \"url\": {}", quoted(&url)),
             false => format!("\"url\": {}", quoted(&url)),
         };
-        let yourself = "tart it yourself, and write in place of `command`, `args` and `env`:";
-        let guess = self.in_stdio_mode();
-        // What was tried in vain is no guess any more.
-        let lines = match self.proven() {
-            None if self.bedside.tried && guess.is_empty() => {
-                vec![
-                    "No argument that servers commonly have for it made it speak stdio; "
-                        .to_owned()
-                        + "s"
-                        + yourself,
-                    by_url,
-                ]
+        let in_place = "and write in place of `command`, `args` and `env`:";
+        let mut lines = self.proven().unwrap_or_else(|| self.in_stdio_mode());
+        if lines.is_empty() && self.bedside.tried {
+            lines.push(format!(
+                "Of the arguments that servers commonly have for stdio none had an answer; start \
+                 it yourself, {in_place}"
+            ));
+        } else {
+            if lines.is_empty() {
+                let mut words = self.started.words();
+                words.push("<its argument for stdio, such as --stdio>".to_owned());
+                let at = self.at_args();
+                lines.push(format!("Start it in its stdio mode; write at {at}:"));
+                lines.push(args(&words));
             }
-            proven => {
-                let mut lines = proven.unwrap_or(guess);
-                if lines.is_empty() {
-                    let mut words = self.started.words();
-                    words.push("<its argument for stdio, such as --stdio>".to_owned());
-                    let at = self.at_args();
-                    lines.push(format!("Start it in its stdio mode; write at {at}:"));
-                    lines.push(args(&words));
-                }
-                lines.extend([format!("Or s{yourself}"), by_url]);
-                lines
-            }
-        };
+            lines.push(format!("Or start it yourself, {in_place}"));
+        }
+        lines.push(by_url);
         Remedy::of(lines).instead_of(&["Or give", "Start it in stdio"])
     }
 
@@ -402,8 +394,13 @@ impl Doctor<'_> {
             (true, false) => "Its arguments make of it a server of HTTP",
             (false, _) => "Servers often talk HTTP once they are given a port",
         };
+        // It may lack something else besides, which only then shows.
+        let in_vain = match self.bedside.tried {
+            true => " (when it was tried, this alone had no answer)",
+            false => "",
+        };
         vec![
-            format!("{why}, and its client speaks stdio; write at {at}:"),
+            format!("{why}, and its client speaks stdio{in_vain}; write at {at}:"),
             self.members_of(first),
         ]
     }

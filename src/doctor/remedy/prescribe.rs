@@ -2,6 +2,7 @@
 
 use super::commands::{elsewhere, launchers_like, packages_like};
 use super::entries::{Started, args, command};
+use super::npm::package_name;
 use super::sight::Sight;
 use super::{remote, words};
 use crate::doctor::candidates::Candidate;
@@ -383,9 +384,7 @@ impl Doctor<'_> {
             ],
             self.stderr,
         )?;
-        let mut letters = fetched.spec.char_indices().skip(1);
-        let version = letters.find(|(_, c)| *c == '@').map(|(at, _)| at);
-        let own = &fetched.spec[..version.unwrap_or(fetched.spec.len())];
+        let own = package_name(fetched.spec);
         if fetched.launcher != "npx" || lacking == own {
             return None;
         }

@@ -4,7 +4,7 @@
 use super::entries::{args, command, quoted};
 use super::prescribe::{Doctor, Remedy, blank, found};
 use crate::doctor::entry::{Reached, Spot};
-use crate::doctor::launcher::name_of;
+use crate::doctor::launcher::{FOLDER_FLAGS, name_of};
 use crate::text::{close_names, shell_word as word};
 use regex::Regex;
 use serde_json::Value;
@@ -313,10 +313,7 @@ impl Doctor<'_> {
     fn is_projects(&self, given: &Given) -> bool {
         let manager = name_of(&self.started.command.text);
         let runs = matches!(manager, "uv" | "npm" | "pnpm" | "yarn" | "bun" | "poetry");
-        runs && matches!(
-            self.flag_of(given),
-            "--directory" | "--project" | "--prefix" | "--cwd" | "-C" | "--dir"
-        )
+        runs && FOLDER_FLAGS.contains(&self.flag_of(given))
     }
 
     /// Whether the flag that gives the path asks for a repository.

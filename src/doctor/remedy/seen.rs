@@ -3,11 +3,11 @@
 
 use super::debuggers::{waits, without};
 use super::entries::{args, command, command_and_args};
-use super::npm::package_name;
+use super::npm::{NpmPackage, package_name};
 use super::prescribe::{Doctor, blank, found};
 use super::pythons::normal;
-use crate::doctor::launcher::name_of;
-use crate::model::{Diagnosis, ErrorCategory, Outcome, Phase};
+use crate::doctor::launcher::{FOLDER_FLAGS, name_of};
+use crate::model::{Diagnosis, ErrorCategory, Outcome, Phase, Side};
 use crate::text::{close_names, shell_word as word};
 use std::path::{Path, PathBuf};
 
@@ -41,6 +41,9 @@ impl Seen {
             diagnosis.retryable = Some(self.root_cause == "startup_timeout");
             diagnosis.root_cause = self.root_cause.to_owned();
         }
+        // What the machine shows of a start is none of the server's code.
+        diagnosis.side = Side::Test;
+        diagnosis.ambiguous = false;
         diagnosis.rule = self.rule.to_owned();
         diagnosis.suspect = None;
         diagnosis.advice.what = self.what;
@@ -136,14 +139,12 @@ impl Doctor<'_> {
         let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
         let folder = words
             .iter()
-            .position(|word| matches!(*word, "--prefix" | "-C" | "--dir" | "--cwd"))
+            .position(|word| FOLDER_FLAGS.contains(word))
             .and_then(|flag| words.get(flag + 1))
             .map_or(".", |folder| folder);
         let folder = self.whole(folder);
-        let file = folder.join("package.json");
-        let json: serde_json::Value =
-            serde_json::from_str(&self.bedside.sight.text(&file)?).ok()?;
-        let scripts = json.get("scripts")?.as_object()?;
+        let package = NpmPackage::at(&folder, self.bedside.sight)?;
+        let scripts = package.json.get("scripts")?.as_object()?;
         let name = words.iter().find(|word| scripts.contains_key(**word))?;
         let line: Vec<String> = scripts[*name]
             .as_str()?
@@ -153,7 +154,8 @@ impl Doctor<'_> {
         let own = line.first()?;
         let flag = waits(name_of(own), &line)?;
         let kept = without(&line);
-        let shown = file.display();
+        let shown = folder.join("package.json");
+        let shown = shown.display();
         let mut fix = vec![format!(
             "It stands in the script `{name}` of {shown}: leave it out there."
         )];
@@ -307,8 +309,10 @@ impl Doctor<'_> {
             return None;
         }
         let (name, spot) = self.started.env.iter().find(|(name, spot)| {
+            // A list of folders, as PATH is, names no single thing.
+            let is_path = spot.text.starts_with('/') && !spot.text.contains(':');
             let is_gone = || !self.bedside.sight.is_there(&self.whole(&spot.text));
-            self.told.contains(name.as_str()) && spot.text.starts_with(['/', '~']) && is_gone()
+            is_path && names(&self.told, name) && is_gone()
         })?;
         let path = self.started.shown(&spot.text);
         let at = self.at(spot.place);
@@ -566,5 +570,26 @@ impl Doctor<'_> {
             self.started
                 .env_with(&[("PATH".to_owned(), format!("{folder}:{old}"))]),
         ]
+    }
+}
+
+/// Whether a text names this variable, and not one whose name holds it.
+fn names(text: &str, variable: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(variable).any(|(at, _)| {
+        !text[..at].ends_with(is_part) && !text[at + variable.len()..].starts_with(is_part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn a_variable_is_named_whole() {
+        assert!(names("Valid ALLOWED_DIR is required", "ALLOWED_DIR"));
+        assert!(names("`DIR`: not set", "DIR"));
+        assert!(!names("ALLOWED_PATH is required", "PATH"));
+        assert!(!names("PATHS are required", "PATH"));
     }
 }
