@@ -8,6 +8,7 @@ use crate::model::ExitCode;
 use crate::text::plural;
 use clap::Args;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The folder whose presence asks for a history.
 const FOLDER: &str = ".jelly";
@@ -28,7 +29,7 @@ pub struct HistoryArgs {
 #[derive(Debug)]
 pub struct Memory {
     pub store: Store,
-    pub past: Past,
+    pub past: Rc<Past>,
 }
 
 impl HistoryArgs {
@@ -59,7 +60,10 @@ impl HistoryArgs {
                 for warning in warnings {
                     complain(&format!("warning: {warning}"));
                 }
-                Ok(Some(Memory { store, past }))
+                Ok(Some(Memory {
+                    store,
+                    past: Rc::new(past),
+                }))
             }
             Err(error) if self.history.is_some() => {
                 refuse(&error);

@@ -1,6 +1,6 @@
 //! One plan of a call: read, selected, run in the loop, reported.
 
-use super::args::Format;
+use super::args::{Format, RunArgs};
 use super::call::{Call, PlanEnd};
 use super::events::EventQueue;
 use super::executor::PlanExecutor;
@@ -9,11 +9,13 @@ use super::matrix::{InMatrix, Job};
 use super::out::Out;
 use super::proposals::{Proposals, stored};
 use super::record;
-use super::schema_store::SchemaStore;
+use super::schema_store::{LadderArgs, SchemaStore};
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
 use crate::exec::{ExecSettings, Selection};
-use crate::harness::{Beside, CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
+use crate::harness::{
+    CommandHooks, LoopSettings, PassedBefore, RealFs, ResultSettings, Surroundings,
+};
 use crate::model::{EventSink, ExitCode, RunReport, StepAnswers, Verdict, Warnings};
 use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
@@ -47,6 +49,8 @@ struct PlanRun<'a> {
     recorder: Option<Recorder>,
     /// Read anew for each plan, since the ones before it may have learnt.
     schemas: Option<SchemaStore>,
+    /// A schema store was asked for, and could not be read.
+    store_unread: bool,
     warnings: Warnings,
     /// So many of them stand in the reports on disk.
     warned: Cell<usize>,
@@ -129,6 +133,7 @@ impl<'a> PlanRun<'a> {
         };
         let warnings = Warnings::new(events.clone());
         let (schemas, schema_warning) = call.args.ladder.open();
+        let store_unread = schema_warning.is_some();
         schema_warning.into_iter().for_each(|w| warnings.warn(w));
         Self {
             recorder: call
@@ -137,6 +142,7 @@ impl<'a> PlanRun<'a> {
                 .then(|| recorder(&report_dir, &warnings))
                 .flatten(),
             schemas,
+            store_unread,
             warned: Cell::new(0),
             call,
             project,
@@ -218,7 +224,8 @@ impl<'a> PlanRun<'a> {
             && outcome.report.verdict != Verdict::Interrupted
         {
             // What a signal cut short says nothing about the steps.
-            let run = record::past_run(&outcome.report, &outcome.steps, &templates.borrow());
+            let rested_on = (&*outcome.steps, outcome.earlier.as_slice());
+            let run = record::past_run(&outcome.report, rested_on, &templates.borrow());
             if let Some(warning) = memory.record(run) {
                 self.warn(warning);
             }
@@ -291,6 +298,7 @@ impl<'a> PlanRun<'a> {
                     .as_ref()
                     .map_or_else(BTreeMap::new, |schemas| schemas.overrides.clone()),
             ),
+            store_unread: self.store_unread,
             keep_outputs: self.schemas.is_some(),
             starts: call.starts.clone(),
             interrupt: call.interrupt.clone(),
@@ -334,27 +342,74 @@ impl<'a> PlanRun<'a> {
             trust_plan: args.trust_plan,
             seed: call.seed,
             redactor: self.redactor.clone(),
-            passed_before: self.passed_before(plan),
+            passed_before: self
+                .call
+                .memory
+                .as_ref()
+                .map_or_else(PassedBefore::default, |memory| {
+                    record::passed_before(memory.past.clone())
+                }),
+            plan_identity: identity(&plan.source.path, &self.project),
+            results: self.result_settings(),
             env: call.world.env.clone(),
             vars: call.vars(),
         }
     }
 
-    /// The steps that passed before as they stand in the plan now.
-    fn passed_before(&self, plan: &Plan) -> BTreeMap<String, u64> {
-        let Some(memory) = &self.call.memory else {
-            return BTreeMap::new();
-        };
-        let servers = plan
-            .all_steps()
-            .map(|step| (step.id.clone(), step.server.clone()))
-            .collect();
-        let beside = Beside {
-            snapshots: &stored(plan),
-            env: &self.call.world.env,
-        };
-        let facts = step_facts(plan, beside);
-        record::passed_before(&memory.past, &plan.name, facts, &servers)
+    /// Of all that was typed or set, what changes how answers come about or how
+    /// they are judged. A new flag has to be given its place here.
+    fn result_settings(&self) -> ResultSettings {
+        let RunArgs {
+            ladder:
+                LadderArgs {
+                    no_adapt,
+                    // What it sets was read when the plan was begun.
+                    schema_store: _,
+                    // When a store takes over what it saw, for later runs.
+                    generic_threshold: _,
+                },
+            wire_check,
+            // Read when the call began.
+            own_rules: _,
+            // A plan knows itself by its content, its variables by their
+            // values, and its steps by how far those before them got.
+            plans: _,
+            vars: _,
+            only: _,
+            skip: _,
+            fail_fast: _,
+            // `${workspace}`, wherever it is.
+            project_dir: _,
+            // What is tried, and what a result means; not what is answered.
+            budgets: _,
+            no_repair: _,
+            write_repairs: _,
+            accept_repairs: _,
+            no_confirm: _,
+            strict: _,
+            trust_plan: _,
+            fix_tests: _,
+            refine_code: _,
+            hook_timeout: _,
+            seed: _,
+            jobs: _,
+            // What is written and shown.
+            reports: _,
+            format: _,
+            memory: _,
+            record: _,
+            quiet: _,
+        } = &self.call.args;
+        ResultSettings {
+            adapt: !no_adapt,
+            wire_check: *wire_check,
+            schemas: self
+                .schemas
+                .as_ref()
+                .map_or_else(BTreeMap::new, |schemas| schemas.overrides.clone()),
+            store_unread: self.store_unread,
+            rules: self.call.rules.digest().map(str::to_owned),
+        }
     }
 
     /// Writes the reports as they stand.
@@ -424,6 +479,24 @@ pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> 
     redactor.learn(pairs);
     redactor.learn(plan.literal_secrets());
     redactor
+}
+
+/// Which plan it is, wherever its checkout lies: its place in the repository,
+/// or without one in the project folder.
+fn identity(plan: &Path, project: &Path) -> String {
+    let Ok(plan) = std::path::absolute(plan) else {
+        return plan.display().to_string();
+    };
+    let repository = plan
+        .ancestors()
+        .skip(1)
+        .find(|folder| folder.join(".git").exists());
+    let from = |folder: &Path| Some(plan.strip_prefix(folder).ok()?.display().to_string());
+    repository
+        .and_then(from)
+        .or_else(|| from(project))
+        .or_else(|| Some(plan.file_name()?.to_string_lossy().into_owned()))
+        .unwrap_or_default()
 }
 
 /// Names the plan where a rule, which does not know it, says `PLAN`.

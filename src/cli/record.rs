@@ -1,35 +1,25 @@
 //! What the history keeps of a run of a plan.
 
-use crate::harness::{Foundations, StepFacts};
+use crate::harness::{EarlierStep, Foundations, PassedBefore, definitions};
 use crate::history::{
     Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
 };
 use crate::model::{
     FailureReport, FailureStatus, Phase, RunReport, StepReport, StepState, Template,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::rc::Rc;
 
-/// The steps that passed in an earlier run as they are defined now.
+/// What the history says of steps that passed.
 #[must_use]
-pub fn passed_before(
-    past: &Past,
-    plan: &str,
-    facts: BTreeMap<String, StepFacts>,
-    servers: &BTreeMap<String, String>,
-) -> BTreeMap<String, u64> {
-    let revisions = facts.into_iter().map(|(id, facts)| (id, facts.revision));
-    revisions
-        .filter(|(id, revision)| {
-            let server = servers.get(id).map_or("", String::as_str);
-            past.passed_as(&TestName::new(plan, server, id), &definition(*revision))
-        })
-        .collect()
+pub fn passed_before(past: Rc<Past>) -> PassedBefore {
+    PassedBefore::new(move |definition| past.passed_as(&written(definition)))
 }
 
-/// Stands for what a step consists of. Another version of jelly may give
-/// another one; then the step has shown nothing yet, which blames nobody.
-fn definition(revision: u64) -> String {
-    format!("{revision:016x}")
+/// A definition as the history keeps it. Another version of jelly may give a
+/// step another one; then it has shown nothing yet, which blames nobody.
+fn written(definition: u64) -> String {
+    format!("{definition:016x}")
 }
 
 /// The end of a run, as it is remembered: its last iteration, with the steps
@@ -37,7 +27,7 @@ fn definition(revision: u64) -> String {
 #[must_use]
 pub fn past_run(
     report: &RunReport,
-    steps: &Foundations,
+    (steps, earlier): (&Foundations, &[EarlierStep]),
     templates: &HashMap<String, Template>,
 ) -> PastRun {
     let mut run = PastRun::new(RunKind::Run, Some(report.started_at.clone()));
@@ -53,19 +43,20 @@ pub fn past_run(
         return run;
     };
     let plan = report.plan.name.as_str();
+    let definitions = definitions(steps, earlier);
     for failure in &last.failures {
         add(&mut run, plan, failure, FailureStatus::Failure, templates);
     }
     for step in &last.steps {
         match step.state {
-            StepState::Passed => match earlier(report, step) {
+            StepState::Passed => match earlier_failure(report, step) {
                 Some(failure) => {
                     add(&mut run, plan, failure, FailureStatus::Flaky, templates);
                 }
                 None => run.passed.push(PastPass {
                     report: 0,
                     test: TestName::new(plan, &step.server, &step.id),
-                    definition: steps.get(&step.id).map(|facts| definition(facts.revision)),
+                    definition: definitions.get(&step.id).map(|known| written(*known)),
                 }),
             },
             StepState::Failed
@@ -78,7 +69,7 @@ pub fn past_run(
 }
 
 /// The last failure of a step that is flaky.
-fn earlier<'r>(report: &'r RunReport, step: &StepReport) -> Option<&'r FailureReport> {
+fn earlier_failure<'r>(report: &'r RunReport, step: &StepReport) -> Option<&'r FailureReport> {
     let mut failures = report.iterations.iter().rev().flat_map(|i| &i.failures);
     step.flaky
         .then(|| failures.find(|f| f.step.as_ref() == Some(&step.id)))

@@ -170,7 +170,7 @@ impl Call<'_> {
                 return Ok(ExitCode::InvalidInput);
             }
         };
-        let history = self.memory.as_ref().map(|memory| &memory.past);
+        let history = self.memory.as_ref().map(|memory| &*memory.past);
         let tools = Tools {
             watch: [history, baseline.as_ref()],
             templates: self.memory.is_some(),

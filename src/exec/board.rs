@@ -337,6 +337,7 @@ teardown:
             keep_answers: false,
             adapt: true,
             overrides: Rc::default(),
+            store_unread: false,
             keep_outputs: false,
             fail_fast,
             wire_check: false,

@@ -239,12 +239,18 @@ impl<'a> Bench<'a> {
         // An error is never adapted; what it brings itself may be asked about.
         let value = value.or_else(|| own_structure(result, footing.schema).cloned());
         let structured = &expect.structured;
+        let before = self.mismatches.len();
         self.ask(
             AssertionTarget::Structured,
             None,
             structured,
             value.as_ref(),
         );
+        if rung == Some(Rung::Generic) || footing.store_unread {
+            for mismatch in &mut self.mismatches[before..] {
+                mismatch.assertion.made_by_jelly = true;
+            }
+        }
         rung
     }
 
@@ -483,6 +489,7 @@ impl<'a> Bench<'a> {
                 pointer: Some(misfit.pointer),
                 expected: misfit.expected,
                 actual: misfit.actual,
+                made_by_jelly: false,
                 at: None,
             },
             at: predicate.at,

@@ -22,6 +22,7 @@ fn footing(schema: Option<&Declared>) -> Footing<'_> {
         adapts: true,
         is_tool: true,
         schema,
+        store_unread: false,
     }
 }
 

@@ -109,6 +109,7 @@ async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEn
             ladder: ServerLadder::new(
                 settings.adapt && server.adapt,
                 settings.overrides.get(&server.name),
+                settings.store_unread,
             ),
             server: server.clone(),
             script: Script::new(prepared.answers.clone()),

@@ -45,6 +45,8 @@ pub struct ExecSettings {
     pub adapt: bool,
     /// What the user sets in place of declared output schemas, by server.
     pub overrides: Rc<BTreeMap<String, Overrides>>,
+    /// The user set such schemas in a store that could not be read.
+    pub store_unread: bool,
     /// Keep by which rungs outputs were read.
     pub keep_outputs: bool,
     /// How many servers may be starting at the same time, over all plans.

@@ -7,6 +7,7 @@
 
 use super::ask::{Ask, ask};
 use super::backoff;
+use super::earlier::Ground;
 use super::judge::{Judged, judge};
 use super::memory::{Memory, Tried};
 use super::purse::Purse;
@@ -108,6 +109,7 @@ impl LoopState {
     pub fn decide(&self, observation: &Observation<'_>) -> (Decision, Self) {
         let mut next = self.clone();
         next.memory.mark_ineffective(observation);
+        let ground = Ground::of(observation);
         let judged: Vec<Judged> = observation
             .failures
             .iter()
@@ -115,6 +117,7 @@ impl LoopState {
                 judge(
                     seen,
                     observation,
+                    &ground,
                     &next.memory,
                     self.code_revision,
                     &self.policy,
@@ -129,7 +132,9 @@ impl LoopState {
         let chosen = next.choose(observation, judged, &standings);
         // Of a run that passes at once nobody asks what it remembers.
         if chosen.action != Action::Stop || !observation.failures.is_empty() {
-            next.memory.record(observation, self.code_revision);
+            let passed_before = &self.policy.passed_before;
+            next.memory
+                .record(observation, &ground, passed_before, self.code_revision);
         }
         (
             Decision {

@@ -63,7 +63,7 @@ fn what(case: &Case<'_>) -> String {
         add("it fails differently each time, so it proves nothing against the code".to_owned());
     }
     if let Some(excused) = &diagnosis.excused {
-        add(excuse(excused).to_owned());
+        add(excuse(excused, diagnosis.excused_by.as_deref()));
     }
     if diagnosis.standing == Some(Standing::NeverPassed) {
         add("either the server is wrong, or the plan expects the wrong value: this expectation was never seen to hold".to_owned());
@@ -71,8 +71,8 @@ fn what(case: &Case<'_>) -> String {
     what
 }
 
-fn excuse(word: &str) -> &str {
-    match word {
+fn excuse(word: &str, step: Option<&str>) -> String {
+    let told = match word {
         "unconfirmed" => "seen once only, which is no proof",
         "not_repeatable" => {
             "it passed earlier on the same plan and code, so something outlives an iteration"
@@ -80,8 +80,20 @@ fn excuse(word: &str) -> &str {
         "repair_ineffective" => "a repair had changed this step, so it proves nothing",
         "after_restart" => "its server had died and was restarted before",
         "duration" => "a matter of time, which the machine decides too",
+        "made_by_jelly" => {
+            "jelly itself made the value, since the server sent no structured output, so it proves \
+             nothing against the code"
+        }
+        "earlier_step_not_done" => {
+            let step = step.unwrap_or("a step");
+            return format!(
+                "{step}, which comes before it, did not run to its end, so it proves nothing \
+                 against the code"
+            );
+        }
         other => other,
-    }
+    };
+    told.to_owned()
 }
 
 /// Steps that never ran because this server was not there.

@@ -1,6 +1,7 @@
 //! Whom a failure concerns, with the rules that repetition adds to triage:
 //! blame needs proof.
 
+use super::earlier::Ground;
 use super::memory::Memory;
 use super::seen::{Observation, Policy, Seen, StepFacts};
 use crate::model::{AssertionTarget, Diagnosis, ErrorCategory, Failure, Repeated, Side, Standing};
@@ -51,6 +52,7 @@ impl Judged {
 pub(super) fn judge(
     seen: &Seen,
     observation: &Observation<'_>,
+    ground: &Ground<'_>,
     memory: &Memory,
     code_revision: u32,
     policy: &Policy,
@@ -65,7 +67,7 @@ pub(super) fn judge(
                 count: earlier.saturating_add(1),
             });
     let blame = if needs_proof(&failure, &diagnosis) {
-        let (blame, excused) = prove(seen, observation, memory, code_revision, policy);
+        let (blame, excused) = prove(seen, observation, ground, memory, code_revision, policy);
         match blame {
             Blame::Confirmed(standing) => {
                 diagnosis.side = Side::Code;
@@ -76,7 +78,10 @@ pub(super) fn judge(
                 diagnosis.side = Side::Test;
                 diagnosis.ambiguous = true;
                 diagnosis.flaky = blame == Blame::Flaky;
-                diagnosis.excused = excused.map(str::to_owned);
+                if let Some(Excuse { word, step }) = excused {
+                    diagnosis.excused = Some(word.to_owned());
+                    diagnosis.excused_by = step;
+                }
             }
         }
         blame
@@ -92,7 +97,7 @@ pub(super) fn judge(
 
 /// A mismatch is nobody's fault at one sighting, unless the answer itself
 /// shows that the environment is broken.
-fn needs_proof(failure: &Failure, diagnosis: &Diagnosis) -> bool {
+pub(super) fn needs_proof(failure: &Failure, diagnosis: &Diagnosis) -> bool {
     if !failure.is_mismatch() {
         return false;
     }
@@ -112,21 +117,45 @@ fn is_environmental(category: Option<ErrorCategory>) -> bool {
     }
 }
 
+/// Why a mismatch is not held against the code.
+struct Excuse {
+    /// As of [`Diagnosis::excused`].
+    word: &'static str,
+    /// As of [`Diagnosis::excused_by`].
+    step: Option<String>,
+}
+
+impl From<&'static str> for Excuse {
+    fn from(word: &'static str) -> Self {
+        Self { word, step: None }
+    }
+}
+
 /// What repetition says of a mismatch, with the excuse if there is one.
 fn prove(
     seen: &Seen,
     observation: &Observation<'_>,
+    ground: &Ground<'_>,
     memory: &Memory,
     code_revision: u32,
     policy: &Policy,
-) -> (Blame, Option<&'static str>) {
+) -> (Blame, Option<Excuse>) {
     let Some((step, facts)) = step_of(&seen.failure, observation) else {
-        return (Blame::Open, Some("unconfirmed"));
+        return (Blame::Open, Some("unconfirmed".into()));
     };
     let revision = facts.at(code_revision);
+    let gap = || {
+        let gap = ground.gap_before(step, &policy.passed_before)?;
+        Some(Excuse {
+            word: "earlier_step_not_done",
+            step: Some(gap.id.clone()),
+        })
+    };
     if let Some(excuse) = excuse(&seen.failure)
         .or_else(|| memory.repaired(facts).then_some("repair_ineffective"))
         .or_else(|| memory.passed_on(step, revision).then_some("not_repeatable"))
+        .map(Excuse::from)
+        .or_else(gap)
     {
         return (Blame::Open, Some(excuse));
     }
@@ -134,15 +163,16 @@ fn prove(
     let fingerprint = &seen.diagnosis.test_fingerprint;
     let proven = !earlier.is_empty() || memory.outlived_refining(step, revision, fingerprint);
     if !proven || policy.budgets.confirms == 0 {
-        return (Blame::Open, Some("unconfirmed"));
+        return (Blame::Open, Some("unconfirmed".into()));
     }
     let same =
         |fingerprints: &std::collections::BTreeSet<String>| fingerprints.contains(fingerprint);
     if !earlier.iter().all(same) {
         return (Blame::Flaky, None);
     }
-    let known = policy.passed_before.get(step) == Some(&revision.plan)
-        || memory.passed_as_planned(step, revision);
+    let known = ground
+        .definition(step)
+        .is_some_and(|d| policy.passed_before.has(d) || memory.passed_as_defined(d));
     let standing = if known {
         Standing::PassedBefore
     } else {
@@ -166,6 +196,8 @@ fn excuse(failure: &Failure) -> Option<&'static str> {
         Some("duration")
     } else if failure.after_restart {
         Some("after_restart")
+    } else if failure.assertion.as_ref().is_some_and(|a| a.made_by_jelly) {
+        Some("made_by_jelly")
     } else {
         None
     }

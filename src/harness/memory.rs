@@ -1,6 +1,7 @@
 //! What the loop remembers of a run's earlier iterations.
 
-use super::seen::{Observation, StepFacts};
+use super::earlier::Ground;
+use super::seen::{Observation, PassedBefore, StepFacts};
 use crate::model::{ErrorCategory, Failure, Outcome, StepState};
 use crate::repair::{Proposal, RepairId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,9 @@ pub(super) struct Memory {
     sightings: BTreeMap<String, Vec<u32>>,
     mismatches: BTreeMap<(String, Revision), Mismatches>,
     passes: BTreeMap<String, BTreeSet<Revision>>,
+    /// [Definitions](super::definitions) of the steps that passed, on whatever
+    /// code.
+    passed_definitions: BTreeSet<u64>,
     /// The last iteration in which a step failed on a revision.
     failed: BTreeMap<(String, Revision), u32>,
     /// Whose time ran out in the iteration before.
@@ -106,11 +110,9 @@ impl Memory {
             .is_some_and(|passes| passes.contains(&revision))
     }
 
-    /// It passed with this very plan, on whatever code.
-    pub(super) fn passed_as_planned(&self, step: &str, revision: Revision) -> bool {
-        self.passes
-            .get(step)
-            .is_some_and(|passes| passes.iter().any(|r| r.plan == revision.plan))
+    /// A step of this definition passed, on whatever code.
+    pub(super) fn passed_as_defined(&self, definition: u64) -> bool {
+        self.passed_definitions.contains(&definition)
     }
 
     pub(super) fn timed_out_before(&self, failure: &Failure) -> bool {
@@ -172,7 +174,13 @@ impl Memory {
     }
 
     /// Takes this iteration in.
-    pub(super) fn record(&mut self, observation: &Observation<'_>, code: u32) {
+    pub(super) fn record(
+        &mut self,
+        observation: &Observation<'_>,
+        ground: &Ground<'_>,
+        passed_before: &PassedBefore,
+        code: u32,
+    ) {
         self.timed_out.clear();
         let mut mismatched: BTreeMap<(String, Revision), BTreeSet<String>> = BTreeMap::new();
         for seen in observation.failures {
@@ -187,9 +195,13 @@ impl Memory {
             let Some((step, revision)) = observation.revision_of(&seen.failure, code) else {
                 continue;
             };
-            // What a step saw on a server that had died before is no sighting
-            // of the healthy server's behaviour.
-            if seen.failure.is_mismatch() && !seen.failure.after_restart {
+            // What a step saw on a server that had died before, or that lacked
+            // what earlier steps do, is no sighting of the server as the plan
+            // means it to be.
+            if seen.failure.is_mismatch()
+                && !seen.failure.after_restart
+                && ground.gap_before(step, passed_before).is_none()
+            {
                 mismatched
                     .entry((step.to_owned(), revision))
                     .or_default()
@@ -210,6 +222,7 @@ impl Memory {
                         .entry(step.id.clone())
                         .or_default()
                         .insert(revision);
+                    self.passed_definitions.extend(ground.definition(&step.id));
                 }
                 StepState::Failed => {
                     self.failed

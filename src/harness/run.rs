@@ -4,9 +4,10 @@
 use super::apply::{self, Inapplicable};
 use super::assemble;
 use super::decide::{Action, Decision, LoopState};
+use super::earlier::{EarlierStep, earlier_steps};
 use super::executor::{Executor, IterationContext};
 use super::hooks::{Hook, HookRunner};
-use super::revision::{Beside, step_facts};
+use super::revision::{Beside, StoredSnapshots, step_facts};
 use super::seen::{Foundations, Observation, Policy, Seen};
 use super::settings::{LoopSettings, Surroundings};
 use super::standing::Standings;
@@ -31,8 +32,10 @@ pub struct Outcome {
     pub final_plan: Rc<Plan>,
     pub ending: Ending,
     /// What the steps of the last iteration rested on, which the history
-    /// compares.
+    /// compares: each by itself …
     pub steps: Rc<Foundations>,
+    /// … and how far each of them got.
+    pub earlier: Vec<EarlierStep>,
 }
 
 /// Runs a plan in the loop until it passes, fails, or needs help.
@@ -70,6 +73,7 @@ pub(super) struct Run<'a, E, H> {
     pub(super) last: Standings,
     /// What the steps of the last iteration rested on.
     pub(super) steps: Rc<Foundations>,
+    pub(super) earlier: Vec<EarlierStep>,
     pub(super) passed_over: Vec<PassedOver>,
 }
 
@@ -106,6 +110,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 code: false,
             },
             steps: Rc::default(),
+            earlier: Vec::new(),
             passed_over: Vec::new(),
             settings,
             around,
@@ -129,14 +134,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         };
         // Before it runs, since it is what the answers are held against.
         let snapshots = (self.around.stored)(&self.plan);
-        let (plan, env) = (self.plan.clone(), self.settings.env.clone());
-        self.steps = Rc::new(Foundations::new(move || {
-            let beside = Beside {
-                snapshots: &snapshots,
-                env: &env,
-            };
-            step_facts(&plan, beside)
-        }));
+        self.steps = Rc::new(self.foundations(snapshots));
         let record = self.around.executor.execute(&self.plan, &context).await;
         self.new_ports_for.clear();
         self.course.interrupted = record.interrupted;
@@ -146,6 +144,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             before: self.state.clone(),
             record,
         };
+        self.earlier = earlier_steps(&pass.record, &pass.seen);
         let (decision, applied) = self.decide(&mut pass);
         assemble::mark_flaky(&mut self.iterations, &decision.flaky_steps);
         let mut report = assemble::iteration(
@@ -181,6 +180,28 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             Action::FixTests => self.hook(Hook::FixTests, &mut pass).await,
             Action::RefineCode => self.hook(Hook::RefineCode, &mut pass).await,
         }
+    }
+
+    /// What the steps of the plan as it is now rest on.
+    fn foundations(&self, snapshots: StoredSnapshots) -> Foundations {
+        let settings = self.settings;
+        let (plan, identity) = (self.plan.clone(), settings.plan_identity.clone());
+        let (env, given) = (
+            settings.env.clone(),
+            settings.vars.keys().cloned().collect(),
+        );
+        let (workspace, results) = (settings.project_dir.clone(), settings.results.clone());
+        Foundations::new(move || {
+            let beside = Beside {
+                snapshots: &snapshots,
+                plan: &identity,
+                env: &env,
+                given: &given,
+                workspace: &workspace,
+                settings: &results,
+            };
+            step_facts(&plan, beside)
+        })
     }
 
     /// Diagnoses each failure and finds what could mend it.

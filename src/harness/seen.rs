@@ -5,7 +5,9 @@ use crate::model::{Budgets, Diagnosis, Failure, IterationRecord};
 use crate::repair::Proposal;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::ops::Deref;
+use std::rc::Rc;
 
 /// What holds for the whole run.
 #[derive(Debug, Clone)]
@@ -15,12 +17,38 @@ pub struct Policy {
     /// The plan's expectations count as right though history never saw them
     /// hold.
     pub trust_plan: bool,
-    /// Steps that passed in an earlier run, each with the
-    /// [`StepFacts::revision`] that did: a step with other expectations has
-    /// shown nothing yet.
-    pub passed_before: BTreeMap<String, u64>,
+    /// What passed in earlier runs.
+    pub passed_before: PassedBefore,
     /// Seeds the jitter of the back-off.
     pub seed: u64,
+}
+
+/// Which [definitions](super::definitions) of steps passed in earlier runs.
+#[derive(Clone)]
+pub struct PassedBefore(Rc<dyn Fn(u64) -> bool>);
+
+impl PassedBefore {
+    /// `passed` has to say the same for as long as the run goes on.
+    pub fn new(passed: impl Fn(u64) -> bool + 'static) -> Self {
+        Self(Rc::new(passed))
+    }
+
+    pub(super) fn has(&self, definition: u64) -> bool {
+        (self.0)(definition)
+    }
+}
+
+impl Default for PassedBefore {
+    /// Nothing is known of earlier runs.
+    fn default() -> Self {
+        Self::new(|_| false)
+    }
+}
+
+impl fmt::Debug for PassedBefore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PassedBefore")
+    }
 }
 
 /// A failure with what triage says of it and what could mend it.
@@ -37,6 +65,8 @@ pub struct Seen {
 pub struct StepFacts {
     /// See [`Revision::plan`].
     pub revision: u64,
+    /// The step, its server and all that they refer to, but for other steps.
+    pub own: u64,
     /// Its own id and those of all steps it captures from, however indirectly.
     pub steps: BTreeSet<String>,
     /// The servers of those steps.

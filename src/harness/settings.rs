@@ -1,6 +1,7 @@
 //! What a run is told, and the world it acts in.
 
-use super::revision::StoredSnapshots;
+use super::revision::{ResultSettings, StoredSnapshots};
+use super::seen::PassedBefore;
 use crate::model::{Budgets, Diagnosis, EventSink, Failure, RunReport, Warnings};
 use crate::plan::{Hooks, Plan, Scope};
 use crate::repair::FsFacts;
@@ -40,9 +41,12 @@ pub struct LoopSettings {
     pub trust_plan: bool,
     pub seed: u64,
     pub redactor: Redactor,
-    /// Steps that passed in an earlier run, each with its
-    /// [`StepFacts::revision`](super::StepFacts::revision).
-    pub passed_before: BTreeMap<String, u64>,
+    /// What passed in earlier runs.
+    pub passed_before: PassedBefore,
+    /// Which plan it is, in every checkout; as of [`Beside`](super::Beside).
+    pub plan_identity: String,
+    /// What changes how answers come about, or how they are judged.
+    pub results: ResultSettings,
     /// What `${env:…}` and `${secret:…}` read.
     pub env: BTreeMap<String, String>,
     /// Variables set from outside; they hold against those of the plan, also

@@ -24,6 +24,9 @@ pub struct Past {
     /// Fingerprints of either kind, each kept once.
     prints: IndexSet<String>,
     causes: IndexMap<String, Vec<(usize, PastCause, u32)>>,
+    /// The first run in which a test of this definition passed, where
+    /// definitions are known.
+    definitions: HashMap<String, usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -40,8 +43,6 @@ pub(super) struct TestPast {
     stable: [String; 2],
     /// At most one a run, by rising run.
     pub(super) ends: Vec<Ended>,
-    /// Runs and definitions of its passes, where definitions are known.
-    definitions: Vec<(usize, String)>,
 }
 
 /// How a test ended in a run.
@@ -162,7 +163,7 @@ impl Past {
             if test.ended_in(index).prints.is_empty()
                 && let Some(definition) = definition
             {
-                test.definitions.push((index, definition));
+                self.definitions.entry(definition).or_insert(index);
             }
         }
         for (fingerprint, cause) in run.causes {
@@ -291,15 +292,12 @@ impl Past {
         })
     }
 
-    /// Whether the test passed once, as it is `defined` now.
+    /// Whether a test passed once that was `defined` so. What defines a test
+    /// says which one it is, whatever it was called then.
     #[must_use]
-    pub fn passed_as(&self, test: &TestName, defined: &str) -> bool {
-        self.find(&test.suite, &test.classname, &test.name)
-            .is_some_and(|test| {
-                test.definitions
-                    .iter()
-                    .any(|(run, definition)| *run < self.end && definition == defined)
-            })
+    pub fn passed_as(&self, defined: &str) -> bool {
+        let first = self.definitions.get(defined);
+        first.is_some_and(|run| *run < self.end)
     }
 
     /// What is remembered of a cause; its class is that of its last sighting,
@@ -439,7 +437,6 @@ impl Past {
             test,
             stable,
             ends: Vec::new(),
-            definitions: Vec::new(),
         });
         &mut self.tests[place]
     }

@@ -128,9 +128,13 @@ pub struct Diagnosis {
     pub repair: Option<String>,
     /// Why a mismatch is not held against the code, in a snake_case word:
     /// `not_repeatable`, `repair_ineffective`, `after_restart`, `duration`,
-    /// `unconfirmed`.
+    /// `unconfirmed`, `earlier_step_not_done`, `made_by_jelly`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused: Option<String>,
+    /// Id of the step that excuses it: with `earlier_step_not_done`, the one
+    /// that did not run, or failed for a cause that is not its server's answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excused_by: Option<String>,
     pub advice: Advice,
 }
 
@@ -152,6 +156,7 @@ impl Diagnosis {
         suspect: None,
         repair: None,
         excused: None,
+        excused_by: None,
         advice: Advice {
             what: String::new(),
             why: String::new(),

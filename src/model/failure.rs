@@ -175,6 +175,11 @@ pub struct Assertion {
     pub expected: Value,
     /// What came.
     pub actual: Value,
+    /// jelly itself made what was looked at, out of text that is no output, or
+    /// made it without a schema store that it was told to use: what does not
+    /// fit says nothing of the server.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub made_by_jelly: bool,
     /// `file:line:column` of the expectation in the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,

@@ -349,6 +349,7 @@ fn mismatch(actual: &str) -> FailureReport {
             pointer: None,
             expected: json!("hello"),
             actual: json!(actual),
+            made_by_jelly: false,
             at: Some("plans/filesystem.yaml:21:15".into()),
         }),
         outcome: Some(Outcome::Result),

@@ -297,6 +297,7 @@ impl Engine {
             suspect,
             repair: rule.repair_of(failure),
             excused: None,
+            excused_by: None,
             advice: advice::render(
                 &rule.advice,
                 &values,

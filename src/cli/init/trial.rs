@@ -268,6 +268,7 @@ impl<'a> Trial<'a> {
         let redactor = secrets_from(plan, &self.env, MIN_WITHIN);
         ExecSettings {
             project_dir: self.project.clone(),
+            store_unread: false,
             jelly: self.shared.world.jelly.clone(),
             env: self.env.clone(),
             vars: IndexMap::new(),

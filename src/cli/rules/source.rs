@@ -7,6 +7,7 @@ use crate::triage::{
     Engine, Rule, RuleError, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleText,
     parse_rule_file,
 };
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -23,7 +24,21 @@ pub enum Rules {
     /// With the rules inside the binary alone.
     Builtin,
     /// With rules of the user's besides.
-    Own(Box<Engine>),
+    Own {
+        engine: Box<Engine>,
+        /// Of the texts of those rules, in their order.
+        digest: String,
+    },
+}
+
+impl Rules {
+    /// Stands for the rules of the user's; none where there are none.
+    pub fn digest(&self) -> Option<&str> {
+        match self {
+            Self::Builtin => None,
+            Self::Own { digest, .. } => Some(digest),
+        }
+    }
 }
 
 impl Deref for Rules {
@@ -32,7 +47,7 @@ impl Deref for Rules {
     fn deref(&self) -> &Engine {
         match self {
             Self::Builtin => Engine::builtin(),
-            Self::Own(engine) => engine,
+            Self::Own { engine, .. } => engine,
         }
     }
 }
@@ -117,6 +132,7 @@ struct Found {
     after: Vec<Rule>,
     /// Which file a rule is from.
     origins: HashMap<String, String>,
+    digest: Sha256,
 }
 
 impl Found {
@@ -142,6 +158,10 @@ impl Found {
                     self.origins
                         .insert(rule.id.clone(), file.source.path.clone());
                     self.keep(before, (**rule).clone());
+                    let text = file.source.text.get(entry.span.clone());
+                    self.digest.update([u8::from(before)]);
+                    self.digest.update(text.unwrap_or_default());
+                    self.digest.update([0]);
                 }
                 RuleOrFile::File(path) => {
                     let path = folder.join(path);
@@ -196,8 +216,12 @@ impl Found {
         if self.before.is_empty() && self.after.is_empty() {
             return Ok(Rules::Builtin);
         }
+        let digest = self.digest.finalize();
         Engine::with_rules(self.before, self.after)
-            .map(|engine| Rules::Own(Box::new(engine)))
+            .map(|engine| Rules::Own {
+                engine: Box::new(engine),
+                digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+            })
             .map_err(Refusal::Together)
     }
 }

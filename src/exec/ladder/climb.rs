@@ -16,6 +16,9 @@ pub struct Footing<'a> {
     pub is_tool: bool,
     /// What the tool declares, or the user says instead.
     pub schema: Option<&'a Declared>,
+    /// What the user says instead is not known, since the store could not be
+    /// read.
+    pub store_unread: bool,
 }
 
 /// The structured output of an answer, with its rung. None where there is
@@ -77,6 +80,7 @@ mod tests {
             adapts: true,
             is_tool: true,
             schema,
+            store_unread: false,
         }
     }
 

@@ -14,14 +14,16 @@ pub type Overrides = BTreeMap<String, Value>;
 pub struct ServerLadder {
     adapts: bool,
     overrides: HashMap<String, Declared>,
+    store_unread: bool,
 }
 
 impl ServerLadder {
     #[must_use]
-    pub fn new(adapts: bool, overrides: Option<&Overrides>) -> Self {
+    pub fn new(adapts: bool, overrides: Option<&Overrides>, store_unread: bool) -> Self {
         let overrides = overrides.into_iter().flatten();
         Self {
             adapts,
+            store_unread,
             overrides: overrides
                 .map(|(tool, schema)| (tool.clone(), Declared::new(schema.clone())))
                 .collect(),
@@ -41,6 +43,7 @@ impl ServerLadder {
             adapts: self.adapts,
             is_tool: tool.is_some(),
             schema: set.filter(usable).or(declared),
+            store_unread: self.store_unread,
         }
     }
 
@@ -74,7 +77,7 @@ mod tests {
     fn an_override_stands_in_for_what_is_declared_and_is_told() {
         let set = json!({"type": "object", "required": ["a"]});
         let overrides = Overrides::from([("t".to_owned(), set.clone())]);
-        let ladder = ServerLadder::new(true, Some(&overrides));
+        let ladder = ServerLadder::new(true, Some(&overrides), false);
         let declared = Declared::new(json!({"type": "object"}));
         let schema_of = |tool| {
             let footing = ladder.footing(Some(tool), Some(&declared));
@@ -89,7 +92,7 @@ mod tests {
     #[test]
     fn an_override_that_is_no_schema_changes_nothing_and_is_told() {
         let overrides = Overrides::from([("t".to_owned(), json!({"type": 5}))]);
-        let ladder = ServerLadder::new(true, Some(&overrides));
+        let ladder = ServerLadder::new(true, Some(&overrides), false);
         assert!(ladder.footing(Some("t"), None).schema.is_none());
         let note = ladder.note("t", false).unwrap();
         assert!(note.contains("can't be used"), "{note}");

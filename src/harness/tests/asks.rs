@@ -1,8 +1,8 @@
 //! What failures ask for, which ask is heard, and what it costs.
 
 use super::support::{
-    World, broken, crash, dead_server, hang, hiccup, hooked, mismatch, policy, repair, skipped,
-    step, with,
+    World, a_passed_before, broken, crash, dead_server, hang, hiccup, hooked, mismatch, policy,
+    repair, skipped, step, with,
 };
 use crate::harness::Action;
 use crate::model::{ActionKind, Because, BudgetsReport, Side, StepState, Track};
@@ -445,7 +445,7 @@ fn an_expectation_that_never_held_refines_no_code_unless_the_plan_is_trusted() {
     assert_eq!(world.sees(&[mismatch("a", "x")]).action, Action::RefineCode);
 
     let mut known = hooked();
-    known.passed_before.insert("a".into(), 1);
+    known.passed_before = a_passed_before();
     let mut world = World::new(known);
     world.sees(&[mismatch("a", "x")]);
     assert_eq!(world.sees(&[mismatch("a", "x")]).action, Action::RefineCode);

@@ -1,13 +1,24 @@
 //! Blame needs proof.
 
 use super::support::{
-    World, broken, crash, hiccup, hooked, mismatch, policy, repair, seen, skipped, step, with,
+    World, a_passed_before, broken, crash, hiccup, hooked, mismatch, policy, repair, seen, skipped,
+    step, with,
 };
-use crate::harness::{Action, Decision, Seen};
+use crate::harness::{
+    Action, Decision, Foundations, PassedBefore, Seen, definitions, earlier_steps,
+};
 use crate::model::{
-    AssertionTarget, Because, Diagnosis, ErrorCategory, Phase, Repeated, Side, Standing, StepState,
+    AssertionTarget, Because, Diagnosis, ErrorCategory, IterationRecord, Outcome, Phase, Repeated,
+    Side, Standing, StepReport, StepState,
 };
 use crate::repair::RepairId;
+
+/// Step a is another one from now on.
+fn another_plan(world: &mut World) {
+    let facts = world.facts.get_mut("a").unwrap();
+    facts.revision = 2;
+    facts.own = 2;
+}
 
 fn only(decision: &Decision) -> &Diagnosis {
     assert_eq!(decision.judged.len(), 1);
@@ -177,7 +188,7 @@ fn a_step_that_passed_before_on_the_same_plan_and_code_is_not_repeatable() {
 fn a_pass_on_another_plan_does_not_excuse() {
     let mut world = World::new(policy());
     world.sees(&[hiccup("b")]);
-    world.facts.get_mut("a").unwrap().revision = 2;
+    another_plan(&mut world);
     pending(only(&world.sees(&[mismatch("a", "x")])), "unconfirmed");
     guilty(
         only(&world.sees(&[mismatch("a", "x")])),
@@ -201,7 +212,7 @@ fn a_pass_on_other_code_does_not_excuse_and_shows_that_the_plan_is_right() {
 fn sightings_on_two_revisions_are_no_proof() {
     let mut world = World::new(hooked());
     world.sees(&[mismatch("a", "x")]);
-    world.facts.get_mut("a").unwrap().revision = 2;
+    another_plan(&mut world);
     pending(only(&world.sees(&[mismatch("a", "x")])), "unconfirmed");
 
     let mut world = World::new(hooked());
@@ -330,16 +341,102 @@ fn a_mismatch_of_a_step_that_the_plan_does_not_have_is_never_code() {
 #[test]
 fn history_gives_a_confirmed_mismatch_its_standing() {
     let mut policy = policy();
-    policy.passed_before.insert("a".into(), 1);
-    // It passed when it expected something else.
-    policy.passed_before.insert("c".into(), 7);
-    let mut world = World::new(policy);
-    let all = [mismatch("a", "x"), mismatch("b", "x"), mismatch("c", "x")];
+    policy.passed_before = a_passed_before();
+    let mut world = World::new(policy.clone());
+    let all = [mismatch("a", "x"), mismatch("b", "x")];
     world.sees(&all);
     let second = world.sees(&all);
     guilty(&second.judged[0].diagnosis, Standing::PassedBefore);
     guilty(&second.judged[1].diagnosis, Standing::NeverPassed);
-    guilty(&second.judged[2].diagnosis, Standing::NeverPassed);
+
+    // It passed when it expected something else.
+    let mut world = World::new(policy);
+    world.facts.get_mut("a").unwrap().own = 7;
+    world.sees(&all);
+    let second = world.sees(&all);
+    guilty(&second.judged[0].diagnosis, Standing::NeverPassed);
+}
+
+#[test]
+fn a_mismatch_behind_a_step_that_did_not_run_proves_nothing() {
+    let undone: [(StepReport, &[Seen]); 4] = [
+        (skipped("a", Because::NotSelected), &[]),
+        (step("a", StepState::Quarantined), &[]),
+        (step("a", StepState::Blocked), &[]),
+        (step("a", StepState::Failed), &[broken("a")]),
+    ];
+    for (first, failures) in undone {
+        let mut world = World::new(policy());
+        let mut all = failures.to_vec();
+        all.push(mismatch("b", "x"));
+        for _ in 0..3 {
+            let steps = vec![first.clone(), step("b", StepState::Failed)];
+            let decision = world.sees_steps(steps, &all);
+            let judged = decision.judged.last().unwrap();
+            pending(&judged.diagnosis, "earlier_step_not_done");
+            assert_eq!(judged.diagnosis.excused_by.as_deref(), Some("a"));
+        }
+    }
+}
+
+/// Two bugs in one server are two bugs, and one may be that it dies.
+#[test]
+fn an_earlier_fault_of_the_server_excuses_nothing() {
+    let mut died = crash("a");
+    died.failure.outcome = Some(Outcome::Eof);
+    for first in [mismatch("a", "x"), crash("a"), died] {
+        let mut world = World::new(policy());
+        let all = [first, mismatch("b", "y")];
+        world.sees(&all);
+        let second = world.sees(&all);
+        guilty(&second.judged[1].diagnosis, Standing::NeverPassed);
+    }
+}
+
+#[test]
+fn what_passed_with_the_same_steps_left_out_is_held_to_it() {
+    let left_out = || {
+        vec![
+            skipped("a", Because::NotSelected),
+            step("b", StepState::Failed),
+        ]
+    };
+    let facts = World::new(policy()).facts;
+    let known = definitions(
+        &Foundations::new(move || facts),
+        &earlier_steps(
+            &IterationRecord {
+                steps: left_out(),
+                ..IterationRecord::default()
+            },
+            &[mismatch("b", "x")],
+        ),
+    )["b"];
+    let mut policy = policy();
+    policy.passed_before = PassedBefore::new(move |definition| definition == known);
+    let mut world = World::new(policy.clone());
+    world.sees_steps(left_out(), &[mismatch("b", "x")]);
+    let second = world.sees_steps(left_out(), &[mismatch("b", "x")]);
+    guilty(only(&second), Standing::PassedBefore);
+
+    // With the other steps it is another matter.
+    let mut world = World::new(policy);
+    world.sees(&[mismatch("b", "x")]);
+    let second = world.sees(&[mismatch("b", "x")]);
+    guilty(only(&second), Standing::NeverPassed);
+}
+
+#[test]
+fn a_value_that_jelly_made_is_never_held_against_the_code() {
+    let mut made = mismatch("a", "x");
+    made.failure.assertion.as_mut().unwrap().made_by_jelly = true;
+    let mut world = World::new(policy());
+    for _ in 0..3 {
+        pending(
+            only(&world.sees(std::slice::from_ref(&made))),
+            "made_by_jelly",
+        );
+    }
 }
 
 #[test]

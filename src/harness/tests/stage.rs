@@ -3,8 +3,8 @@
 
 use super::support::diagnosis;
 use crate::harness::{
-    Executor, Hook, HookCall, HookRunner, IterationContext, LoopSettings, Outcome, RealFs,
-    StoredSnapshots, Surroundings, run,
+    Executor, Hook, HookCall, HookRunner, IterationContext, LoopSettings, Outcome, PassedBefore,
+    RealFs, ResultSettings, StoredSnapshots, Surroundings, run,
 };
 use crate::model::{
     Budgets, Event, EventSink, Exit, Failure, HookReport, IterationRecord, RunReport, Side, Signal,
@@ -136,7 +136,9 @@ pub(super) fn settings(dir: &Path) -> LoopSettings {
         trust_plan: false,
         seed: 7,
         redactor: Redactor::none(),
-        passed_before: BTreeMap::new(),
+        passed_before: PassedBefore::default(),
+        plan_identity: "plan.yaml".into(),
+        results: ResultSettings::default(),
         env: BTreeMap::new(),
         vars: IndexMap::new(),
     }

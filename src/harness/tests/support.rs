@@ -1,7 +1,10 @@
 //! Iterations as tests write them: what happened to each step, with the
 //! diagnosis that triage would give it.
 
-use crate::harness::{Decision, Foundations, LoopState, Observation, Policy, Seen, StepFacts};
+use crate::harness::{
+    Decision, EarlierStep, Foundations, LoopState, Observation, PassedBefore, Policy, Ran, Seen,
+    StepFacts, definitions,
+};
 use crate::model::{
     Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
     IterationRecord, Outcome, Phase, Section, ServerReport, ServerState, Side, StepReport,
@@ -148,7 +151,7 @@ pub(super) fn policy() -> Policy {
             ..Budgets::default()
         },
         trust_plan: false,
-        passed_before: BTreeMap::new(),
+        passed_before: PassedBefore::default(),
         seed: 7,
     }
 }
@@ -159,6 +162,19 @@ pub(super) fn hooked() -> Policy {
         budgets: Budgets::default(),
         ..policy()
     }
+}
+
+/// Step a passed before, as a [`World`] has it when nothing was changed.
+pub(super) fn a_passed_before() -> PassedBefore {
+    let facts = World::new(policy()).facts;
+    let first = EarlierStep {
+        id: "a".into(),
+        server: "files".into(),
+        section: Section::Steps,
+        ran: Ran::Done,
+    };
+    let passed = definitions(&Foundations::new(move || facts), &[first])["a"];
+    PassedBefore::new(move |definition| definition == passed)
 }
 
 /// A run whose iterations a test tells one by one.
@@ -174,6 +190,7 @@ impl World {
         let facts = ["a", "b", "c"].map(|id| {
             let facts = StepFacts {
                 revision: 1,
+                own: 1,
                 steps: BTreeSet::from([id.to_owned()]),
                 servers: BTreeSet::from(["files".to_owned()]),
             };

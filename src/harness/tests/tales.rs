@@ -3,7 +3,10 @@
 
 use super::stage::{Script, ScriptedHooks, Stage, both_hooks, by_message};
 use super::support::{server, skipped, step};
-use crate::harness::{Beside, Hook, IterationContext, StepFacts, step_facts};
+use crate::harness::{
+    Beside, EarlierStep, Foundations, Hook, IterationContext, PassedBefore, Ran, ResultSettings,
+    StepFacts, definitions, step_facts,
+};
 use crate::model::{
     Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
     IterationRecord, Outcome as Saw, Phase, PlanIssue, RunReport, Section, ServerState, Signal,
@@ -14,7 +17,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -268,7 +271,11 @@ impl Tale {
 fn facts_of(plan: &Plan) -> BTreeMap<String, StepFacts> {
     let beside = Beside {
         snapshots: &BTreeMap::new(),
+        plan: "plan.yaml",
         env: &BTreeMap::new(),
+        given: &BTreeSet::new(),
+        workspace: Path::new("/project"),
+        settings: &ResultSettings::default(),
     };
     step_facts(plan, beside)
 }
@@ -292,8 +299,18 @@ pub(super) fn tell(tale: Tale) -> Told {
         let source = PlanSource::read(&stage.plan_path()).unwrap();
         let plan = crate::plan::load_with(source, &stage.settings.vars).unwrap();
         let facts = facts_of(&plan);
-        let revisions = facts.iter().map(|(id, facts)| (id.clone(), facts.revision));
-        stage.settings.passed_before = revisions.collect();
+        let steps: Vec<EarlierStep> = plan
+            .all_steps()
+            .map(|step| EarlierStep {
+                id: step.id.clone(),
+                server: step.server.clone(),
+                section: step.section,
+                ran: Ran::Done,
+            })
+            .collect();
+        let passed = definitions(&Foundations::new(move || facts), &steps);
+        let passed: BTreeSet<u64> = passed.into_values().collect();
+        stage.settings.passed_before = PassedBefore::new(move |d| passed.contains(&d));
     }
     let mut iterations: Vec<Happened> = Vec::new();
     let executed = std::cell::Cell::new(0);
