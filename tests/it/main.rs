@@ -38,6 +38,7 @@ mod live_rules;
 mod matrix;
 mod notices;
 mod packages;
+mod passed_before;
 mod peers;
 mod plans;
 mod rules;
