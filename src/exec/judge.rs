@@ -1,9 +1,9 @@
 //! An answer held against its expectations.
 //!
 //! Pure: what was observed and what is expected go in, mismatches come out.
-//! Which of several mismatches is told first is fixed, so that the same
-//! answer always gives the same failure: `duration` comes last, since it is
-//! the weakest evidence.
+//! Every mismatch is kept. Their order is fixed, so that the same answer
+//! always gives the same failures: `duration` comes last, since it is the
+//! weakest evidence.
 
 use super::clean::Cleaner;
 use super::ladder::{Footing, climb, own_structure};
@@ -42,6 +42,15 @@ pub struct SnapshotProposal {
     pub text: String,
     /// Paths and patterns of its `redact` that find nothing.
     pub idle: Vec<String>,
+    /// Where the plan names the snapshot.
+    pub at: Location,
+}
+
+impl SnapshotProposal {
+    /// Whether it is about what this mismatch compared.
+    pub fn belongs_to(&self, mismatch: &Mismatch) -> bool {
+        mismatch.assertion.kind == Operator::Snapshot.name() && mismatch.at == self.at
+    }
 }
 
 /// An expectation that did not hold.
@@ -343,6 +352,7 @@ impl<'a> Bench<'a> {
                 name: name.clone(),
                 text,
                 idle: raw.map_or_else(Vec::new, |value| idle(value, &predicate.redact)),
+                at: predicate.at,
             });
         }
         match verdict {

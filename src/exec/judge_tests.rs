@@ -333,6 +333,7 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
         name: "greeting".into(),
         text: "hi".into(),
         idle: Vec::new(),
+        at: Location::default(),
     };
     let list = "[\n  1\n]\n";
     assert_eq!(with(Ok("hi\n"), list), Judgement::Passed { adapter: None });

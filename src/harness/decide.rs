@@ -9,6 +9,7 @@ use super::ask::{Ask, ask};
 use super::backoff;
 use super::judge::{Judged, judge};
 use super::memory::{Memory, Tried};
+use super::one_side;
 use super::purse::Purse;
 use super::reason;
 use super::seen::{Observation, Policy};
@@ -108,7 +109,7 @@ impl LoopState {
     pub fn decide(&self, observation: &Observation<'_>) -> (Decision, Self) {
         let mut next = self.clone();
         next.memory.mark_ineffective(observation);
-        let judged: Vec<Judged> = observation
+        let mut judged: Vec<Judged> = observation
             .failures
             .iter()
             .map(|seen| {
@@ -121,6 +122,7 @@ impl LoopState {
                 )
             })
             .collect();
+        one_side::settle(&mut judged);
         let flaky_steps = self.flaky_steps(observation);
         next.proven |= judged.iter().any(Judged::is_proof);
         next.purse.iterated(observation.index);

@@ -209,6 +209,17 @@ impl Assertion {
     }
 }
 
+/// Which of the mismatches of a step, in one iteration, a failure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MismatchPlace {
+    /// From 1, in the order of the plan's expectations; what is about
+    /// `duration` comes last.
+    pub index: u32,
+    /// How many mismatches there were. Of very many, only the first are
+    /// failures of their own.
+    pub of: u32,
+}
+
 /// What a plan says that can't be meant, found before anything is sent.
 ///
 /// `candidates` holds the offered names that are close, best first; a repair
@@ -396,6 +407,10 @@ pub struct Failure {
     /// The expectation that did not hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assertion: Option<Assertion>,
+    /// Present for every expectation of a step that did not hold, be it the
+    /// only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mismatch: Option<MismatchPlace>,
     /// A breach of MCP or JSON-RPC that the wire saw, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_breach: Option<String>,

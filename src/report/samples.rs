@@ -113,6 +113,7 @@ pub(super) fn failure(
         request: None,
         at: None,
         assertion: None,
+        mismatch: None,
         outcome: None,
         diagnosis,
     }
