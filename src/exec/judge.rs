@@ -8,6 +8,7 @@
 use super::clean::Cleaner;
 use super::ladder::{Footing, climb, own_structure};
 use super::misfit::{Misfit, misfit};
+use super::nearest::nearest;
 use super::operators::{Compiled, OperandError, holds};
 use super::output::{self, Declared};
 use super::volatile::{idle, settled};
@@ -60,6 +61,20 @@ pub struct Mismatch {
     /// A sentence.
     pub message: String,
     pub at: Location,
+}
+
+impl Mismatch {
+    /// Adds what came instead, where a path selects nothing in it, and the
+    /// nearest path that selects something.
+    pub fn tell_nearest(&mut self, path: &str, value: &Value, cleaner: &Cleaner) {
+        let answer = cleaner.quote_value(value);
+        self.message.push_str(&format!(", in {answer}"));
+        if let Some(nearest) = nearest(path, value) {
+            let shown = cleaner.quote(&nearest.to_string());
+            self.message.push_str(&format!("; nearest: {shown}"));
+            self.assertion.nearest = Some(nearest.path);
+        }
+    }
 }
 
 /// The verdict on one answer.
@@ -172,7 +187,13 @@ impl<'a> Bench<'a> {
                 }
             });
             let path = Some(json.raw_path.as_str());
+            let before = self.mismatches.len();
             self.ask(target, path, &json.predicates, actual.as_ref());
+            if let (None, Some(value)) = (&actual, value) {
+                for mismatch in &mut self.mismatches[before..] {
+                    mismatch.tell_nearest(&json.raw_path, value, self.cleaner);
+                }
+            }
         }
     }
 
@@ -198,9 +219,19 @@ impl<'a> Bench<'a> {
         {
             self.add_is_error(flag.at, "a JSON-RPC error instead:", &message);
         }
+        let before = self.mismatches.len();
         self.ask(AssertionTarget::Text, None, &expect.text, None);
         self.ask_json(AssertionTarget::Json, &expect.json, None);
         self.ask(AssertionTarget::Structured, None, &expect.structured, None);
+        let code = error
+            .code
+            .map(|code| format!(" {code}"))
+            .unwrap_or_default();
+        let came = self.cleaner.quote(&error.message);
+        for mismatch in &mut self.mismatches[before..] {
+            let told = format!("; what came is the JSON-RPC error{code}: {came}");
+            mismatch.message.push_str(&told);
+        }
     }
 
     /// A result, be it `isError` or not.
@@ -248,12 +279,18 @@ impl<'a> Bench<'a> {
         // An error is never adapted; what it brings itself may be asked about.
         let value = value.or_else(|| own_structure(result, footing.schema).cloned());
         let structured = &expect.structured;
+        let before = self.mismatches.len();
         self.ask(
             AssertionTarget::Structured,
             None,
             structured,
             value.as_ref(),
         );
+        if value.is_none() {
+            for mismatch in &mut self.mismatches[before..] {
+                mismatch.tell_nearest("$.structuredContent", result, self.cleaner);
+            }
+        }
         rung
     }
 
@@ -493,7 +530,7 @@ impl<'a> Bench<'a> {
                 pointer: Some(misfit.pointer),
                 expected: misfit.expected,
                 actual: misfit.actual,
-                at: None,
+                ..Assertion::default()
             },
             at: predicate.at,
         });

@@ -529,12 +529,8 @@ fn captured(
         let nodes = capture.path.query(result).all();
         let value = match nodes.as_slice() {
             [] => {
-                missing.push(Mismatch {
-                    message: format!(
-                        "nothing stands at {} to be kept as `{name}`, in {}",
-                        capture.raw,
-                        board.cleaner.quote_value(result)
-                    ),
+                let mut mismatch = Mismatch {
+                    message: format!("nothing stands at {} to be kept as `{name}`", capture.raw),
                     assertion: Assertion {
                         kind: "capture".to_owned(),
                         target: Some(AssertionTarget::Json),
@@ -544,7 +540,9 @@ fn captured(
                         ..Assertion::default()
                     },
                     at: capture.at,
-                });
+                };
+                mismatch.tell_nearest(&capture.raw, result, &board.cleaner);
+                missing.push(mismatch);
                 continue;
             }
             [one] => (*one).clone(),

@@ -175,6 +175,9 @@ pub struct Assertion {
     pub expected: Value,
     /// What came.
     pub actual: Value,
+    /// Where the path selects nothing: the nearest path that does, normalized.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<String>,
     /// `file:line:column` of the expectation in the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,

@@ -351,6 +351,7 @@ fn mismatch(actual: &str) -> FailureReport {
             expected: json!("hello"),
             actual: json!(actual),
             at: Some("plans/filesystem.yaml:21:15".into()),
+            nearest: None,
         }),
         outcome: Some(Outcome::Result),
         ..failure(
