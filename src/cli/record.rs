@@ -5,7 +5,7 @@ use crate::history::{
     Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
 };
 use crate::model::{
-    FailureReport, FailureStatus, Phase, RunReport, StepReport, StepState, Template,
+    FailureReport, FailureStatus, Phase, RunReport, StepReport, StepState, Template, deciding,
 };
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -44,7 +44,8 @@ pub fn past_run(
     };
     let plan = report.plan.name.as_str();
     let definitions = definitions(steps, earlier);
-    for failure in &last.failures {
+    // What a step failed by is one entry of its history.
+    for failure in last.failures_by_step().filter_map(deciding) {
         add(&mut run, plan, failure, FailureStatus::Failure, templates);
     }
     for step in &last.steps {
@@ -70,10 +71,8 @@ pub fn past_run(
 
 /// The last failure of a step that is flaky.
 fn earlier_failure<'r>(report: &'r RunReport, step: &StepReport) -> Option<&'r FailureReport> {
-    let mut failures = report.iterations.iter().rev().flat_map(|i| &i.failures);
-    step.flaky
-        .then(|| failures.find(|f| f.step.as_ref() == Some(&step.id)))
-        .flatten()
+    let mut iterations = report.iterations.iter().rev().filter(|_| step.flaky);
+    iterations.find_map(|iteration| iteration.deciding_failure_of(&step.id))
 }
 
 fn add(

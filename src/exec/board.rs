@@ -237,6 +237,7 @@ impl Board {
         });
     }
 
+    /// Several failures of one step stay in the order in which they come here.
     pub fn fail_step(&self, step: usize, failure: Failure) {
         self.failures.borrow_mut().push(Placed {
             place: (1, step),

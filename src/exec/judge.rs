@@ -1,13 +1,14 @@
 //! An answer held against its expectations.
 //!
 //! Pure: what was observed and what is expected go in, mismatches come out.
-//! Which of several mismatches is told first is fixed, so that the same
-//! answer always gives the same failure: `duration` comes last, since it is
-//! the weakest evidence.
+//! Every mismatch is kept. Their order is fixed, so that the same answer
+//! always gives the same failures: `duration` comes last, since it is the
+//! weakest evidence.
 
 use super::clean::Cleaner;
 use super::ladder::{Footing, climb, own_structure};
 use super::misfit::{Misfit, misfit};
+use super::nearest::nearest;
 use super::operators::{Compiled, OperandError, holds};
 use super::output::{self, Declared};
 use super::volatile::{idle, settled};
@@ -42,6 +43,15 @@ pub struct SnapshotProposal {
     pub text: String,
     /// Paths and patterns of its `redact` that find nothing.
     pub idle: Vec<String>,
+    /// Where the plan names the snapshot.
+    pub at: Location,
+}
+
+impl SnapshotProposal {
+    /// Whether it is about what this mismatch compared.
+    pub fn belongs_to(&self, mismatch: &Mismatch) -> bool {
+        mismatch.assertion.kind == Operator::Snapshot.name() && mismatch.at == self.at
+    }
 }
 
 /// An expectation that did not hold.
@@ -51,6 +61,20 @@ pub struct Mismatch {
     /// A sentence.
     pub message: String,
     pub at: Location,
+}
+
+impl Mismatch {
+    /// Adds what came instead, where a path selects nothing in it, and the
+    /// nearest path that selects something.
+    pub fn tell_nearest(&mut self, path: &str, value: &Value, cleaner: &Cleaner) {
+        let answer = cleaner.quote_value(value);
+        self.message.push_str(&format!(", in {answer}"));
+        if let Some(nearest) = nearest(path, value) {
+            let shown = cleaner.quote(&nearest.to_string());
+            self.message.push_str(&format!("; nearest: {shown}"));
+            self.assertion.nearest = Some(nearest.path);
+        }
+    }
 }
 
 /// The verdict on one answer.
@@ -163,7 +187,13 @@ impl<'a> Bench<'a> {
                 }
             });
             let path = Some(json.raw_path.as_str());
+            let before = self.mismatches.len();
             self.ask(target, path, &json.predicates, actual.as_ref());
+            if let (None, Some(value)) = (&actual, value) {
+                for mismatch in &mut self.mismatches[before..] {
+                    mismatch.tell_nearest(&json.raw_path, value, self.cleaner);
+                }
+            }
         }
     }
 
@@ -189,9 +219,19 @@ impl<'a> Bench<'a> {
         {
             self.add_is_error(flag.at, "a JSON-RPC error instead:", &message);
         }
+        let before = self.mismatches.len();
         self.ask(AssertionTarget::Text, None, &expect.text, None);
         self.ask_json(AssertionTarget::Json, &expect.json, None);
         self.ask(AssertionTarget::Structured, None, &expect.structured, None);
+        let code = error
+            .code
+            .map(|code| format!(" {code}"))
+            .unwrap_or_default();
+        let came = self.cleaner.quote(&error.message);
+        for mismatch in &mut self.mismatches[before..] {
+            let told = format!("; what came is the JSON-RPC error{code}: {came}");
+            mismatch.message.push_str(&told);
+        }
     }
 
     /// A result, be it `isError` or not.
@@ -249,6 +289,11 @@ impl<'a> Bench<'a> {
         if rung == Some(Rung::Generic) || footing.store_unread {
             for mismatch in &mut self.mismatches[before..] {
                 mismatch.assertion.made_by_jelly = true;
+            }
+        }
+        if value.is_none() {
+            for mismatch in &mut self.mismatches[before..] {
+                mismatch.tell_nearest("$.structuredContent", result, self.cleaner);
             }
         }
         rung
@@ -349,6 +394,7 @@ impl<'a> Bench<'a> {
                 name: name.clone(),
                 text,
                 idle: raw.map_or_else(Vec::new, |value| idle(value, &predicate.redact)),
+                at: predicate.at,
             });
         }
         match verdict {
@@ -489,8 +535,7 @@ impl<'a> Bench<'a> {
                 pointer: Some(misfit.pointer),
                 expected: misfit.expected,
                 actual: misfit.actual,
-                made_by_jelly: false,
-                at: None,
+                ..Assertion::default()
             },
             at: predicate.at,
         });

@@ -334,6 +334,7 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
         name: "greeting".into(),
         text: "hi".into(),
         idle: Vec::new(),
+        at: Location::default(),
     };
     let list = "[\n  1\n]\n";
     assert_eq!(with(Ok("hi\n"), list), Judgement::Passed { adapter: None });
@@ -356,4 +357,110 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
     };
     assert_eq!(proposals[0], greeting);
     assert_eq!(proposals[1].text, "[\n  1\n]");
+}
+
+/// The messages of what does not hold of `answer`.
+fn messages(expect: &Expect, answer: &Value) -> Vec<String> {
+    match run(expect, Ok(answer), None) {
+        Judgement::Mismatched { mismatches, .. } => {
+            mismatches.into_iter().map(|m| m.message).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn at_path(path: &str, operator: Operator, operand: Value) -> JsonExpect {
+    JsonExpect {
+        path: serde_json_path::JsonPath::parse(path).unwrap(),
+        raw_path: path.into(),
+        predicates: vec![predicate(operator, operand)],
+        at: Location::default(),
+    }
+}
+
+#[test]
+fn where_a_path_finds_nothing_the_answer_is_shown_with_the_nearest_path() {
+    let expect = Expect {
+        json: vec![
+            at_path("$.content[0].txt", Operator::Equals, json!("hi")),
+            at_path("$.content[1].text", Operator::Exists, json!(true)),
+            at_path("$.contents", Operator::Exists, json!(false)),
+        ],
+        ..Expect::default()
+    };
+    let answer = json!({"content": [{"type": "text", "text": "hi"}]});
+    let shown = r#"{"content":[{"type":"text","text":"hi"}]}"#;
+    assert_eq!(
+        messages(&expect, &answer),
+        [
+            format!(
+                "expected $.content[0].txt to equal \"hi\", got nothing, in {shown}; nearest: \
+                 $.content[0].text"
+            ),
+            format!(
+                "expected $.content[1].text to exist, wanted true, got nothing, in {shown}; \
+                 nearest: $.content[0].text"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn a_huge_answer_is_quoted_in_bounds() {
+    let expect = Expect {
+        json: vec![at_path("$.price", Operator::Gt, json!(0))],
+        ..Expect::default()
+    };
+    let answer = json!({"content": [{"type": "text", "text": "x".repeat(100_000)}]});
+    let told = messages(&expect, &answer).concat();
+    assert!(told.len() < 800, "{}", told.len());
+    assert!(
+        told.ends_with("; nearest: $, an object with `content`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn without_structured_output_the_answer_is_shown() {
+    let expect = Expect {
+        structured: vec![predicate(Operator::Contains, json!({"n": 2}))],
+        ..Expect::default()
+    };
+    let answer = json!({"isError": true, "content": [{"type": "text", "text": "no"}]});
+    let expect = Expect {
+        is_error: Some(Flag {
+            value: true,
+            at: Location::default(),
+        }),
+        ..expect
+    };
+    assert_eq!(
+        messages(&expect, &answer),
+        [
+            "expected the structured output to contain {\"n\":2}, got nothing, in \
+             {\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no\"}]}; nearest: $, an \
+             object with `isError`, `content`"
+        ]
+    );
+}
+
+#[test]
+fn beside_a_json_rpc_error_it_is_told_what_came() {
+    let rpc = RpcError {
+        code: Some(-32602),
+        message: "no such tool".into(),
+        data: None,
+    };
+    let expect = Expect {
+        error: Some(ErrorExpect::default()),
+        json: vec![at_path("$.a", Operator::Equals, json!(1))],
+        ..Expect::default()
+    };
+    let Judgement::Mismatched { mismatches, .. } = run(&expect, Err(&rpc), None) else {
+        panic!("an error has no such path");
+    };
+    assert_eq!(
+        mismatches[0].message,
+        "expected $.a to equal 1, got nothing; what came is the JSON-RPC error -32602: no such tool"
+    );
 }

@@ -264,9 +264,9 @@ impl Lane {
             ..blank::step_report(step, end.state)
         };
         self.settings
-            .tell_end(&self.board.cleaner, &report, end.failure.as_deref());
-        if let Some(failure) = end.failure {
-            self.board.fail_step(index, *failure);
+            .tell_end(&self.board.cleaner, &report, &end.failures);
+        for failure in end.failures {
+            self.board.fail_step(index, failure);
         }
         self.board.end(index, report);
     }
@@ -349,7 +349,7 @@ impl Lane {
                 report.notes.push(note);
             }
             let mut end = ran.end;
-            if let Some(failure) = &mut end.failure {
+            for failure in &mut end.failures {
                 self.complete(failure, running, &ran.stderr);
             }
             self.end(index, step, end);

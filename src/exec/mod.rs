@@ -21,6 +21,7 @@ mod lane;
 mod launch;
 mod life;
 mod misfit;
+mod nearest;
 mod operators;
 mod outcome;
 mod output;

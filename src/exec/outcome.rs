@@ -16,17 +16,21 @@ use super::snapshots;
 use super::step::{Aftermath, Scene, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use crate::model::{
-    Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, PlanIssue, RpcError, StepState,
-    ToolResult,
+    Assertion, AssertionTarget, Exit, Failure, MismatchPlace, Outcome, Phase, PlanIssue, RpcError,
+    StepState, ToolResult,
 };
 use crate::plan::{Location, Operator, Predicate, Step};
 use crate::process::Mark;
-use crate::text::{human_duration, plural, shell_word};
+use crate::text::{human_duration, shell_word};
 use crate::wire::{CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// So many mismatches of one step are failures of their own: each keeps the
+/// answer, and a report has to bear them all.
+const MISMATCHES: usize = 50;
 
 /// A step whose request has come to its end.
 pub struct Ended<'a> {
@@ -126,8 +130,8 @@ impl Ended<'_> {
                 Judgement::RpcError => self.refusal(error),
                 other => self.settled(&Value::Null, other),
             };
-            if let Some(failure) = &mut end.failure {
-                failure.http = Some(facts);
+            for failure in &mut end.failures {
+                failure.http = Some(facts.clone());
             }
             return (end, aftermath);
         }
@@ -155,17 +159,26 @@ impl Ended<'_> {
         self.elapsed + self.at.elapsed()
     }
 
-    fn fail(&self, mut failure: Failure) -> StepEnd {
-        failure.request = Some(self.ready.facts());
+    fn fail(&self, failure: Failure) -> StepEnd {
+        self.fail_by(vec![failure])
+    }
+
+    /// Of several failures, the first tells what else happened meanwhile.
+    fn fail_by(&self, mut failures: Vec<Failure>) -> StepEnd {
+        let elapsed_ms = u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX);
+        for failure in &mut failures {
+            failure.request = Some(self.ready.facts());
+            failure.elapsed_ms = Some(elapsed_ms);
+        }
         let refused = self.told.refused();
-        if let (Some(message), Some(first)) = (&mut failure.message, refused.first()) {
+        let message = failures.first_mut().and_then(|f| f.message.as_mut());
+        if let (Some(message), Some(first)) = (message, refused.first()) {
             let first = self.scene.board.cleaner.quote(first);
             message.push_str(&format!(
                 "; meanwhile the server asked for `{first}`, to which the plan has no answer"
             ));
         }
-        failure.elapsed_ms = Some(u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX));
-        StepEnd::failed(failure, self.took())
+        StepEnd::failed(failures, self.took())
     }
 
     fn exited(&self, exit: Exit) -> Failure {
@@ -272,14 +285,25 @@ impl Ended<'_> {
         }
     }
 
-    /// Judges an answer, and what the server did beside it.
+    /// Judges an answer, and what the server did beside it. A wrong answer is
+    /// no reason not to look at the rest.
     async fn weighed(&self, answer: Result<&Value, &RpcError>) -> Judgement {
         let answered = self.judged(answer).await;
         match self.with_asked(answered) {
-            Judgement::Passed { adapter } => self.with_notifications(adapter).await,
+            Judgement::Passed { adapter } => {
+                let nothing_yet = (Vec::new(), Vec::new());
+                self.with_notifications(adapter, nothing_yet).await
+            }
+            Judgement::Mismatched {
+                mismatches,
+                adapter,
+                proposals,
+            } => {
+                let so_far = (mismatches, proposals);
+                self.with_notifications(adapter, so_far).await
+            }
             other @ (Judgement::ToolError { .. }
             | Judgement::RpcError
-            | Judgement::Mismatched { .. }
             | Judgement::BadOperand { .. }) => other,
         }
     }
@@ -328,26 +352,38 @@ impl Ended<'_> {
         let Self { scene, step, .. } = self;
         let board = scene.board;
         match judgement {
-            Judgement::Passed { adapter } => match capture(board, step, result) {
-                Ok(()) => StepEnd {
-                    state: StepState::Passed,
-                    because: None,
-                    duration: Some(self.took()),
-                    adapter,
-                    failure: None,
-                },
-                Err(mismatch) => self.fail(mismatched(board, step, result, vec![*mismatch])),
+            Judgement::Passed { adapter } => match captured(board, step, result) {
+                Ok(values) => {
+                    board.scope.borrow_mut().captures.extend(values);
+                    StepEnd {
+                        state: StepState::Passed,
+                        because: None,
+                        duration: Some(self.took()),
+                        adapter,
+                        failures: Vec::new(),
+                    }
+                }
+                Err(missing) => self.fail_by(mismatched(board, step, result, missing)),
             },
             Judgement::Mismatched {
-                mismatches,
+                mut mismatches,
                 adapter,
                 proposals,
             } => {
-                let mut failure = mismatched(board, step, result, mismatches);
-                self.propose(&mut failure, &proposals);
+                for mismatch in &mut mismatches {
+                    let own = proposals.iter().filter(|p| p.belongs_to(mismatch));
+                    let said = self.propose(own, false);
+                    mismatch.message.push_str(&said);
+                }
+                // An error has nothing to be kept.
+                if !result.is_null()
+                    && let Err(missing) = captured(board, step, result)
+                {
+                    mismatches.extend(missing);
+                }
                 StepEnd {
                     adapter,
-                    ..self.fail(failure)
+                    ..self.fail_by(mismatched(board, step, result, mismatches))
                 }
             }
             Judgement::ToolError { text } => {
@@ -388,28 +424,31 @@ impl Ended<'_> {
                     | OperandError::Type { .. }
                     | OperandError::Snapshot { .. } => (unjudged(&error), None),
                 };
-                let mut failure = Failure {
+                let said = self.propose(&proposals, issue.is_some());
+                StepEnd::unfit(Failure {
                     issue,
                     file: Some(plan),
                     line: Some(at.line as u64),
-                    ..at_step(step, Phase::Config, message)
-                };
-                self.propose(&mut failure, &proposals);
-                StepEnd::unfit(failure)
+                    ..at_step(step, Phase::Config, message + &said)
+                })
             }
         }
     }
 
     /// Keeps the texts that would have to be stored, for a person to review,
-    /// and says where they are and where they would belong.
-    fn propose(&self, failure: &mut Failure, proposals: &[SnapshotProposal]) {
+    /// and says where they are and where they would belong. Where one
+    /// `is_missing` altogether, the advice tells how to store it.
+    fn propose<'p>(
+        &self,
+        proposals: impl IntoIterator<Item = &'p SnapshotProposal>,
+        is_missing: bool,
+    ) -> String {
         let mut said = String::new();
         for proposal in proposals {
             let name = &proposal.name;
             let plan = &self.scene.board.plan.source.path;
             said.push_str(&match (self.scene.board.propose)(name, &proposal.text) {
-                // The advice tells how to store what was not there at all.
-                Ok(shown) if failure.issue.is_some() => {
+                Ok(shown) if is_missing => {
                     format!("; the actual text is in {shown} of the report")
                 }
                 Ok(shown) => format!(
@@ -424,9 +463,7 @@ impl Ended<'_> {
                 said.push_str(&format!("; `redact` finds nothing by `{path}`"));
             }
         }
-        if let Some(message) = &mut failure.message {
-            message.push_str(&said);
-        }
+        said
     }
 }
 
@@ -442,44 +479,58 @@ fn tool_result(result: &Value) -> ToolResult {
     }
 }
 
-/// A failed expectation; the first one speaks for all of them.
-fn mismatched(board: &Board, step: &Step, result: &Value, mismatches: Vec<Mismatch>) -> Failure {
-    let others = mismatches.len().saturating_sub(1);
-    let mut failure = at_step(step, Phase::Assert, "");
-    failure.outcome = Some(Outcome::Result);
-    failure.tool_result = Some(tool_result(result));
-    if let Some(first) = mismatches.into_iter().next() {
-        let mut message = first.message;
-        if others > 0 {
-            message.push_str(&format!(" (and {} more)", plural(others, "mismatch")));
-        }
-        failure.message = Some(message);
-        let at = if first.at == Location::default() {
-            step.at
-        } else {
-            first.at
-        };
-        failure.assertion = Some(Assertion {
-            at: Some(board.plan.source.at(at)),
-            ..first.assertion
-        });
-    }
-    failure
+/// A failure for each mismatch. Of very many, the first are kept, and each
+/// says how many there were.
+fn mismatched(
+    board: &Board,
+    step: &Step,
+    result: &Value,
+    mut mismatches: Vec<Mismatch>,
+) -> Vec<Failure> {
+    // The sort is stable: all else stays in the plan's order.
+    mismatches.sort_by_key(|m| m.assertion.target == Some(AssertionTarget::Duration));
+    let of = u32::try_from(mismatches.len()).unwrap_or(u32::MAX);
+    let kept = mismatches.into_iter().take(MISMATCHES);
+    kept.zip(1..)
+        .map(|(mismatch, index)| {
+            let Mismatch {
+                assertion,
+                message,
+                at,
+            } = mismatch;
+            let at = if at == Location::default() {
+                step.at
+            } else {
+                at
+            };
+            Failure {
+                outcome: Some(Outcome::Result),
+                tool_result: Some(tool_result(result)),
+                assertion: Some(Assertion {
+                    at: Some(board.plan.source.at(at)),
+                    ..assertion
+                }),
+                mismatch: Some(MismatchPlace { index, of }),
+                ..at_step(step, Phase::Assert, message)
+            }
+        })
+        .collect()
 }
 
-/// Keeps what the plan wants kept, all of it or nothing.
-fn capture(board: &Board, step: &Step, result: &Value) -> Result<(), Box<Mismatch>> {
+/// What the plan wants kept, or all that is not there to be kept.
+fn captured(
+    board: &Board,
+    step: &Step,
+    result: &Value,
+) -> Result<Vec<(String, Value)>, Vec<Mismatch>> {
     let mut captured = Vec::new();
+    let mut missing = Vec::new();
     for (name, capture) in &step.capture {
         let nodes = capture.path.query(result).all();
         let value = match nodes.as_slice() {
             [] => {
-                return Err(Box::new(Mismatch {
-                    message: format!(
-                        "nothing stands at {} to be kept as `{name}`, in {}",
-                        capture.raw,
-                        board.cleaner.quote_value(result)
-                    ),
+                let mut mismatch = Mismatch {
+                    message: format!("nothing stands at {} to be kept as `{name}`", capture.raw),
                     assertion: Assertion {
                         kind: "capture".to_owned(),
                         target: Some(AssertionTarget::Json),
@@ -489,13 +540,19 @@ fn capture(board: &Board, step: &Step, result: &Value) -> Result<(), Box<Mismatc
                         ..Assertion::default()
                     },
                     at: capture.at,
-                }));
+                };
+                mismatch.tell_nearest(&capture.raw, result, &board.cleaner);
+                missing.push(mismatch);
+                continue;
             }
             [one] => (*one).clone(),
             many => Value::Array(many.iter().map(|value| (*value).clone()).collect()),
         };
         captured.push((name.clone(), value));
     }
-    board.scope.borrow_mut().captures.extend(captured);
-    Ok(())
+    if missing.is_empty() {
+        Ok(captured)
+    } else {
+        Err(missing)
+    }
 }

@@ -183,9 +183,9 @@ fn end_homeless_steps(board: &Rc<Board>, settings: &Rc<ExecSettings>) {
             because: end.because,
             ..blank::step_report(step, end.state)
         };
-        settings.tell_end(&board.cleaner, &report, end.failure.as_deref());
-        if let Some(failure) = end.failure {
-            board.fail_step(index, *failure);
+        settings.tell_end(&board.cleaner, &report, &end.failures);
+        for failure in end.failures {
+            board.fail_step(index, failure);
         }
         board.end(index, report);
     }

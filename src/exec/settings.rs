@@ -4,6 +4,7 @@ use super::clean::Cleaner;
 use super::ladder::Overrides;
 use super::select::Selection;
 use crate::model::{Event, EventSink, Failure, Signal, StepReport};
+use crate::text::plural;
 use crate::text::redact::Redactor;
 use crate::wire::Recorder;
 use crate::wire::auth::TokenBook;
@@ -63,17 +64,18 @@ pub struct ExecSettings {
 
 impl ExecSettings {
     /// Says how a step ended; in words that may be shown.
-    pub(super) fn tell_end(
-        &self,
-        cleaner: &Cleaner,
-        report: &StepReport,
-        failure: Option<&Failure>,
-    ) {
+    pub(super) fn tell_end(&self, cleaner: &Cleaner, report: &StepReport, failures: &[Failure]) {
         let mut step = Box::new(report.clone());
         cleaner.step(&mut step);
-        let message = failure.and_then(|failure| failure.message.as_deref());
         (self.events)(Event::StepFinished {
-            message: message.map(|message| cleaner.text(message).into_owned()),
+            message: failures.first().and_then(|first| {
+                let mut message = cleaner.text(first.message.as_deref()?).into_owned();
+                let more = first.mismatch.map_or(0, |m| m.of.saturating_sub(m.index));
+                if more > 0 {
+                    message.push_str(&format!(" (and {})", plural(more, "more mismatch")));
+                }
+                Some(message)
+            }),
             step,
         });
     }

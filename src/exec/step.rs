@@ -24,8 +24,9 @@ pub struct StepEnd {
     /// Present if it was executed.
     pub duration: Option<Duration>,
     pub adapter: Option<&'static str>,
-    /// Without the facts about its server, which the lane adds.
-    pub failure: Option<Box<Failure>>,
+    /// One, or its mismatches in their order; without the facts about its
+    /// server, which the lane adds.
+    pub failures: Vec<Failure>,
 }
 
 impl StepEnd {
@@ -35,17 +36,17 @@ impl StepEnd {
             because: Some(because),
             duration: None,
             adapter: None,
-            failure: None,
+            failures: Vec::new(),
         }
     }
 
-    pub fn failed(failure: Failure, duration: Duration) -> Self {
+    pub fn failed(failures: Vec<Failure>, duration: Duration) -> Self {
         Self {
             state: StepState::Failed,
             because: None,
             duration: Some(duration),
             adapter: None,
-            failure: Some(Box::new(failure)),
+            failures,
         }
     }
 
@@ -56,7 +57,7 @@ impl StepEnd {
             because: Some(Because::Plan(failure.message.clone().unwrap_or_default())),
             duration: None,
             adapter: None,
-            failure: Some(Box::new(failure)),
+            failures: vec![failure],
         }
     }
 }
@@ -227,13 +228,9 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
         .chain(overridden);
     Ran {
         notes: notes.collect(),
-        stderr: if end
-            .failure
-            .as_ref()
-            .is_some_and(|f| f.phase == Some(Phase::Config))
-        {
+        stderr: if end.failures.iter().any(|f| f.phase == Some(Phase::Config)) {
             String::new()
-        } else if since.trim().is_empty() && end.failure.is_some() {
+        } else if since.trim().is_empty() && !end.failures.is_empty() {
             session.stderr().tail()
         } else {
             since

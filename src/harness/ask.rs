@@ -29,6 +29,9 @@ pub(super) fn ask<'a>(
     purse: &Purse,
     policy: &Policy,
 ) -> (Ask, Option<&'a Proposal>) {
+    if judged.is_overruled {
+        return (Ask::Nothing, None);
+    }
     let test_side = judged.diagnosis.side == Side::Test;
     let applicable = |last_resort: bool| {
         seen.proposals.iter().find(|proposal| {

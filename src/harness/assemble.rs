@@ -3,8 +3,8 @@
 use super::decide::{Decision, Flaky};
 use super::judge::Judged;
 use crate::model::{
-    ActionReport, BeforeAfter, FailureReport, IterationRecord, IterationReport, Phase, StepReport,
-    Totals,
+    ActionReport, BeforeAfter, Diagnosis, FailureReport, IterationRecord, IterationReport, Phase,
+    StepReport, Totals, deciding,
 };
 use crate::plan::Plan;
 use std::collections::BTreeMap;
@@ -18,17 +18,26 @@ pub(super) fn iteration(
     attempts: &mut BTreeMap<String, u32>,
     duration_ms: u64,
 ) -> IterationReport {
+    let failures: Vec<FailureReport> = decision.judged.iter().map(|j| failure(j, plan)).collect();
+    let by_step = failures.chunk_by(|one, other| one.step == other.step);
+    let deciding: BTreeMap<&str, &Diagnosis> = by_step
+        .filter_map(deciding)
+        .filter_map(|failure| Some((failure.step.as_deref()?, &failure.diagnosis)))
+        .collect();
     let steps: Vec<StepReport> = record
         .steps
         .iter()
-        .map(|step| finished_step(step, decision, attempts))
+        .map(|step| {
+            let diagnosis = deciding.get(step.id.as_str()).copied();
+            finished_step(step, decision, diagnosis, attempts)
+        })
         .collect();
     IterationReport {
         index,
         totals: Totals::of(&steps),
         servers: record.servers.clone(),
         steps,
-        failures: decision.judged.iter().map(|j| failure(j, plan)).collect(),
+        failures,
         action: ActionReport {
             kind: decision.action.kind(),
             reason: decision.reason.clone(),
@@ -44,19 +53,16 @@ pub(super) fn iteration(
     }
 }
 
-/// A step with its attempts added up and its diagnosis in short.
+/// A step with its attempts added up and its diagnosis in short: that of the
+/// failure which decides.
 fn finished_step(
     step: &StepReport,
     decision: &Decision,
+    diagnosis: Option<&Diagnosis>,
     attempts: &mut BTreeMap<String, u32>,
 ) -> StepReport {
     let so_far = attempts.entry(step.id.clone()).or_default();
     *so_far = so_far.saturating_add(step.attempts);
-    let diagnosis = decision
-        .judged
-        .iter()
-        .find(|j| j.failure.step.as_ref() == Some(&step.id))
-        .map(|j| &j.diagnosis);
     StepReport {
         attempts: *so_far,
         error_category: diagnosis.and_then(|d| d.error_category),
@@ -91,6 +97,7 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
         request: failure.request.clone(),
         at,
         assertion: failure.assertion.clone(),
+        mismatch: failure.mismatch,
         outcome: failure.outcome,
         diagnosis: judged.diagnosis.clone(),
     }

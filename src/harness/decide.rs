@@ -10,6 +10,7 @@ use super::backoff;
 use super::earlier::Ground;
 use super::judge::{Judged, judge};
 use super::memory::{Memory, Tried};
+use super::one_side;
 use super::purse::Purse;
 use super::reason;
 use super::seen::{Observation, Policy};
@@ -110,7 +111,7 @@ impl LoopState {
         let mut next = self.clone();
         next.memory.mark_ineffective(observation);
         let ground = Ground::of(observation);
-        let judged: Vec<Judged> = observation
+        let mut judged: Vec<Judged> = observation
             .failures
             .iter()
             .map(|seen| {
@@ -124,6 +125,7 @@ impl LoopState {
                 )
             })
             .collect();
+        one_side::settle(&mut judged);
         let flaky_steps = self.flaky_steps(observation);
         next.proven |= judged.iter().any(Judged::is_proof);
         next.purse.iterated(observation.index);

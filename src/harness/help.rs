@@ -6,7 +6,7 @@ use super::run::PassedOver;
 use super::verdict::{Course, Taint};
 use crate::model::{
     Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Side, Standing, StepReport,
-    StepState,
+    StepState, deciding,
 };
 use crate::plan::Plan;
 use crate::text::redact::Redactor;
@@ -110,8 +110,8 @@ fn title(problems: &[HelpProblem], blamed: Blamed, context: &HelpContext<'_>) ->
 /// earlier ones proved, or took out of the run.
 fn cases<'a>(last: &'a IterationReport, before: &'a [IterationReport]) -> Vec<Case<'a>> {
     let mut cases: Vec<Case<'a>> = Vec::new();
-    for failure in &last.failures {
-        add(&mut cases, failure, last);
+    for failures in last.failures_by_step() {
+        add(&mut cases, failures, last);
     }
     let quarantined = |step: &str| {
         last.steps
@@ -119,7 +119,10 @@ fn cases<'a>(last: &'a IterationReport, before: &'a [IterationReport]) -> Vec<Ca
             .any(|s| s.id == step && s.state == StepState::Quarantined)
     };
     for iteration in before.iter().rev() {
-        for failure in &iteration.failures {
+        for failures in iteration.failures_by_step() {
+            let Some(failure) = deciding(failures) else {
+                continue;
+            };
             let step = failure.step.as_deref();
             let known = |case: &Case<'_>| case.failure.step == failure.step;
             let taken_out = step.is_some_and(quarantined) && !cases.iter().any(known);
@@ -128,32 +131,50 @@ fn cases<'a>(last: &'a IterationReport, before: &'a [IterationReport]) -> Vec<Ca
                 && failure.diagnosis.standing.is_none()
                 && last.failures.is_empty();
             if taken_out || proof {
-                add(&mut cases, failure, iteration);
+                add(&mut cases, failures, iteration);
             }
         }
     }
     cases
 }
 
-fn add<'a>(cases: &mut Vec<Case<'a>>, failure: &'a FailureReport, iteration: &'a IterationReport) {
-    let same = |case: &&mut Case<'_>| {
+/// Adds the failures of one step: the one that decides is the problem, and the
+/// others stand beside it.
+fn add<'a>(
+    cases: &mut Vec<Case<'a>>,
+    failures: &'a [FailureReport],
+    iteration: &'a IterationReport,
+) {
+    let Some(failure) = deciding(failures) else {
+        return;
+    };
+    let same = |case: &Case<'_>| {
         case.failure.diagnosis.fingerprint == failure.diagnosis.fingerprint
             && case.failure.server == failure.server
             && case.failure.diagnosis.side == failure.diagnosis.side
     };
-    if let Some(case) = cases.iter_mut().find(same) {
-        if let Some(step) = &failure.step
-            && !case.steps.contains(&step.as_str())
-        {
-            case.steps.push(step);
-        }
-        return;
-    }
-    cases.push(Case {
-        failure,
-        iteration,
-        steps: failure.step.as_deref().into_iter().collect(),
+    let at = cases.iter().position(same).unwrap_or_else(|| {
+        cases.push(Case {
+            failure,
+            others: Vec::new(),
+            iteration,
+            steps: Vec::new(),
+        });
+        cases.len() - 1
     });
+    let case = &mut cases[at];
+    if let Some(step) = &failure.step
+        && !case.steps.contains(&step.as_str())
+    {
+        case.steps.push(step);
+    }
+    for other in failures {
+        let known =
+            |known: &FailureReport| known.diagnosis.fingerprint == other.diagnosis.fingerprint;
+        if !known(case.failure) && !case.others.iter().any(|other| known(other)) {
+            case.others.push(other);
+        }
+    }
 }
 
 /// A step that is not fine, and for which no failure speaks: not its own, not

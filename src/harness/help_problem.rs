@@ -8,16 +8,27 @@ use crate::model::{
 use crate::plan::Operator;
 use crate::text::{one_line, plural, shell_command, shell_word};
 
+/// So many mismatches are told beside the one that decides.
+const OTHERS: usize = 10;
 /// How much of a value or a line is quoted, in bytes.
 const QUOTE: usize = 200;
 
 /// Failures of one cause at one server.
 pub(super) struct Case<'a> {
-    /// The first of them, in the order of the iteration.
+    /// The first of them, in the order of the iteration; of several mismatches
+    /// of its step the one that decides.
     pub failure: &'a FailureReport,
+    /// What else does not hold at these steps, each mismatch once.
+    pub others: Vec<&'a FailureReport>,
     pub iteration: &'a IterationReport,
     /// Ids of the steps that failed so; none where the server itself did.
     pub steps: Vec<&'a str>,
+}
+
+impl<'a> Case<'a> {
+    fn failures(&self) -> impl Iterator<Item = &'a FailureReport> {
+        std::iter::once(self.failure).chain(self.others.iter().copied())
+    }
 }
 
 pub(super) fn problem(
@@ -29,7 +40,7 @@ pub(super) fn problem(
     HelpProblem {
         server: case.failure.server.clone(),
         step: case.failure.step.clone(),
-        evidence: evidence(case.failure, &what),
+        evidence: evidence(case, &what),
         what,
         tried: tried(case, iterations, context),
         next: next(case, context),
@@ -91,6 +102,7 @@ fn excuse(word: &str, step: Option<&str>) -> String {
                  against the code"
             );
         }
+        "environment" => "the environment explains the same answer",
         other => other,
     };
     told.to_owned()
@@ -126,18 +138,12 @@ fn blocked_by(case: &Case<'_>) -> u64 {
 }
 
 /// Exit status, the telling line, and where the plan speaks of it; nothing
-/// that `what` says already.
-fn evidence(failure: &FailureReport, what: &str) -> String {
+/// that `what` says already. Then what else does not hold.
+fn evidence(case: &Case<'_>, what: &str) -> String {
+    let failure = case.failure;
     let mut parts = Vec::new();
     parts.extend(failure.exit.as_ref().and_then(exit_status));
-    // A breach of the protocol says all of it.
-    if let Some(assertion) = failure.assertion.as_ref().filter(|a| !a.is_wire()) {
-        parts.push(if assertion.is_told_in_words() {
-            one_line(&failure.message, QUOTE)
-        } else {
-            compared(assertion)
-        });
-    }
+    parts.extend(mismatch(failure));
     match &failure.diagnosis.evidence {
         // What was compared has been said.
         Some(evidence) if evidence.field == "assertion" && failure.assertion.is_some() => {}
@@ -158,7 +164,53 @@ fn evidence(failure: &FailureReport, what: &str) -> String {
     if let Some(at) = &failure.at {
         parts.push(format!("the plan at {at}"));
     }
+    for other in case.others.iter().take(OTHERS) {
+        parts.push(also(other));
+    }
+    let untold = case.others.len().saturating_sub(OTHERS) + left_out(case);
+    if untold > 0 {
+        parts.push(format!("and {}", plural(untold as u64, "more mismatch")));
+    }
     parts.join("; ")
+}
+
+/// How many mismatches of the step are no failures of their own.
+fn left_out(case: &Case<'_>) -> usize {
+    let failures = &case.iteration.failures;
+    let of_step = |other: &&FailureReport| other.step == case.failure.step;
+    let kept = failures.iter().filter(of_step).count();
+    let of = case.failure.mismatch.map_or(0, |mismatch| mismatch.of);
+    usize::try_from(of)
+        .unwrap_or(usize::MAX)
+        .saturating_sub(kept)
+}
+
+/// What was compared, where something was. A breach of the protocol says all
+/// of it by itself.
+fn mismatch(failure: &FailureReport) -> Option<String> {
+    let assertion = failure.assertion.as_ref().filter(|a| !a.is_wire())?;
+    Some(if assertion.is_told_in_words() {
+        one_line(&failure.message, QUOTE)
+    } else {
+        compared(assertion)
+    })
+}
+
+/// Another mismatch, with its place and why it does not decide.
+fn also(other: &FailureReport) -> String {
+    let told = mismatch(other).unwrap_or_else(|| one_line(&other.message, QUOTE));
+    let mut asides = Vec::new();
+    asides.extend(other.at.as_ref().map(|at| format!("the plan at {at}")));
+    if other.diagnosis.flaky {
+        asides.push("another value each time".to_owned());
+    }
+    let by = other.diagnosis.excused_by.as_deref();
+    let excused = other.diagnosis.excused.as_deref();
+    asides.extend(excused.map(|word| excuse(word, by)));
+    match asides.as_slice() {
+        [] => format!("also {told}"),
+        asides => format!("also {told} ({})", asides.join("; ")),
+    }
 }
 
 fn exit_status(exit: &Exit) -> Option<String> {
@@ -171,12 +223,15 @@ fn exit_status(exit: &Exit) -> Option<String> {
 
 fn compared(assertion: &Assertion) -> String {
     let place = assertion.place();
+    let actual = match &assertion.nearest {
+        Some(nearest) => format!("nothing (nearest: {nearest})"),
+        None => one_line(&assertion.actual.to_string(), QUOTE),
+    };
     format!(
-        "expected {}{} {}, got {}",
+        "expected {}{} {}, got {actual}",
         assertion.kind,
         place.map_or(String::new(), |place| format!(" at {place}")),
-        one_line(&assertion.expected.to_string(), QUOTE),
-        one_line(&assertion.actual.to_string(), QUOTE)
+        one_line(&assertion.expected.to_string(), QUOTE)
     )
 }
 
@@ -189,10 +244,11 @@ fn tried(
     let mut tried = Vec::new();
     for iteration in iterations {
         let action = &iteration.action;
-        let concerned = iteration
-            .failures
-            .iter()
-            .any(|f| f.diagnosis.test_fingerprint == case.failure.diagnosis.test_fingerprint);
+        let concerned = iteration.failures.iter().any(|f| {
+            let fingerprint = &f.diagnosis.test_fingerprint;
+            case.failures()
+                .any(|own| own.diagnosis.test_fingerprint == *fingerprint)
+        });
         for repair in action.repairs.iter().filter(|r| is_about(&r.target, case)) {
             tried.push(format!(
                 "repair {}: {}{}",
@@ -262,7 +318,7 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     let mut snapshots = snapshots(case, context);
     let doubtful = diagnosis.standing == Some(Standing::NeverPassed);
     if doubtful {
-        let at = failure.at.as_deref().unwrap_or("the plan");
+        let at = doubtful_places(case);
         next.push(if snapshots.is_empty() {
             format!("if the server is right, correct the expectation at {at}")
         } else {
@@ -331,29 +387,50 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     next
 }
 
+/// Where the expectations stand that were never seen to hold.
+fn doubtful_places(case: &Case<'_>) -> String {
+    let doubtful = case
+        .failures()
+        .filter(|f| f.diagnosis.standing == Some(Standing::NeverPassed));
+    let places: Vec<&str> = doubtful
+        .filter_map(|failure| failure.at.as_deref())
+        .take(OTHERS)
+        .collect();
+    if places.is_empty() {
+        "the plan".to_owned()
+    } else {
+        places.join(", ")
+    }
+}
+
 /// The commands that review and store what was answered instead of snapshots.
 fn snapshots(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
-    let failure = case.failure;
-    let step = failure.step.as_deref().and_then(|id| context.plan.step(id));
-    let predicates = step.into_iter().flat_map(|step| step.expect.predicates());
-    let mismatched = predicates.filter(|predicate| {
-        let source = &context.plan.source;
-        predicate.operator == Operator::Snapshot
-            && failure
-                .assertion
-                .as_ref()
-                .is_some_and(|assertion| assertion.at.as_ref() == Some(&source.at(predicate.at)))
-    });
-    let name = mismatched
-        .filter_map(|predicate| predicate.operand.as_str())
-        .next();
-    name.map_or_else(Vec::new, |name| {
-        let plan = context.plan_word();
-        vec![
-            format!("$ jelly snapshot review --plan {plan}"),
-            format!("$ jelly snapshot accept {name} --plan {plan}"),
-        ]
-    })
+    let mut names: Vec<&str> = Vec::new();
+    for failure in case.failures() {
+        let name = snapshot_of(failure, context);
+        names.extend(name.filter(|name| !names.contains(name)));
+    }
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let plan = context.plan_word();
+    let accept = names
+        .iter()
+        .map(|name| format!("$ jelly snapshot accept {name} --plan {plan}"));
+    std::iter::once(format!("$ jelly snapshot review --plan {plan}"))
+        .chain(accept)
+        .collect()
+}
+
+/// The snapshot that an answer was held against in vain.
+fn snapshot_of<'a>(failure: &FailureReport, context: &HelpContext<'a>) -> Option<&'a str> {
+    let step = context.plan.step(failure.step.as_deref()?)?;
+    let at = failure.assertion.as_ref()?.at.as_ref()?;
+    let source = &context.plan.source;
+    let mut predicates = step.expect.predicates();
+    let predicate =
+        predicates.find(|p| p.operator == Operator::Snapshot && source.at(p.at) == *at)?;
+    predicate.operand.as_str()
 }
 
 /// Advice may name the same command already.

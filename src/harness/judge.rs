@@ -25,11 +25,20 @@ pub struct Judged {
     pub failure: Failure,
     pub diagnosis: Diagnosis,
     pub(super) blame: Blame,
+    /// Another mismatch of the same step holds it against the code, which
+    /// decides for the step: this one stands, and asks for nothing.
+    pub(super) is_overruled: bool,
 }
 
 impl Judged {
     pub(super) fn is_code(&self) -> bool {
         self.diagnosis.side == Side::Code
+    }
+
+    /// It is held against the tests, the plan or the environment, alone or for
+    /// its step.
+    pub(super) fn stands_test_side(&self) -> bool {
+        !self.is_code() && !self.is_overruled
     }
 
     /// One sighting is proof enough, and running it again takes nothing back.
@@ -92,6 +101,7 @@ pub(super) fn judge(
         failure,
         diagnosis,
         blame,
+        is_overruled: false,
     }
 }
 

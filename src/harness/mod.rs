@@ -19,6 +19,7 @@ mod help_problem;
 mod hooks;
 mod judge;
 mod memory;
+mod one_side;
 mod purse;
 mod real_fs;
 mod reason;

@@ -35,7 +35,7 @@ pub(super) fn standings(record: &IterationRecord, judged: &[Judged], proven: boo
     let nothing_said = judged.is_empty() && !green && !code;
     Standings {
         green,
-        test_side: judged.iter().any(|j| !j.is_code())
+        test_side: judged.iter().any(Judged::stands_test_side)
             || unexplained
             || unable
             || nothing_said

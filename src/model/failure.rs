@@ -180,6 +180,9 @@ pub struct Assertion {
     /// fit says nothing of the server.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub made_by_jelly: bool,
+    /// Where the path selects nothing: the nearest path that does, normalized.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<String>,
     /// `file:line:column` of the expectation in the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
@@ -212,6 +215,17 @@ impl Assertion {
     pub fn is_wire(&self) -> bool {
         self.target == Some(AssertionTarget::Wire)
     }
+}
+
+/// Which of the mismatches of a step, in one iteration, a failure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MismatchPlace {
+    /// From 1, in the order of the plan's expectations; what is about
+    /// `duration` comes last.
+    pub index: u32,
+    /// How many mismatches there were. Of very many, only the first are
+    /// failures of their own.
+    pub of: u32,
 }
 
 /// What a plan says that can't be meant, found before anything is sent.
@@ -401,6 +415,10 @@ pub struct Failure {
     /// The expectation that did not hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assertion: Option<Assertion>,
+    /// Present for every expectation of a step that did not hold, be it the
+    /// only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mismatch: Option<MismatchPlace>,
     /// A breach of MCP or JSON-RPC that the wire saw, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_breach: Option<String>,

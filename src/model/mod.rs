@@ -36,8 +36,8 @@ pub use era::{Era, REVISIONS};
 pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Signal, Verdict};
 pub use failure::{
-    Assertion, AssertionTarget, Exit, Failure, HttpFacts, Outcome, Phase, PlanIssue, RequestFacts,
-    RpcError, SpawnError, ToolResult,
+    Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase, PlanIssue,
+    RequestFacts, RpcError, SpawnError, ToolResult,
 };
 pub use failures::{FailureView, Failures, KnownAdvice};
 pub use inventory::Inventory;
@@ -52,7 +52,7 @@ pub use record::{
 pub use report::{
     ActionKind, ActionReport, BeforeAfter, BudgetsReport, EditReport, FailureReport, HelpProblem,
     HelpSummary, HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
-    VOLATILE_FIELDS,
+    VOLATILE_FIELDS, deciding,
 };
 pub use rules::{
     Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,

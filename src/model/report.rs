@@ -1,8 +1,8 @@
 //! What a run reports: the contract of `results.json`.
 
 use super::{
-    Diagnosis, Exit, Outcome, Phase, RequestFacts, Section, ServerReport, StepReport, Totals,
-    Verdict,
+    AssertionTarget, Diagnosis, Exit, MismatchPlace, Outcome, Phase, RequestFacts, Section,
+    ServerReport, Side, StepReport, Totals, Verdict,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -176,6 +176,10 @@ pub struct FailureReport {
     pub at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assertion: Option<super::Assertion>,
+    /// Which of its step's mismatches this is. Present for every expectation
+    /// that did not hold, be it the only one of its step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mismatch: Option<MismatchPlace>,
     /// What the client saw: tells a tool that answered `isError` from a
     /// server that did not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,12 +197,49 @@ pub struct IterationReport {
     pub servers: Vec<ServerReport>,
     /// In the plan's order, not executed ones included.
     pub steps: Vec<StepReport>,
-    /// With their diagnoses: of servers first, then of steps.
+    /// With their diagnoses: of servers first, then of steps. Each mismatch of
+    /// a step is an entry of its own.
     pub failures: Vec<FailureReport>,
     pub action: ActionReport,
     pub budgets: BeforeAfter,
     /// Milliseconds; volatile.
     pub duration_ms: u64,
+}
+
+impl IterationReport {
+    /// The failures, those of one step together: one, or its mismatches in
+    /// their order.
+    pub fn failures_by_step(&self) -> impl Iterator<Item = &[FailureReport]> {
+        let same_step = |one: &FailureReport, other: &FailureReport| {
+            one.step.is_some() && (&one.server, &one.step) == (&other.server, &other.step)
+        };
+        self.failures.chunk_by(same_step)
+    }
+
+    /// The failure that decides what its step is: see [`deciding`].
+    #[must_use]
+    pub fn deciding_failure_of(&self, step: &str) -> Option<&FailureReport> {
+        let of_step = |failure: &&FailureReport| failure.step.as_deref() == Some(step);
+        deciding(self.failures.iter().filter(of_step))
+    }
+}
+
+/// The failure that speaks for a step where only one can: one of the code
+/// side; else one that the environment explains; else the first in the order
+/// of the plan, where what is about `duration` comes last.
+pub fn deciding<'f>(
+    failures: impl IntoIterator<Item = &'f FailureReport>,
+) -> Option<&'f FailureReport> {
+    failures.into_iter().min_by_key(|failure| {
+        let diagnosis = &failure.diagnosis;
+        let target = failure.assertion.as_ref().and_then(|a| a.target);
+        match diagnosis.side {
+            Side::Code => 0,
+            Side::Test if !diagnosis.ambiguous => 1,
+            Side::Test if target != Some(AssertionTarget::Duration) => 2,
+            Side::Test => 3,
+        }
+    })
 }
 
 /// One problem of a help summary, told as to a colleague.

@@ -4,7 +4,7 @@
 use super::markdown::{head, help_summary};
 use super::quote::{cell, code_cell, cut_document, fence, harmless, line, table};
 use super::words;
-use crate::model::{FailureReport, RunReport};
+use crate::model::{FailureReport, RunReport, deciding};
 use crate::text::{plural, truncate};
 
 /// GitHub shows at most ten errors of a step, and drops the others silently.
@@ -54,10 +54,10 @@ fn errors(commands: &str) -> usize {
     told.filter(|line| line.starts_with("::error ")).count()
 }
 
-fn failures(report: &RunReport) -> &[FailureReport] {
+/// Of the last iteration, those of one step together.
+fn failures(report: &RunReport) -> Vec<&[FailureReport]> {
     let last = report.iterations.last();
-    last.map(|last| last.failures.as_slice())
-        .unwrap_or_default()
+    last.map_or_else(Vec::new, |last| last.failures_by_step().collect())
 }
 
 /// With at most `room` errors.
@@ -69,8 +69,8 @@ fn of_plan(report: &RunReport, room: usize) -> String {
     } else {
         failures.len()
     };
-    for failure in &failures[..shown] {
-        out.push_str(&annotation(report, failure));
+    for failures in &failures[..shown] {
+        out.push_str(&annotation(report, failures).unwrap_or_default());
     }
     if failures.len() > shown {
         let text = format!("and {} more failures", failures.len() - shown);
@@ -93,7 +93,10 @@ fn of_plan(report: &RunReport, room: usize) -> String {
     out
 }
 
-fn annotation(report: &RunReport, failure: &FailureReport) -> String {
+/// One for all mismatches of a step, at the place of the one that decides:
+/// GitHub shows few.
+fn annotation(report: &RunReport, failures: &[FailureReport]) -> Option<String> {
+    let failure = deciding(failures)?;
     // A failure without a place of its own stands at the top of its plan.
     let at = failure.at.as_deref().unwrap_or(&report.plan.path);
     let (file, line, column) = place(at);
@@ -113,6 +116,10 @@ fn annotation(report: &RunReport, failure: &FailureReport) -> String {
     if !advice.is_empty() {
         text.push_str(&format!("\n{advice}"));
     }
+    for other in failures.iter().filter(|other| *other != failure) {
+        let at = other.at.as_deref().unwrap_or_default();
+        text.push_str(&format!("\nalso, at {at}: {}", other.message));
+    }
     let mut properties = vec![("file", file)];
     if let Some(line) = line {
         properties.push(("line", line));
@@ -126,7 +133,7 @@ fn annotation(report: &RunReport, failure: &FailureReport) -> String {
     } else {
         "error"
     };
-    command(level, &properties, &text)
+    Some(command(level, &properties, &text))
 }
 
 /// The parts of `file`, `file:line` or `file:line:column`.
@@ -190,8 +197,9 @@ fn summary(report: &RunReport, max: usize) -> String {
             .failures
             .iter()
             .map(|failure| {
+                let aside = words::mismatch_aside(failure);
                 vec![
-                    code_cell(&words::subject(failure)),
+                    code_cell(&words::subject(failure)) + &aside,
                     words::side(failure.diagnosis.side).to_owned(),
                     code_cell(&failure.diagnosis.root_cause),
                     cell(&failure.message),

@@ -13,7 +13,7 @@ pub(super) mod xml;
 use super::words;
 use crate::model::{
     Because, FailureReport, IterationReport, RunReport, Section, ServerReport, ServerState,
-    StepReport, StepState,
+    StepReport, StepState, deciding,
 };
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
@@ -283,14 +283,8 @@ fn because_case(server: &str, because: Option<&Because>, last: &IterationReport)
                 .find(|f| f.server.as_deref() == Some(other.as_str()) && f.step.is_none());
             (format!("(start {other})"), cause)
         }
-        Some(Because::Setup(step)) => (
-            format!("(setup {step})"),
-            words::failures_of(last, step).next(),
-        ),
-        Some(Because::Step(step)) => (
-            format!("(step {step})"),
-            words::failures_of(last, step).next(),
-        ),
+        Some(Because::Setup(step)) => (format!("(setup {step})"), last.deciding_failure_of(step)),
+        Some(Because::Step(step)) => (format!("(step {step})"), last.deciding_failure_of(step)),
         Some(
             Because::Plan(_)
             | Because::NotSelected
@@ -334,13 +328,14 @@ fn case_of(
         )),
     };
     let extra = beside(step, &now);
+    let speaks = deciding(now.iter().copied());
     let repeats = matches!(outcome, CaseOutcome::Failed(_)) || step.flaky;
     let earlier: Vec<Trouble> = earlier
         .iter()
         .filter(|_| repeats)
         .filter_map(|iteration| {
             let then: Vec<_> = words::failures_of(iteration, &step.id).collect();
-            Trouble::of(&then)
+            Trouble::earlier(&then, speaks)
         })
         .collect();
     let mut properties = vec![("jelly.attempts", step.attempts.to_string())];
@@ -353,7 +348,7 @@ fn case_of(
         Section::Steps => {}
     }
     if let CaseOutcome::Failed(_) = outcome
-        && let Some(failure) = now.first()
+        && let Some(failure) = speaks
     {
         properties.extend(diagnosis_properties(failure));
     }
@@ -364,7 +359,7 @@ fn case_of(
     let case = Case {
         name: step.id.clone(),
         seconds: step.duration_ms.map_or(0.0, |ms| ms / 1000.0),
-        at: now.first().and_then(|failure| place(failure)),
+        at: speaks.and_then(place),
         properties,
         outcome,
         earlier,
@@ -385,7 +380,7 @@ fn beside(step: &StepReport, now: &[&FailureReport]) -> Option<Case> {
         StepState::Passed | StepState::Blocked | StepState::Skipped => "step",
     };
     let title = format!("({what} {})", step.path());
-    match (now.first(), Trouble::of(now)) {
+    match (deciding(now.iter().copied()), Trouble::of(now)) {
         (Some(failure), Some(trouble)) => Some(Case::of_failure(title, failure, trouble)),
         _ if step.state == StepState::Quarantined => {
             let why = step
@@ -406,6 +401,10 @@ fn diagnosis_properties(failure: &FailureReport) -> Vec<(&'static str, String)> 
         ("jelly.fingerprint", diagnosis.fingerprint.clone()),
         ("jelly.test_fingerprint", diagnosis.test_fingerprint.clone()),
     ]);
+    let mismatches = failure.mismatch.map_or(1, |mismatch| mismatch.of);
+    if mismatches > 1 {
+        properties.push(("jelly.mismatches", mismatches.to_string()));
+    }
     properties
 }
 

@@ -174,15 +174,24 @@ fn iteration_md(iteration: &IterationReport) -> String {
     for server in &iteration.servers {
         out.push_str(&wire_check(server));
     }
-    for (at, failure) in iteration.failures.iter().enumerate() {
-        out.push_str(&format!(
-            "\n### Failure {}.{}: {} – {}\n\n",
-            iteration.index,
-            at + 1,
-            code(&words::subject(failure)),
-            code(&failure.diagnosis.root_cause)
-        ));
-        out.push_str(&failure::failure(failure));
+    let mut number = 0;
+    for failures in iteration.failures_by_step() {
+        let first_of_step = format!("{}.{}", iteration.index, number + 1);
+        for (at, failure) in failures.iter().enumerate() {
+            number += 1;
+            out.push_str(&format!(
+                "\n### Failure {}.{number}: {} – {}{}\n\n",
+                iteration.index,
+                code(&words::subject(failure)),
+                code(&failure.diagnosis.root_cause),
+                words::mismatch_aside(failure)
+            ));
+            let told = (at > 0).then(|| (&failures[0], first_of_step.as_str()));
+            out.push_str(&failure::failure(failure, told));
+        }
+        if let Some(more) = words::left_out(&failures[0], failures.len()) {
+            out.push_str(&format!("\nAnd {more}.\n"));
+        }
     }
     out.push_str(&action_md(iteration.index, &iteration.action));
     out.push_str(&budgets(&iteration.budgets));
@@ -428,6 +437,8 @@ mod tests {
         insta::assert_snapshot!("md_repaired", test_results_md(&samples::repaired()));
         insta::assert_snapshot!("md_dead_server", test_results_md(&samples::dead_server()));
         insta::assert_snapshot!("md_code_failure", test_results_md(&samples::code_failure()));
+        let several = samples::several_mismatches();
+        insta::assert_snapshot!("md_several_mismatches", test_results_md(&several));
         insta::assert_snapshot!("md_flaky", test_results_md(&samples::flaky()));
         insta::assert_snapshot!(
             "md_crash_in_call",

@@ -167,17 +167,11 @@ fn variant_of(run: &Ran<'_>) -> MatrixVariant {
 }
 
 fn cell_of(report: &RunReport, step: &StepReport) -> MatrixCell {
-    let failures = report
-        .iterations
-        .last()
-        .into_iter()
-        .flat_map(|last| &last.failures);
-    let own = failures
-        .clone()
-        .find(|f| f.step.as_deref() == Some(&step.id));
+    let last = report.iterations.last();
+    let own = last.and_then(|last| last.deciding_failure_of(&step.id));
     let blocking = || {
         let of_server = |f: &&_| is_of_server(f, &step.server);
-        failures.clone().find(of_server)
+        last.and_then(|last| last.failures.iter().find(of_server))
     };
     let failure = match step.state {
         StepState::Failed | StepState::Quarantined => own,

@@ -12,8 +12,8 @@ mod progress;
 use super::quote::line;
 use super::words;
 use crate::model::{
-    ActionKind, Because, Event, IterationReport, MatrixReport, RunReport, Section, StepReport,
-    StepState,
+    ActionKind, Because, Event, FailureReport, IterationReport, MatrixReport, RunReport, Section,
+    StepReport, StepState,
 };
 use crate::text::{human_duration, plural};
 use indicatif::MultiProgress;
@@ -267,23 +267,13 @@ impl<W: Write> TerminalReporter<W> {
             report.index,
             words::totals(report.totals)
         );
-        for failure in &report.failures {
-            let diagnosis = &failure.diagnosis;
-            let mut verdict = format!("{}-side", words::side(diagnosis.side));
-            if diagnosis.ambiguous {
-                verdict.push_str(", ambiguous");
+        for failures in report.failures_by_step() {
+            for failure in failures {
+                text.push_str(&self.failure(failure));
             }
-            if let Some(category) = diagnosis.error_category {
-                verdict.push_str(&format!(", {}", words::category(category)));
+            if let Some(more) = words::left_out(&failures[0], failures.len()) {
+                text.push_str(&paint.hanging("  ", Tone::Bad, &format!("and {more}"), 6));
             }
-            if diagnosis.flaky {
-                verdict.push_str(", flaky");
-            }
-            let subject = format!("  {}: ", name(&words::subject(failure)));
-            let cause = format!("{} ({verdict})", name(&diagnosis.root_cause));
-            text.push_str(&paint.hanging(&subject, Tone::Bad, &cause, 6));
-            let telling = words::telling_line(failure).unwrap_or_else(|| name(&failure.message));
-            text.push_str(&paint.hanging("      ", Tone::Plain, &telling, 6));
         }
         let head = format!("  -> {}: ", words::action(action.kind));
         text.push_str(&paint.hanging(&head, Tone::Strong, &name(&action.reason), 6));
@@ -306,6 +296,32 @@ impl<W: Write> TerminalReporter<W> {
             text.push('\n');
         }
         self.put(&text);
+    }
+
+    /// Whose failure it is, its diagnosis, and the telling line.
+    fn failure(&self, failure: &FailureReport) -> String {
+        let diagnosis = &failure.diagnosis;
+        let mut verdict = format!("{}-side", words::side(diagnosis.side));
+        if diagnosis.ambiguous {
+            verdict.push_str(", ambiguous");
+        }
+        if let Some(category) = diagnosis.error_category {
+            verdict.push_str(&format!(", {}", words::category(category)));
+        }
+        if diagnosis.flaky {
+            verdict.push_str(", flaky");
+        }
+        let aside = words::mismatch_aside(failure);
+        let subject = format!("  {}{aside}: ", name(&words::subject(failure)));
+        let cause = format!("{} ({verdict})", name(&diagnosis.root_cause));
+        // Where a path finds nothing, the message shows what there is.
+        let assertion = failure.assertion.as_ref();
+        let found = assertion.is_none_or(|assertion| assertion.nearest.is_none());
+        let telling = words::telling_line(failure).filter(|_| found);
+        let telling = telling.unwrap_or_else(|| name(&failure.message));
+        let mut text = self.paint.hanging(&subject, Tone::Bad, &cause, 6);
+        text.push_str(&self.paint.hanging("      ", Tone::Plain, &telling, 6));
+        text
     }
 
     fn label(&self) -> String {

@@ -3,8 +3,8 @@
 use super::quote::line;
 use crate::model::{
     ActionKind, Assertion, Because, Diagnosis, ErrorCategory, Exit, FailureReport, HttpFacts,
-    IterationReport, Outcome, Phase, Rung, ServerState, Side, Standing, StepReport, StepState,
-    Totals, Verdict, WireCheck, WireLevel,
+    IterationReport, MismatchPlace, Outcome, Phase, Rung, ServerState, Side, Standing, StepReport,
+    StepState, Totals, Verdict, WireCheck, WireLevel,
 };
 use crate::text::{plural, shell_word};
 
@@ -161,6 +161,31 @@ pub(super) fn subject(failure: &FailureReport) -> String {
         (Some(server), None) => server_case(server, failure),
         (None, None) => "(plan)".to_owned(),
     }
+}
+
+/// Where a step has several mismatches, which of them a failure is: `mismatch
+/// 2 of 3`.
+pub(super) fn which_mismatch(failure: &FailureReport) -> Option<String> {
+    let MismatchPlace { index, of } = failure.mismatch?;
+    (of > 1).then(|| format!("mismatch {index} of {of}"))
+}
+
+/// The same behind what it is about.
+pub(super) fn mismatch_aside(failure: &FailureReport) -> String {
+    which_mismatch(failure).map_or_else(String::new, |which| format!(" ({which})"))
+}
+
+/// Of the mismatches of a step, of which one is given and so many are kept,
+/// those that were too many.
+pub(super) fn left_out(one: &FailureReport, kept: usize) -> Option<String> {
+    let kept = u32::try_from(kept).unwrap_or(u32::MAX);
+    let more = one
+        .mismatch?
+        .of
+        .checked_sub(kept)
+        .filter(|more| *more > 0)?;
+    let mismatches = plural(more, "more mismatch");
+    Some(format!("{mismatches} of this step, which are not kept"))
 }
 
 /// The name under which a server's own failure is reported.

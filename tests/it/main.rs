@@ -36,6 +36,7 @@ mod ladder;
 mod limits;
 mod live_rules;
 mod matrix;
+mod mismatches;
 mod notices;
 mod packages;
 mod passed_before;

@@ -4,7 +4,7 @@
 use super::{Ended, mismatched};
 use crate::exec::asked::judge_asked;
 use crate::exec::hearing::{Hearing, Unheard};
-use crate::exec::judge::{Bench, Judgement, Mismatch};
+use crate::exec::judge::{Bench, Judgement, Mismatch, SnapshotProposal};
 use crate::exec::step::{Aftermath, Scene, StepEnd};
 use crate::model::{Assertion, AssertionTarget};
 use crate::plan::Predicate;
@@ -53,10 +53,15 @@ impl Ended<'_> {
         }
     }
 
-    pub(super) async fn with_notifications(&self, adapter: Option<&'static str>) -> Judgement {
+    /// Adds to the mismatches so far what was not heard as it was expected.
+    pub(super) async fn with_notifications(
+        &self,
+        adapter: Option<&'static str>,
+        so_far: (Vec<Mismatch>, Vec<SnapshotProposal>),
+    ) -> Judgement {
         let board = self.scene.board;
         let resolve = |predicate: &Predicate| self.resolve(predicate);
-        let mut mismatches = Vec::new();
+        let (mut mismatches, proposals) = so_far;
         for expect in &self.step.expect.notifications {
             let hearing = Hearing {
                 expect,
@@ -79,7 +84,7 @@ impl Ended<'_> {
                     return Judgement::BadOperand {
                         error,
                         at,
-                        proposals: Vec::new(),
+                        proposals,
                     };
                 }
             }
@@ -90,7 +95,7 @@ impl Ended<'_> {
             Judgement::Mismatched {
                 mismatches,
                 adapter,
-                proposals: Vec::new(),
+                proposals,
             }
         }
     }
@@ -182,7 +187,7 @@ impl Ended<'_> {
 
     fn fail_with(&self, mismatch: Mismatch) -> StepEnd {
         let board = self.scene.board;
-        self.fail(mismatched(board, self.step, &Value::Null, vec![mismatch]))
+        self.fail_by(mismatched(board, self.step, &Value::Null, vec![mismatch]))
     }
 
     /// Nothing came of the cancelled request; what else is expected is asked.

@@ -5,6 +5,7 @@ mod blame;
 mod hooks;
 mod properties;
 mod runs;
+mod several;
 mod stage;
 mod support;
 mod tales;

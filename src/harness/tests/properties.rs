@@ -4,7 +4,7 @@ use super::tales::{Happened, STEPS, Told, tell, told};
 use crate::harness::Hook;
 use crate::model::{
     ActionKind, AssertionTarget, Because, BudgetsReport, FailureReport, IterationReport, Phase,
-    Section, Side, Standing, StepState, Verdict,
+    Section, Side, Standing, StepReport, StepState, Verdict,
 };
 use std::collections::BTreeSet;
 
@@ -29,6 +29,11 @@ fn code_revision(told: &Told, index: u32) -> usize {
         .iter()
         .filter(|(after, hook, changed)| *after < index && *hook == Hook::RefineCode && *changed)
         .count()
+}
+
+/// The failures of one step, or one of a server.
+fn is_code(failures: &[FailureReport]) -> bool {
+    failures.iter().any(|f| f.diagnosis.side == Side::Code)
 }
 
 /// Mismatches that were held against the code, with the iterations before.
@@ -56,12 +61,7 @@ fn refine_code_is_unreachable_while_any_test_side_failure_stands() {
                 continue;
             }
             assert!(!report.failures.is_empty());
-            assert!(
-                report
-                    .failures
-                    .iter()
-                    .all(|f| f.diagnosis.side == Side::Code)
-            );
+            assert!(report.failures_by_step().all(is_code));
             assert!(report.failures.iter().all(|f| f.phase != Phase::Handshake));
             assert_eq!(report.totals.blocked, 0);
             assert_eq!(report.totals.quarantined, 0);
@@ -252,27 +252,153 @@ fn the_code_is_blamed_for_a_mismatch_only_when_it_came_twice_the_same() {
     });
 }
 
+/// The test fingerprints of what a step got wrong in the iterations before
+/// this one, on the same plan and code and on a healthy server.
+fn wrong_before(told: &Told, step: &str, index: u32) -> Vec<BTreeSet<String>> {
+    let facts = &told.iterations[index as usize - 1].facts[step];
+    let comparable = iterations(told).filter(|(r, h)| {
+        r.index < index
+            && code_revision(told, r.index) == code_revision(told, index)
+            && h.facts[step] == *facts
+    });
+    let wrong = comparable.map(|(r, h)| {
+        let both = r.failures.iter().zip(&h.record.failures);
+        both.filter(|(f, raw)| {
+            f.step.as_deref() == Some(step) && raw.is_mismatch() && !raw.after_restart
+        })
+        .map(|(f, _)| f.diagnosis.test_fingerprint.clone())
+        .collect::<BTreeSet<_>>()
+    });
+    wrong.filter(|wrong| !wrong.is_empty()).collect()
+}
+
 #[test]
-fn a_mismatch_that_was_ever_another_one_is_not_code() {
+fn a_mismatch_that_was_ever_missing_among_the_wrong_is_not_code() {
+    each(|told| {
+        for (failure, report, _) in blamed(told) {
+            let step = failure.step.as_deref().unwrap();
+            for wrong in wrong_before(told, step, report.index) {
+                assert!(wrong.contains(&failure.diagnosis.test_fingerprint));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_value_that_varies_hides_no_value_that_is_always_wrong() {
+    each(|told| {
+        if told.tale.budgets.confirms == 0 {
+            return;
+        }
+        for (report, happened) in iterations(told) {
+            let repaired =
+                told.report.iterations.iter().any(|earlier| {
+                    earlier.index < report.index && !earlier.action.repairs.is_empty()
+                });
+            let raw = |f: &FailureReport| {
+                let place = report.failures.iter().position(|other| other == f);
+                &happened.record.failures[place.unwrap()]
+            };
+            for failures in report.failures_by_step().filter(|_| !repaired) {
+                let Some(step) = failures[0].step.as_deref() else {
+                    continue;
+                };
+                let passed = iterations(told).any(|(r, h)| {
+                    r.index < report.index
+                        && h.facts[step] == happened.facts[step]
+                        && code_revision(told, r.index) == code_revision(told, report.index)
+                        && h.record
+                            .steps
+                            .iter()
+                            .any(|s| s.id == step && s.state == StepState::Passed)
+                });
+                let by_environment =
+                    |f: &FailureReport| f.diagnosis.root_cause == "connection_refused";
+                let stood_on_nothing = iterations(told).any(|(r, _)| {
+                    r.index <= report.index
+                        && r.failures.iter().any(|f| {
+                            f.step.as_deref() == Some(step)
+                                && f.diagnosis.excused.as_deref() == Some("earlier_step_not_done")
+                        })
+                });
+                if passed || stood_on_nothing || failures.iter().any(by_environment) {
+                    continue;
+                }
+                let before = wrong_before(told, step, report.index);
+                let repeats = failures.iter().any(|f| {
+                    let target = raw(f).assertion.as_ref().and_then(|a| a.target);
+                    raw(f).is_mismatch()
+                        && !raw(f).after_restart
+                        && target != Some(AssertionTarget::Duration)
+                        && !before.is_empty()
+                        && before
+                            .iter()
+                            .all(|w| w.contains(&f.diagnosis.test_fingerprint))
+                });
+                assert!(!repeats || is_code(failures));
+            }
+        }
+    });
+}
+
+#[test]
+fn no_mismatch_is_code_behind_a_step_that_was_not_done() {
     each(|told| {
         for (failure, report, happened) in blamed(told) {
-            let step = failure.step.as_ref().unwrap();
-            for (r, h) in iterations(told) {
-                let comparable = r.index < report.index
-                    && code_revision(told, r.index) == code_revision(told, report.index)
-                    && h.facts[step] == happened.facts[step];
-                for (f, raw) in r.failures.iter().zip(&h.record.failures) {
-                    if comparable
-                        && f.step.as_ref() == Some(step)
-                        && raw.is_mismatch()
-                        && !raw.after_restart
-                    {
-                        assert_eq!(
-                            f.diagnosis.test_fingerprint,
-                            failure.diagnosis.test_fingerprint
-                        );
-                    }
-                }
+            let Some(step) = failure.step.as_deref() else {
+                continue;
+            };
+            if failure.diagnosis.standing != Some(Standing::NeverPassed) {
+                continue;
+            }
+            let sources = &happened.facts[step].steps;
+            let own = report.steps.iter().position(|s| s.id == step).unwrap();
+            let builds_on = |earlier: &&StepReport| {
+                earlier.server == report.steps[own].server || sources.contains(&earlier.id)
+            };
+            for earlier in report.steps[..own].iter().filter(builds_on) {
+                let is_answer = |f: &&FailureReport| {
+                    f.step.as_ref() == Some(&earlier.id)
+                        && (f.assertion.is_some() || f.diagnosis.side == Side::Code)
+                        && f.diagnosis.root_cause != "connection_refused"
+                };
+                let done = earlier.state == StepState::Passed
+                    || earlier.state == StepState::Failed
+                        && report.failures.iter().any(|f| is_answer(&f));
+                assert!(done, "{} stands on {}", step, earlier.id);
+            }
+        }
+    });
+}
+
+#[test]
+fn no_mismatch_is_code_beside_one_that_the_environment_explains() {
+    each(|told| {
+        for (failure, report, _) in blamed(told) {
+            let own = report.failures.iter().filter(|f| f.step == failure.step);
+            for other in own {
+                assert_ne!(other.diagnosis.root_cause, "connection_refused");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_step_that_is_code_asks_for_nothing_test_side() {
+    each(|told| {
+        for (report, _) in iterations(told) {
+            if !report.failures.is_empty()
+                && report.failures_by_step().all(is_code)
+                && report.totals.blocked + report.totals.quarantined == 0
+            {
+                let kind = report.action.kind;
+                assert!(
+                    matches!(
+                        kind,
+                        ActionKind::Retry | ActionKind::RefineCode | ActionKind::Stop
+                    ),
+                    "{kind:?}"
+                );
             }
         }
     });
@@ -402,7 +528,7 @@ fn a_code_failure_needs_help_besides_exactly_when_something_test_side_stands() {
             return;
         }
         let (last, _) = last(told);
-        let failing = last.failures.iter().any(|f| f.diagnosis.side == Side::Test);
+        let failing = !last.failures_by_step().all(is_code);
         let unable = last.totals.blocked + last.totals.quarantined > 0;
         assert!(!(failing || unable) || report.needs_user_help);
     });
@@ -566,6 +692,7 @@ fn every_action_verdict_and_step_state_occurs_in_one_history_of_a_hundred() {
         "repair_ineffective",
         "after_restart",
         "duration",
+        "environment",
     ] {
         share(excuse, &|told| {
             some(told, &|f| f.diagnosis.excused.as_deref() == Some(excuse))
@@ -577,4 +704,10 @@ fn every_action_verdict_and_step_state_occurs_in_one_history_of_a_hundred() {
         });
     }
     share("flaky", &|told| some(told, &|f| f.diagnosis.flaky));
+    share("flaky beside code", &|told| {
+        iterations(told).any(|(report, _)| {
+            let mut steps = report.failures_by_step();
+            steps.any(|step| is_code(step) && step.iter().any(|f| f.diagnosis.flaky))
+        })
+    });
 }

@@ -9,8 +9,8 @@ use crate::harness::{
 };
 use crate::model::{
     Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
-    IterationRecord, Outcome as Saw, Phase, PlanIssue, RunReport, Section, ServerState, Signal,
-    StepReport, StepState,
+    IterationRecord, MismatchPlace, Outcome as Saw, Phase, PlanIssue, RunReport, Section,
+    ServerState, Signal, StepReport, StepState,
 };
 use crate::plan::{Plan, PlanSource};
 use proptest::prelude::*;
@@ -62,8 +62,25 @@ pub(super) enum Fate {
     Unplayable(u8),
     Broken,
     Hiccup,
+    /// A value that is another one each time, beside one that is wrong the
+    /// same way, if there is one, and beside something else.
+    Several {
+        same: Option<u8>,
+        beside: Besides,
+    },
     /// It fails, and no record says why.
     Vanishes,
+}
+
+/// What else is wrong with an answer of which more is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Besides {
+    Nothing,
+    Slow,
+    Refused,
+    Breach,
+    /// Its server was restarted before.
+    Restart,
 }
 
 /// What happens to the server `files` at start-up.
@@ -145,7 +162,19 @@ fn fate() -> impl Strategy<Value = Fate> {
         5 => (0..3_u8).prop_map(Fate::Unplayable),
         3 => Just(Fate::Broken),
         4 => Just(Fate::Hiccup),
+        8 => (proptest::option::weighted(0.7, 0..2_u8), besides())
+            .prop_map(|(same, beside)| Fate::Several { same, beside }),
         1 => Just(Fate::Vanishes),
+    ]
+}
+
+fn besides() -> impl Strategy<Value = Besides> {
+    prop_oneof![
+        6 => Just(Besides::Nothing),
+        2 => Just(Besides::Slow),
+        1 => Just(Besides::Refused),
+        1 => Just(Besides::Breach),
+        1 => Just(Besides::Restart),
     ]
 }
 
@@ -404,7 +433,15 @@ fn happen(tale: &Tale, plan: &Plan, context: &IterationContext<'_>) -> Iteration
         } else if let Some(need) = unmet(step, &record.steps) {
             skipped(&step.id, Because::Step(need))
         } else {
-            self::step(&step.id, act(tale, step, fate, &mut record))
+            let state = match fate {
+                Fate::Several { same, beside } => {
+                    let several = several(step, same, beside, context.index);
+                    record.failures.extend(several);
+                    StepState::Failed
+                }
+                other => act(tale, step, other, &mut record),
+            };
+            self::step(&step.id, state)
         };
         report.section = step.section;
         report.server.clone_from(&step.server);
@@ -487,7 +524,51 @@ fn start_up(
     lost
 }
 
-/// Executes a step; adds its failure to the record.
+/// The mismatches of one answer, in the order of a plan.
+fn several(
+    step: &crate::plan::Step,
+    same: Option<u8>,
+    beside: Besides,
+    iteration: u32,
+) -> Vec<Failure> {
+    let text = AssertionTarget::Text;
+    let mut wrong = Vec::new();
+    if beside == Besides::Breach {
+        let target = AssertionTarget::OutputSchema;
+        wrong.push(("code schema_mismatch".to_owned(), target));
+    }
+    wrong.push((format!("code assertion_mismatch varies-{iteration}"), text));
+    wrong.extend(same.map(|v| (format!("code assertion_mismatch {v}"), text)));
+    match beside {
+        Besides::Slow => {
+            let target = AssertionTarget::Duration;
+            wrong.push(("code assertion_mismatch slow".to_owned(), target));
+        }
+        Besides::Refused => wrong.push(("retry connection_refused".to_owned(), text)),
+        Besides::Nothing | Besides::Breach | Besides::Restart => {}
+    }
+    let of = u32::try_from(wrong.len()).unwrap();
+    wrong
+        .into_iter()
+        .zip(1..)
+        .map(|((message, target), index)| Failure {
+            phase: Some(Phase::Assert),
+            server: Some(step.server.clone()),
+            step: Some(step.id.clone()),
+            message: Some(message),
+            assertion: Some(Assertion {
+                target: Some(target),
+                ..Assertion::default()
+            }),
+            mismatch: Some(MismatchPlace { index, of }),
+            after_restart: beside == Besides::Restart,
+            ..Failure::default()
+        })
+        .collect()
+}
+
+/// Executes a step of which one thing fails at most; adds its failure to the
+/// record.
 fn act(
     tale: &Tale,
     step: &crate::plan::Step,
@@ -515,7 +596,7 @@ fn act(
     let text = AssertionTarget::Text;
     record.failures.push(match fate {
         Fate::Passes => return StepState::Passed,
-        Fate::Vanishes => return StepState::Failed,
+        Fate::Vanishes | Fate::Several { .. } => return StepState::Failed,
         Fate::Wrong(v) => wrong(&format!("code assertion_mismatch {v}"), text),
         Fate::Slow => wrong("code assertion_mismatch slow", AssertionTarget::Duration),
         Fate::WrongAfterRestart(v) => Failure {

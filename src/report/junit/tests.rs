@@ -114,6 +114,10 @@ fn the_file_of_every_kind_of_run() {
     insta::assert_snapshot!("junit_repaired", text(samples::repaired()));
     insta::assert_snapshot!("junit_dead_server", text(samples::dead_server()));
     insta::assert_snapshot!("junit_code_failure", text(samples::code_failure()));
+    insta::assert_snapshot!(
+        "junit_several_mismatches",
+        text(samples::several_mismatches())
+    );
     insta::assert_snapshot!("junit_flaky", text(samples::flaky()));
     insta::assert_snapshot!("junit_crash_in_call", text(samples::crash_in_call()));
     insta::assert_snapshot!("junit_quarantined", text(samples::quarantined()));

@@ -1,7 +1,7 @@
 //! What went wrong with one case, in words.
 
 use super::MESSAGE_MAX;
-use crate::model::{FailureReport, WireCheck};
+use crate::model::{FailureReport, WireCheck, deciding};
 use crate::report::quote::{harmless, line};
 use crate::report::words;
 use crate::text::plural;
@@ -43,17 +43,55 @@ impl Trouble {
         }
     }
 
-    /// The failures of one step or server in one iteration, as one.
+    /// The failures of one step or server in one iteration, as one: of several
+    /// mismatches the one that decides, with all of them in the text.
     pub(super) fn of(failures: &[&FailureReport]) -> Option<Self> {
-        let first = failures.first()?;
-        let texts: Vec<String> = failures.iter().map(|f| failure_text(f)).collect();
-        Some(Self {
+        let first = deciding(failures.iter().copied())?;
+        Some(Self::told_by(first, failures))
+    }
+
+    /// An earlier attempt of a step whose last one failed by `now`: told by the
+    /// same mismatch where it was seen then, too.
+    pub(super) fn earlier(
+        failures: &[&FailureReport],
+        now: Option<&FailureReport>,
+    ) -> Option<Self> {
+        let fingerprint = now.map(|now| &now.diagnosis.test_fingerprint);
+        let same = |f: &&&FailureReport| Some(&f.diagnosis.test_fingerprint) == fingerprint;
+        match failures.iter().find(same) {
+            Some(same) => Some(Self::told_by(same, failures)),
+            None => Self::of(failures),
+        }
+    }
+
+    fn told_by(first: &FailureReport, failures: &[&FailureReport]) -> Self {
+        let mut text = failure_text(first);
+        let others = failures
+            .iter()
+            .filter(|other| !std::ptr::eq(**other, first));
+        for other in others {
+            text.push('\n');
+            text.push_str(&other_text(other));
+        }
+        if let Some(more) = words::left_out(first, failures.len()) {
+            text.push_str(&format!("\nand {more}\n"));
+        }
+        if !first.stderr_tail.trim().is_empty() {
+            let stderr = harmless(&first.stderr_tail);
+            text.push_str(&format!("stderr:\n{}\n", stderr.trim_end()));
+        }
+        let mut message = message_of(first);
+        let more = first.mismatch.map_or(0, |mismatch| mismatch.of - 1);
+        if more > 0 {
+            message.push_str(&format!(" (and {})", plural(more, "more mismatch")));
+        }
+        Self {
             wrong_answer: failures.iter().all(|f| words::is_wrong_answer(f)),
             type_: first.diagnosis.root_cause.clone(),
-            message: message_of(first),
-            text: texts.join("\n"),
+            message,
+            text,
             stderr: first.stderr_tail.clone(),
-        })
+        }
     }
 }
 
@@ -77,40 +115,62 @@ fn message_of(failure: &FailureReport) -> String {
     message
 }
 
+/// A fact on a line of its own. Piece by piece, so that an escape sequence
+/// without an end can't swallow the pieces after its own.
+fn fact(out: &mut String, name: &str, value: &str) {
+    if !value.is_empty() {
+        out.push_str(&format!("{name}: {}\n", harmless(value)));
+    }
+}
+
 fn failure_text(failure: &FailureReport) -> String {
-    let diagnosis = &failure.diagnosis;
-    // Piece by piece, so that an escape sequence without an end can't swallow
-    // the pieces after its own.
     let mut out = format!("{}\n", harmless(&failure.message));
-    let mut fact = |name: &str, value: &str| {
-        if !value.is_empty() {
-            out.push_str(&format!("{name}: {}\n", harmless(value)));
-        }
-    };
+    compared(&mut out, failure);
+    fact(&mut out, "phase", words::phase(failure.phase));
+    if let Some(exit) = &failure.exit {
+        fact(&mut out, "exit", &words::exit(exit));
+    }
+    fact(&mut out, "command", &words::shell_line(&failure.argv));
+    fact(&mut out, "url", failure.url.as_deref().unwrap_or_default());
+    if let Some(http) = &failure.http {
+        fact(&mut out, "http", &words::http(http).unwrap_or_default());
+        fact(&mut out, "body", http.body.as_deref().unwrap_or_default());
+    }
+    if let Some(request) = &failure.request {
+        fact(&mut out, "request", &request.method);
+    }
+    diagnosed(&mut out, failure);
+    fact(&mut out, "advice", &failure.diagnosis.advice.what);
+    out
+}
+
+/// What another mismatch of the same step adds.
+fn other_text(failure: &FailureReport) -> String {
+    let which = words::which_mismatch(failure).unwrap_or_else(|| "besides".to_owned());
+    let mut out = format!("{which}: {}\n", harmless(&failure.message));
+    compared(&mut out, failure);
+    diagnosed(&mut out, failure);
+    out
+}
+
+fn compared(out: &mut String, failure: &FailureReport) {
     // What a wire check expects is said by the breach, and all are told below.
     if let Some(assertion) = &failure.assertion
         && !words::is_wire_check(failure)
     {
-        fact("operator", &assertion.kind);
-        fact("path", assertion.path.as_deref().unwrap_or_default());
-        fact("place", assertion.pointer.as_deref().unwrap_or_default());
-        fact("expected", &assertion.expected.to_string());
-        fact("actual", &assertion.actual.to_string());
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        fact(out, "operator", &assertion.kind);
+        fact(out, "path", &text(&assertion.path));
+        fact(out, "place", &text(&assertion.pointer));
+        fact(out, "expected", &assertion.expected.to_string());
+        fact(out, "actual", &assertion.actual.to_string());
+        fact(out, "nearest", &text(&assertion.nearest));
     }
-    fact("at", failure.at.as_deref().unwrap_or_default());
-    fact("phase", words::phase(failure.phase));
-    if let Some(exit) = &failure.exit {
-        fact("exit", &words::exit(exit));
-    }
-    fact("command", &words::shell_line(&failure.argv));
-    fact("url", failure.url.as_deref().unwrap_or_default());
-    if let Some(http) = &failure.http {
-        fact("http", &words::http(http).unwrap_or_default());
-        fact("body", http.body.as_deref().unwrap_or_default());
-    }
-    if let Some(request) = &failure.request {
-        fact("request", &request.method);
-    }
+    fact(out, "at", failure.at.as_deref().unwrap_or_default());
+}
+
+fn diagnosed(out: &mut String, failure: &FailureReport) {
+    let diagnosis = &failure.diagnosis;
     let mut verdict = format!("{}-side", words::side(diagnosis.side));
     if diagnosis.ambiguous {
         verdict.push_str(", ambiguous");
@@ -118,23 +178,17 @@ fn failure_text(failure: &FailureReport) -> String {
     if let Some(category) = diagnosis.error_category {
         verdict.push_str(&format!(", {}", words::category(category)));
     }
-    fact(
-        "diagnosis",
-        &format!(
-            "{} ({verdict}), rule {}",
-            diagnosis.root_cause, diagnosis.rule
-        ),
+    let of_several = failure.mismatch.is_some_and(|mismatch| mismatch.of > 1);
+    if diagnosis.flaky && of_several {
+        verdict.push_str(", flaky");
+    }
+    let told = format!(
+        "{} ({verdict}), rule {}",
+        diagnosis.root_cause, diagnosis.rule
     );
+    fact(out, "diagnosis", &told);
     if let Some(evidence) = &diagnosis.evidence {
-        fact(
-            "evidence",
-            &format!("{}: {}", evidence.field, evidence.text),
-        );
+        let told = format!("{}: {}", evidence.field, evidence.text);
+        fact(out, "evidence", &told);
     }
-    fact("advice", &diagnosis.advice.what);
-    if !failure.stderr_tail.trim().is_empty() {
-        let stderr = harmless(&failure.stderr_tail);
-        out.push_str(&format!("stderr:\n{}\n", stderr.trim_end()));
-    }
-    out
 }

@@ -9,8 +9,9 @@ use crate::text::{capitalised, plural};
 /// From how many lines on an output is folded away.
 const FOLD_FROM: usize = 12;
 
-/// Message, diagnosis, facts, output and advice of one failure.
-pub(super) fn failure(failure: &FailureReport) -> String {
+/// Message, diagnosis, facts, output and advice of one failure. What another
+/// one of the same step has `told`, under its number, is not told again.
+pub(super) fn failure(failure: &FailureReport, told: Option<(&FailureReport, &str)>) -> String {
     let diagnosis = &failure.diagnosis;
     let mut out = format!("{}\n\n", capitalised(&prose(&failure.message)));
 
@@ -73,6 +74,44 @@ pub(super) fn failure(failure: &FailureReport) -> String {
     if let Some(at) = &failure.at {
         out.push_str(&format!("- At {}\n", code(at)));
     }
+    match told {
+        Some((_, number)) => out.push_str(&format!(
+            "- Server, request and output are those of failure {number}\n"
+        )),
+        None => out.push_str(&exchange(failure)),
+    }
+
+    if let Some(assertion) = &failure.assertion
+        // The table of the wire check says more.
+        && !words::is_wire_check(failure)
+    {
+        let place = assertion.place();
+        let place = place.map(|place| format!(" at {}", code(&place)));
+        let got = match &assertion.nearest {
+            Some(nearest) => format!(" nothing; the nearest path is {}\n", code(nearest)),
+            None => format!("\n\n{}", fence(&words::value(&assertion.actual), "")),
+        };
+        out.push_str(&format!(
+            "\nExpected ({}{}):\n\n{}\nGot:{got}",
+            code(&assertion.kind),
+            place.unwrap_or_default(),
+            fence(&words::value(&assertion.expected), "")
+        ));
+    }
+    if told.is_none() {
+        out.push_str(&printed(failure));
+    }
+    let same_advice =
+        |(other, _): (&FailureReport, &str)| other.diagnosis.advice == failure.diagnosis.advice;
+    if !told.is_some_and(same_advice) {
+        out.push_str(&advice(failure));
+    }
+    out
+}
+
+/// How the server was reached, with what, and how it ended.
+fn exchange(failure: &FailureReport) -> String {
+    let mut out = String::new();
     if let Some(exit) = &failure.exit {
         out.push_str(&format!("- Ended with {}\n", words::exit(exit)));
     }
@@ -99,21 +138,12 @@ pub(super) fn failure(failure: &FailureReport) -> String {
             code(&format!("{}{params}", request.method))
         ));
     }
+    out
+}
 
-    if let Some(assertion) = &failure.assertion
-        // The table of the wire check says more.
-        && !words::is_wire_check(failure)
-    {
-        let place = assertion.place();
-        let place = place.map(|place| format!(" at {}", code(&place)));
-        out.push_str(&format!(
-            "\nExpected ({}{}):\n\n{}\nGot:\n\n{}",
-            code(&assertion.kind),
-            place.unwrap_or_default(),
-            fence(&words::value(&assertion.expected), ""),
-            fence(&words::value(&assertion.actual), "")
-        ));
-    }
+/// What came besides the answer.
+fn printed(failure: &FailureReport) -> String {
+    let mut out = String::new();
     if let Some(body) = failure.http.as_ref().and_then(|http| http.body.as_ref()) {
         out.push_str(&output("body of the answer", body));
     }
@@ -121,7 +151,6 @@ pub(super) fn failure(failure: &FailureReport) -> String {
     if let Some(stdout) = &failure.stdout_tail {
         out.push_str(&output("stdout of the server", stdout));
     }
-    out.push_str(&advice(failure));
     out
 }
 

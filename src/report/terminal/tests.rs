@@ -80,6 +80,10 @@ fn the_output_of_every_kind_of_run() {
     insta::assert_snapshot!("terminal_repaired", plain(&samples::repaired()));
     insta::assert_snapshot!("terminal_dead_server", plain(&samples::dead_server()));
     insta::assert_snapshot!("terminal_code_failure", plain(&samples::code_failure()));
+    insta::assert_snapshot!(
+        "terminal_several_mismatches",
+        plain(&samples::several_mismatches())
+    );
     insta::assert_snapshot!("terminal_flaky", plain(&samples::flaky()));
     insta::assert_snapshot!("terminal_crash_in_call", plain(&samples::crash_in_call()));
     insta::assert_snapshot!("terminal_quarantined", plain(&samples::quarantined()));
