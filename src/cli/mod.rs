@@ -41,6 +41,7 @@ use crate::process::{self, Role, WorkerEnd};
 use args::{Cli, Command, Format};
 use clap::{CommandFactory, FromArgMatches};
 use layers::Layers;
+use out::UntilClosed;
 use settings::World;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
@@ -106,7 +107,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
                     return ExitCode::InvalidInput.into();
                 }
             };
-            let (mut out, mut err) = (io::stdout(), io::stderr());
+            let (mut out, mut err) = (UntilClosed(io::stdout()), UntilClosed(io::stderr()));
             check::check(&plans, color, json, &mut out, &mut err).into()
         }
         Command::Config(args) => config::config(&args, layers).into(),

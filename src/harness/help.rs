@@ -215,6 +215,7 @@ fn unexplained(
     HelpProblem {
         server: None,
         step: loose.first().map(|step| step.id.clone()),
+        at: None,
         what,
         evidence: format!(
             "iteration {}: {} passed, {} failed, {} blocked, {} quarantined, {} skipped of {}; {}",
@@ -256,6 +257,7 @@ fn tainted(taint: Taint, context: &HelpContext<'_>) -> HelpProblem {
     HelpProblem {
         server: None,
         step: None,
+        at: None,
         what: what.to_owned(),
         evidence: evidence.to_owned(),
         tried: Vec::new(),
@@ -268,6 +270,7 @@ fn out_of_time(deadline: Duration) -> HelpProblem {
     HelpProblem {
         server: None,
         step: None,
+        at: None,
         what: format!("The deadline of {deadline} ended the run before everything was tried"),
         evidence: "it counts hooks and waiting too".to_owned(),
         tried: Vec::new(),

@@ -29,6 +29,7 @@ pub(super) fn problem(
     HelpProblem {
         server: case.failure.server.clone(),
         step: case.failure.step.clone(),
+        at: case.failure.at.clone(),
         evidence: evidence(case.failure, &what),
         what,
         tried: tried(case, iterations, context),

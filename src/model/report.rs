@@ -208,6 +208,9 @@ pub struct HelpProblem {
     pub server: Option<String>,
     /// Id of the step that it is about.
     pub step: Option<String>,
+    /// `file:line:column` of what is wrong in the plan, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
     /// What is wrong.
     pub what: String,
     /// Exit status and the telling line, or that there is none.

@@ -115,7 +115,8 @@ pub(super) fn help_summary(help: &HelpSummary) -> String {
             (None, None) => None,
         };
         if several {
-            let heading = place.as_deref().map_or_else(|| "the plan".to_owned(), code);
+            let place = place.as_deref().or(problem.at.as_deref());
+            let heading = place.map_or_else(|| "the plan".to_owned(), code);
             out.push_str(&format!("\n### {}. {heading}\n", at + 1));
         }
         out.push_str(&format!("\n{}\n", prose(&problem.what)));
