@@ -205,6 +205,7 @@ impl Invalid {
             },
             verdict: self.verdict(),
             exit_code: self.code().code(),
+            unaccepted: None,
             in_progress: false,
             needs_user_help: true,
             help_summary: Some(HelpSummary {

@@ -1,5 +1,6 @@
 //! What was typed → what is meant → one function per command → exit code.
 
+mod again;
 mod apply;
 mod args;
 mod ask;
@@ -59,7 +60,13 @@ pub fn main_impl() -> std::process::ExitCode {
     };
     let mut command = layers.command(&typed);
     let parsed = command.try_get_matches_from_mut(&typed);
-    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = parsed.and_then(|matches| {
+        let mut cli = Cli::from_arg_matches(&matches)?;
+        if let Command::Run(args) = &mut cli.command {
+            args.again = again::call_flags(&matches);
+        }
+        Ok(cli)
+    });
     let cli = match parsed.map_err(|error| error.format(&mut command)) {
         Ok(cli) => cli,
         Err(error) => {

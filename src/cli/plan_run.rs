@@ -214,7 +214,16 @@ impl<'a> PlanRun<'a> {
             && outcome.report.verdict != Verdict::Interrupted
         {
             // What a signal cut short says nothing about the steps.
-            let run = record::past_run(&outcome.report, &outcome.steps, &templates.borrow());
+            let run = record::past_run(
+                &outcome.report,
+                &outcome.steps,
+                &templates.borrow(),
+                |test| {
+                    memory
+                        .past
+                        .watches(&test.suite, &test.classname, &test.name)
+                },
+            );
             if let Some(warning) = memory.record(run) {
                 self.warn(warning);
             }
@@ -319,6 +328,7 @@ impl<'a> PlanRun<'a> {
             started_at: call.started_at.clone(),
             report_dir: Some(self.report_dir.path().display().to_string()),
             reports_dir: args.reports.unusual(),
+            call_flags: args.again.clone(),
             project_dir: self.project.clone(),
             budgets: budgets(plan, &args.budgets),
             hooks: hooks(plan, args),

@@ -40,7 +40,7 @@ pub use real_fs::RealFs;
 pub use revision::{Beside, StoredSnapshots, step_facts};
 pub use run::{Outcome, run};
 pub use seen::{Foundations, Observation, Policy, Seen, StepFacts};
-pub use settings::{LoopSettings, ReportSink, Surroundings};
+pub use settings::{CallFlags, LoopSettings, ReportSink, Surroundings};
 pub use standing::Standings;
 pub use verdict::{Course, Ending, Taint, conclude};
 

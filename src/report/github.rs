@@ -110,6 +110,11 @@ fn of_plan(report: &RunReport, room: usize) -> String {
         let properties = [("file", report.plan.path.as_str()), ("title", &title)];
         out.push_str(&command("error", &properties, &text));
     }
+    if report.verdict.is_green() && !report.hooks_at_work().is_empty() {
+        let title = format!("jelly: {}", report.plan.name);
+        let properties = [("file", report.plan.path.as_str()), ("title", &title)];
+        out.push_str(&command("warning", &properties, &words::ending(report)));
+    }
     if let Some(diff) = &report.repair_diff {
         let title = format!("jelly repaired {}", report.plan.name);
         let properties = [("file", report.plan.path.as_str()), ("title", &title)];
@@ -248,6 +253,11 @@ fn summary(report: &RunReport, max: usize) -> String {
     }
     if let Some(help) = &report.help_summary {
         out.push_str(&help_summary(help));
+    }
+    if report.verdict.is_green() && !report.hooks_at_work().is_empty() {
+        let title = format!("jelly: {}", report.plan.name);
+        let properties = [("file", report.plan.path.as_str()), ("title", &title)];
+        out.push_str(&command("warning", &properties, &words::ending(report)));
     }
     if let Some(diff) = &report.repair_diff {
         out.push_str(&format!(

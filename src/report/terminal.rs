@@ -284,6 +284,9 @@ impl<W: Write> TerminalReporter<W> {
             text.push_str(&paint.hanging(&subject, Tone::Bad, &cause, 6));
             let telling = words::telling_line(failure).unwrap_or_else(|| name(&failure.message));
             text.push_str(&paint.hanging("      ", Tone::Plain, &telling, 6));
+            if let Some(instead) = words::instead(failure, report) {
+                text.push_str(&paint.hanging("      ", Tone::Plain, &name(&instead), 6));
+            }
         }
         let head = format!("  -> {}: ", words::action(action.kind));
         text.push_str(&paint.hanging(&head, Tone::Strong, &name(&action.reason), 6));

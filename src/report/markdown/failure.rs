@@ -1,7 +1,7 @@
 //! One failure with everything that is known about it.
 
 use super::instructions;
-use crate::model::FailureReport;
+use crate::model::{FailureReport, IterationReport};
 use crate::report::quote::{code, fence, prose};
 use crate::report::words;
 use crate::text::{capitalised, plural};
@@ -10,7 +10,7 @@ use crate::text::{capitalised, plural};
 const FOLD_FROM: usize = 12;
 
 /// Message, diagnosis, facts, output and advice of one failure.
-pub(super) fn failure(failure: &FailureReport) -> String {
+pub(super) fn failure(failure: &FailureReport, iteration: &IterationReport) -> String {
     let diagnosis = &failure.diagnosis;
     let mut out = format!("{}\n\n", capitalised(&prose(&failure.message)));
 
@@ -69,6 +69,9 @@ pub(super) fn failure(failure: &FailureReport) -> String {
     }
     if let Some(repair) = &diagnosis.repair {
         out.push_str(&format!("- Repair that applies: {}\n", code(repair)));
+    }
+    if let Some(instead) = words::instead(failure, iteration) {
+        out.push_str(&format!("- {}\n", capitalised(&prose(&instead))));
     }
     if let Some(at) = &failure.at {
         out.push_str(&format!("- At {}\n", code(at)));
