@@ -133,14 +133,17 @@ fn advice(failure: &FailureReport) -> String {
     if advice.what.is_empty() && advice.fix.is_empty() {
         return String::new();
     }
-    let why = if advice.why.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", prose(&advice.why))
-    };
+    let mut what = advice.what.trim_end().to_owned();
+    if !advice.why.is_empty() {
+        // It may end with the words of a server.
+        if !what.is_empty() && !what.ends_with(['.', '!', '?', ':', '…']) {
+            what.push('.');
+        }
+        what = format!("{what} {}", advice.why);
+    }
     format!(
-        "\n**Advice**: {}{why}\n\n{}",
-        prose(&advice.what),
+        "\n**Advice**: {}\n\n{}",
+        prose(what.trim_start()),
         instructions(&advice.fix)
     )
 }
