@@ -2,6 +2,7 @@
 
 use super::args::ReportsDir;
 use super::ask::choose;
+use super::out::UntilClosed;
 use super::plan_run::secrets;
 use super::results::open_results;
 use super::run::complain;
@@ -99,7 +100,9 @@ pub fn apply(args: &ApplyArgs, world: &World) -> ExitCode {
             Some(refusal) => vec![refusal],
             None => runs
                 .iter()
-                .filter_map(|run| apply_one(run, consent, world, &mut io::stdout()).err())
+                .filter_map(|run| {
+                    apply_one(run, consent, world, &mut UntilClosed(io::stdout())).err()
+                })
                 .collect(),
         };
         for error in refused {

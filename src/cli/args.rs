@@ -13,6 +13,7 @@ use super::schema::SchemaArgs;
 use super::schema_store::LadderArgs;
 use super::snapshot::SnapshotArgs;
 use super::triage::TriageArgs;
+use crate::harness::CallFlags;
 use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::Value;
@@ -204,6 +205,10 @@ pub struct RunArgs {
     /// Prints the verdict and the help summary alone
     #[arg(long, short)]
     pub quiet: bool,
+
+    /// What a command that is printed for another run repeats.
+    #[arg(skip)]
+    pub again: CallFlags,
 }
 
 /// Where reports go unless somebody says otherwise.

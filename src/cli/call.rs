@@ -4,27 +4,28 @@
 
 use super::args::{Format, RunArgs};
 use super::invalid::{Invalid, chain, read};
-use super::matrix::{self, InMatrix};
+use super::matrix::{self, InMatrix, Job};
 use super::out::print;
 use super::past::Memory;
 use super::rules::Rules;
 use super::run::{complain, fault};
-use super::settings::World;
+use super::settings::{World, inherited_secrets};
 use super::write_back::WriteBack;
 use crate::exec::{NoSuchFilter, Selection};
 use crate::model::{ExitCode, MatrixReport, RunReport, Signal, StepAnswers};
 use crate::plan::{Plan, PlanSource};
 use crate::report::{
-    Results, RunDir, TerminalOptions, TerminalReporter, annotations, job_summary, matrix_md,
-    results_json, run_json,
+    Extras, ReportError, Results, RunDir, TerminalOptions, TerminalReporter, annotations,
+    job_summary, matrix_md, results_json, run_json,
 };
+use crate::text::redact::Redactor;
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
 use serde_json::Value;
 use std::cell::Cell;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
@@ -37,7 +38,9 @@ pub struct Call {
     pub progress: Option<MultiProgress>,
     pub seed: u64,
     pub started_at: String,
-    pub run_dir: RunDir,
+    pub run_id: String,
+    /// Why nothing can be written, where that is so: then no plan is run.
+    pub run_dir: Result<RunDir, ReportError>,
     pub rules: Rules,
     /// What earlier runs left, where a history is kept.
     pub memory: Option<Memory>,
@@ -119,19 +122,57 @@ impl Call {
         self.args.vars.iter().cloned().collect()
     }
 
-    /// A plan that can't be run at all.
-    pub fn refuse(&self, path: &Path, invalid: &Invalid) -> PlanEnd {
-        let report = invalid.report(self.run_dir.run_id(), &self.started_at, self.seed, path);
+    /// A plan that can't be run at all. It is reported like any other: who
+    /// looks at nothing but the reports must not take it for one that passed.
+    pub fn refuse(&self, job: &Job, invalid: &Invalid) -> PlanEnd {
         if self.args.format == Format::Human {
             complain(&invalid.render(self.color_errors));
         }
+        let mut report = invalid.report(&self.run_id, &self.started_at, self.seed, &job.path);
+        let mut code = invalid.code();
+        if let Ok(run_dir) = &self.run_dir
+            && !invalid.is_unreportable()
+            && let Err(error) = self.report_refused(run_dir, job, &mut report)
+        {
+            let warning = format!("failed to {}", chain(&error));
+            complain(&format!("error: {warning}"));
+            report.warnings.push(warning);
+            code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
+        }
         PlanEnd {
             report,
-            code: ExitCode::InvalidInput,
+            code,
             transcript: Vec::new(),
             matrix: None,
             write_back: None,
         }
+    }
+
+    fn report_refused(
+        &self,
+        run_dir: &RunDir,
+        job: &Job,
+        report: &mut RunReport,
+    ) -> Result<(), ReportError> {
+        let redactor = Redactor::new(inherited_secrets(&self.world.env));
+        for problem in report
+            .help_summary
+            .iter_mut()
+            .flat_map(|help| &mut help.problems)
+        {
+            let texts = [&mut problem.what, &mut problem.evidence];
+            for text in texts.into_iter().chain(&mut problem.next) {
+                *text = redactor.redact(text).into_owned();
+            }
+        }
+        let folder = run_dir.plan(self.several.then(|| job.stem()).as_deref())?;
+        report.report_dir = Some(folder.path().display().to_string());
+        folder.write(report, Extras::default())?;
+        if let Err(error) = run_dir.point_latest() {
+            // The report is there; only the link is not.
+            complain(&format!("warning: failed to {}", chain(&error)));
+        }
+        Ok(())
     }
 
     pub fn print(&self, bytes: &[u8]) {
@@ -164,11 +205,14 @@ impl Call {
         }
         let reports: Vec<RunReport> = ends.into_iter().map(|end| end.report).collect();
         let results = |code: ExitCode| {
-            Results::new(self.run_dir.run_id(), code.code(), &reports).with_matrix(&matrices)
+            Results::new(&self.run_id, code.code(), &reports).with_matrix(&matrices)
         };
-        if self.several {
-            let written = self.run_dir.write_results(&results(code));
-            if let Err(error) = written.and_then(|_| self.run_dir.write_matrix(&matrices)) {
+        if self.several
+            // Where there is none, each of the plans has said so.
+            && let Ok(run_dir) = &self.run_dir
+        {
+            let written = run_dir.write_results(&results(code));
+            if let Err(error) = written.and_then(|_| run_dir.write_matrix(&matrices)) {
                 // A result that can't be written is a failure.
                 complain(&format!("error: failed to {}", chain(&error)));
                 code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);

@@ -10,7 +10,7 @@ use crate::text::close_names;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Why a plan can't be run at all.
@@ -18,11 +18,19 @@ use std::sync::Arc;
 pub enum Invalid {
     Unreadable(ReadError),
     Plan(Box<PlanError>),
-    /// What is wrong, and what would help.
-    Other {
-        what: String,
-        next: Option<String>,
-    },
+    /// Nothing stands in it that could be run.
+    Empty(PathBuf),
+    /// The call asks for what the plan does not have.
+    Call(Refusal),
+    /// The plan is good, and nothing could say how it went.
+    Unreportable(Refusal),
+}
+
+/// What is wrong, and what would help.
+#[derive(Debug)]
+pub struct Refusal {
+    what: String,
+    next: Option<String>,
 }
 
 /// Reads a plan that is to be run.
@@ -35,36 +43,30 @@ pub fn read(
     let source = PlanSource { variant, ..source };
     let plan = load_with(source, vars).map_err(|error| Invalid::Plan(Box::new(error)))?;
     if plan.steps.is_empty() {
-        return Err(Invalid::Other {
-            what: format!(
-                "{}: the plan has no steps, so it tests nothing",
-                path.display()
-            ),
-            next: Some("add at least one entry under `steps`".to_owned()),
-        });
+        return Err(Invalid::Empty(path.to_owned()));
     }
     Ok(plan)
 }
 
 impl Invalid {
     pub fn nothing_selected(plan: &Plan) -> Self {
-        Self::Other {
+        Self::Call(Refusal {
             what: format!(
                 "{}: --only and --skip leave no step to run",
                 plan.source.path.display()
             ),
             next: None,
-        }
+        })
     }
 
     pub fn filter(plan: &Plan, error: &NoSuchFilter) -> Self {
-        Self::Other {
+        Self::Call(Refusal {
             what: format!("{}: {error}", plan.source.path.display()),
             next: error
                 .candidates
                 .first()
                 .map(|name| format!("did you mean `{name}`?")),
-        }
+        })
     }
 
     /// Variables were given that none of the plans has a place for: most
@@ -86,27 +88,63 @@ impl Invalid {
             [one] => format!("{}: the plan has no", one.path.display()),
             _ => "none of the plans has a".to_owned(),
         };
-        Some(Self::Other {
+        Some(Self::Call(Refusal {
             what: format!("{who} variable `{stray}`"),
             next: close.first().map(|name| format!("did you mean `{name}`?")),
-        })
+        }))
     }
 
     pub fn project(plan: &Path, folder: Option<&Path>, error: &io::Error) -> Self {
         let folder = folder.map_or_else(String::new, |folder| format!(" {}", folder.display()));
-        Self::Other {
+        Self::Call(Refusal {
             what: format!(
                 "{}: the project folder{folder} can't be used: {error}",
                 plan.display()
             ),
             next: Some("name an existing folder with --project-dir".to_owned()),
-        }
+        })
     }
 
     pub fn unwritable(plan: &Path, error: &ReportError) -> Self {
-        Self::Other {
+        Self::Unreportable(Refusal {
             what: format!("{}: failed to {}", plan.display(), chain(error)),
             next: Some("name a folder that can be written with --reports-dir".to_owned()),
+        })
+    }
+
+    /// What a call ends with whose only plan is refused so.
+    pub fn code(&self) -> ExitCode {
+        match self {
+            Self::Unreadable(_) | Self::Plan(_) | Self::Empty(_) | Self::Call(_) => {
+                ExitCode::InvalidInput
+            }
+            Self::Unreportable(_) => ExitCode::NeedsUserHelp,
+        }
+    }
+
+    /// To try again to write its report would only fail again.
+    pub fn is_unreportable(&self) -> bool {
+        match self {
+            Self::Unreportable(_) => true,
+            Self::Unreadable(_) | Self::Plan(_) | Self::Empty(_) | Self::Call(_) => false,
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        match self {
+            Self::Unreadable(_) | Self::Plan(_) | Self::Empty(_) | Self::Call(_) => {
+                Verdict::InvalidInput
+            }
+            Self::Unreportable(_) => Verdict::NeedsUserHelp,
+        }
+    }
+
+    fn title(&self) -> &'static str {
+        match self {
+            Self::Unreadable(_) => "The plan can't be read",
+            Self::Plan(_) | Self::Empty(_) => "The plan can't be run as it is written",
+            Self::Call(_) => "The plan can't be run as it was called for",
+            Self::Unreportable(_) => "The plan was not run, since its report can't be written",
         }
     }
 
@@ -115,42 +153,40 @@ impl Invalid {
         match self {
             Self::Unreadable(error) => format!("error: {error}"),
             Self::Plan(error) => error.render(color),
-            Self::Other { what, next } => match next {
-                Some(next) => format!("error: {what}\nhelp: {next}"),
-                None => format!("error: {what}"),
-            },
+            Self::Empty(path) => format!("error: {}\nhelp: {ADD_STEPS}", no_steps(path)),
+            Self::Call(Refusal { what, next }) | Self::Unreportable(Refusal { what, next }) => {
+                match next {
+                    Some(next) => format!("error: {what}\nhelp: {next}"),
+                    None => format!("error: {what}"),
+                }
+            }
         }
     }
 
     fn problems(&self) -> Vec<HelpProblem> {
-        let problem = |what: String, evidence: String, next: Vec<String>| HelpProblem {
+        let problem = |what: String, at: Option<String>, next: Vec<String>| HelpProblem {
             server: None,
             step: None,
+            evidence: at.clone().unwrap_or_default(),
+            at,
             what,
-            evidence,
             tried: Vec::new(),
             next,
         };
         match self {
-            Self::Unreadable(error) => {
-                vec![problem(error.to_string(), String::new(), Vec::new())]
-            }
+            Self::Unreadable(error) => vec![problem(error.to_string(), None, Vec::new())],
             Self::Plan(error) => error
                 .problems()
                 .iter()
                 .map(|p| {
-                    problem(
-                        p.message.clone(),
-                        error.source.at(p.location),
-                        p.hints.clone(),
-                    )
+                    let at = Some(error.source.at(p.location));
+                    problem(p.title(), at, p.hints.clone())
                 })
                 .collect(),
-            Self::Other { what, next } => vec![problem(
-                what.clone(),
-                String::new(),
-                next.iter().cloned().collect(),
-            )],
+            Self::Empty(path) => vec![problem(no_steps(path), None, vec![ADD_STEPS.to_owned()])],
+            Self::Call(Refusal { what, next }) | Self::Unreportable(Refusal { what, next }) => {
+                vec![problem(what.clone(), None, next.iter().cloned().collect())]
+            }
         }
     }
 
@@ -167,12 +203,13 @@ impl Invalid {
                 sha256: None,
                 repaired_sha256: None,
             },
-            verdict: Verdict::InvalidInput,
-            exit_code: ExitCode::InvalidInput.code(),
+            verdict: self.verdict(),
+            exit_code: self.code().code(),
+            unaccepted: None,
             in_progress: false,
             needs_user_help: true,
             help_summary: Some(HelpSummary {
-                title: "The plan can't be run as it is written".to_owned(),
+                title: self.title().to_owned(),
                 problems: self.problems(),
             }),
             seed,
@@ -185,6 +222,15 @@ impl Invalid {
             warnings: Vec::new(),
         }
     }
+}
+
+const ADD_STEPS: &str = "add at least one entry under `steps`";
+
+fn no_steps(path: &Path) -> String {
+    format!(
+        "{}: the plan has no steps, so it tests nothing",
+        path.display()
+    )
 }
 
 /// An error with its causes.

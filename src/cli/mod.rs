@@ -1,5 +1,6 @@
 //! What was typed → what is meant → one function per command → exit code.
 
+mod again;
 mod apply;
 mod args;
 mod ask;
@@ -41,6 +42,7 @@ use crate::process::{self, Role, WorkerEnd};
 use args::{Cli, Command, Format};
 use clap::{CommandFactory, FromArgMatches};
 use layers::Layers;
+use out::UntilClosed;
 use settings::World;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
@@ -58,7 +60,13 @@ pub fn main_impl() -> std::process::ExitCode {
     };
     let mut command = layers.command(&typed);
     let parsed = command.try_get_matches_from_mut(&typed);
-    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = parsed.and_then(|matches| {
+        let mut cli = Cli::from_arg_matches(&matches)?;
+        if let Command::Run(args) = &mut cli.command {
+            args.again = again::call_flags(&matches);
+        }
+        Ok(cli)
+    });
     let cli = match parsed.map_err(|error| error.format(&mut command)) {
         Ok(cli) => cli,
         Err(error) => {
@@ -106,7 +114,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
                     return ExitCode::InvalidInput.into();
                 }
             };
-            let (mut out, mut err) = (io::stdout(), io::stderr());
+            let (mut out, mut err) = (UntilClosed(io::stdout()), UntilClosed(io::stderr()));
             check::check(&plans, color, json, &mut out, &mut err).into()
         }
         Command::Config(args) => config::config(&args, layers).into(),

@@ -23,12 +23,30 @@ pub fn say(text: impl AsRef<[u8]>, code: ExitCode) -> ExitCode {
 /// # Errors
 /// Stdout takes no more for another reason, as on a full disk.
 pub fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
-    let mut out = io::stdout();
-    let written = out.write_all(text.as_ref()).and_then(|()| out.flush());
-    written.or_else(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => Ok(()),
-        _ => Err(error),
-    })
+    let mut out = UntilClosed(io::stdout());
+    out.write_all(text.as_ref()).and_then(|()| out.flush())
+}
+
+/// Writes on after the reader has closed its end: whoever reads no further has
+/// seen enough, and that changes nothing about how a command ends. Any other
+/// error is one.
+#[derive(Debug)]
+pub struct UntilClosed<W>(pub W);
+
+impl<W: Write> Write for UntilClosed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
 }
 
 /// Where a reporter writes: at once for one plan, later for several.
@@ -42,7 +60,7 @@ pub enum Out {
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Now => io::stdout().write(bytes),
+            Self::Now => UntilClosed(io::stdout()).write(bytes),
             Self::Later(buffer) => {
                 buffer.borrow_mut().extend_from_slice(bytes);
                 Ok(bytes.len())
@@ -53,7 +71,7 @@ impl Write for Out {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Now => io::stdout().flush(),
+            Self::Now => UntilClosed(io::stdout()).flush(),
             Self::Later(_) | Self::Nowhere => Ok(()),
         }
     }

@@ -16,9 +16,9 @@ use crate::exec::{ExecSettings, Selection};
 use crate::harness::{
     CommandHooks, LoopSettings, PassedBefore, RealFs, ResultSettings, Surroundings,
 };
-use crate::model::{EventSink, ExitCode, RunReport, StepAnswers, Verdict, Warnings};
+use crate::model::{EventSink, RunReport, StepAnswers, Verdict, Warnings};
 use crate::plan::{Plan, Server};
-use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
+use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::Redactor;
 use crate::text::shell_word;
 use crate::wire::auth::TokenBook;
@@ -64,43 +64,39 @@ impl Call {
         let _permit = self.plans.acquire().await;
         let plan = match read(path, job.variant.clone(), &self.vars()) {
             Ok(plan) => plan,
-            Err(invalid) => return Some(self.refuse(path, &invalid)),
+            Err(invalid) => return Some(self.refuse(job, &invalid)),
         };
         // Of several plans, each takes what it has a place for.
         if !self.several
             && let Some(stray) =
                 Invalid::stray_variable(std::slice::from_ref(&plan.source), &self.vars())
         {
-            return Some(self.refuse(path, &stray));
+            return Some(self.refuse(job, &stray));
         }
         let selection = self.selection();
         if !self.several
             && let Some(slip) = selection.unmatched(&plan).first()
         {
-            return Some(self.refuse(path, &Invalid::filter(&plan, slip)));
+            return Some(self.refuse(job, &Invalid::filter(&plan, slip)));
         }
         if selection.select(&plan).is_empty() {
             // Of several plans, some may have nothing of the kind.
-            return (!self.several).then(|| self.refuse(path, &Invalid::nothing_selected(&plan)));
+            return (!self.several).then(|| self.refuse(job, &Invalid::nothing_selected(&plan)));
         }
         let selection = selection.settle(&plan);
         let project = match project_dir(self.args.project_dir.as_deref(), path) {
             Ok(project) => project,
             Err(error) => {
                 let told = self.args.project_dir.as_deref();
-                return Some(self.refuse(path, &Invalid::project(path, told, &error)));
+                return Some(self.refuse(job, &Invalid::project(path, told, &error)));
             }
         };
         let stem = self.several.then(|| job.stem());
-        let report_dir = match self.run_dir.plan(stem.as_deref()) {
-            Ok(dir) => Rc::new(dir),
-            Err(error) => {
-                let mut end = self.refuse(path, &Invalid::unwritable(path, &error));
-                end.code = ExitCode::NeedsUserHelp;
-                end.report.verdict = Verdict::NeedsUserHelp;
-                end.report.exit_code = end.code.code();
-                return Some(end);
-            }
+        let made = self.run_dir.as_ref().map(|run| run.plan(stem.as_deref()));
+        let report_dir = match made {
+            Ok(Ok(dir)) => Rc::new(dir),
+            Ok(Err(error)) => return Some(self.refuse(job, &Invalid::unwritable(path, &error))),
+            Err(error) => return Some(self.refuse(job, &Invalid::unwritable(path, error))),
         };
         let run = PlanRun::new(self, &plan, project, report_dir);
         Some(run.run(plan, selection).await)
@@ -225,7 +221,11 @@ impl<'a> PlanRun<'a> {
         {
             // What a signal cut short says nothing about the steps.
             let rested_on = (&*outcome.steps, outcome.earlier.as_slice());
-            let run = record::past_run(&outcome.report, rested_on, &templates.borrow());
+            let run = record::past_run(&outcome.report, rested_on, &templates.borrow(), |test| {
+                memory
+                    .past
+                    .watches(&test.suite, &test.classname, &test.name)
+            });
             if let Some(warning) = memory.record(run) {
                 self.warn(warning);
             }
@@ -327,10 +327,11 @@ impl<'a> PlanRun<'a> {
         let call = self.call;
         let args = &call.args;
         LoopSettings {
-            run_id: call.run_dir.run_id().to_owned(),
+            run_id: call.run_id.clone(),
             started_at: call.started_at.clone(),
             report_dir: Some(self.report_dir.path().display().to_string()),
             reports_dir: args.reports.unusual(),
+            call_flags: args.again.clone(),
             project_dir: self.project.clone(),
             budgets: budgets(plan, &args.budgets),
             hooks: hooks(plan, args),
@@ -399,6 +400,7 @@ impl<'a> PlanRun<'a> {
             memory: _,
             record: _,
             quiet: _,
+            again: _,
         } = &self.call.args;
         ResultSettings {
             adapt: !no_adapt,
@@ -421,7 +423,8 @@ impl<'a> PlanRun<'a> {
             .write(report, extras)
             .map_err(|error| format!("failed to {}", chain(&error)))?;
         self.warned.set(report.warnings.len());
-        if let Err(error) = self.call.run_dir.point_latest() {
+        let linked = self.call.run_dir.as_ref().map(RunDir::point_latest);
+        if let Ok(Err(error)) = linked {
             // The reports are there; only the link is not.
             self.warn(format!("failed to {}", chain(&error)));
         }

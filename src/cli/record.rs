@@ -5,7 +5,8 @@ use crate::history::{
     Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
 };
 use crate::model::{
-    FailureReport, FailureStatus, Phase, RunReport, StepReport, StepState, Template, deciding,
+    ActionKind, Assertion, FailureReport, FailureStatus, IterationReport, Phase, RunReport,
+    ServerReport, ServerState, StepReport, StepState, Template, deciding,
 };
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -29,6 +30,7 @@ pub fn past_run(
     report: &RunReport,
     (steps, earlier): (&Foundations, &[EarlierStep]),
     templates: &HashMap<String, Template>,
+    watched: impl Fn(&TestName) -> bool,
 ) -> PastRun {
     let mut run = PastRun::new(RunKind::Run, Some(report.started_at.clone()));
     run.reports.push(PastReport {
@@ -66,7 +68,77 @@ pub fn past_run(
             | StepState::Skipped => {}
         }
     }
+    for server in &last.servers {
+        for name in well(server, &last.failures) {
+            let test = TestName::new(plan, &server.name, name);
+            match retried(report, &server.name, name) {
+                Some(failure) => {
+                    add(&mut run, plan, failure, FailureStatus::Flaky, templates);
+                }
+                // That a server works is worth a note where it did not.
+                None if watched(&test) => run.passed.push(PastPass {
+                    report: 0,
+                    test,
+                    definition: None,
+                }),
+                None => {}
+            }
+        }
+    }
     run
+}
+
+/// What went well with a server in the last iteration, by the names under
+/// which it would have failed.
+fn well(server: &ServerReport, failures: &[FailureReport]) -> Vec<&'static str> {
+    let started = match server.state {
+        ServerState::Ready | ServerState::Died => true,
+        ServerState::NotStarted | ServerState::Failed => false,
+    };
+    let looked = [
+        (START, started),
+        (SERVER, server.state == ServerState::Ready),
+        (STOP, server.state == ServerState::Ready),
+        (WIRE, server.wire_check.is_some()),
+    ];
+    let failed = |name: &str| failures.iter().any(|f| is_of(f, &server.name, name));
+    let well = looked
+        .into_iter()
+        .filter(|(name, looked)| *looked && !failed(name));
+    well.map(|(name, _)| name).collect()
+}
+
+/// The last failure of a server by itself, where nothing but another run of
+/// the same helped it.
+fn retried<'r>(report: &'r RunReport, server: &str, name: &str) -> Option<&'r FailureReport> {
+    let is_rerun = |iteration: &&IterationReport| match iteration.action.kind {
+        ActionKind::Retry | ActionKind::Confirm | ActionKind::Stop => true,
+        ActionKind::RepairMcpPlan | ActionKind::FixTests | ActionKind::RefineCode => false,
+    };
+    let reruns = report.iterations.iter().rev().take_while(is_rerun);
+    let mut failures = reruns.flat_map(|iteration| &iteration.failures);
+    failures.find(|failure| is_of(failure, server, name))
+}
+
+fn is_of(failure: &FailureReport, server: &str, name: &str) -> bool {
+    failure.step.is_none() && failure.server.as_deref() == Some(server) && own_name(failure) == name
+}
+
+const START: &str = "(start)";
+const SERVER: &str = "(server)";
+const STOP: &str = "(stop)";
+const WIRE: &str = "(wire)";
+
+/// Under which name a server's own failure is remembered.
+fn own_name(failure: &FailureReport) -> &'static str {
+    if failure.assertion.as_ref().is_some_and(Assertion::is_wire) {
+        return WIRE;
+    }
+    match failure.phase {
+        Phase::Config | Phase::Spawn | Phase::Handshake | Phase::List => START,
+        Phase::Call | Phase::Assert => SERVER,
+        Phase::Teardown => STOP,
+    }
 }
 
 /// The last failure of a step that is flaky.
@@ -84,12 +156,7 @@ fn add(
 ) {
     let diagnosis = &failure.diagnosis;
     let server = failure.server.as_deref().unwrap_or_default();
-    let name = match (&failure.step, failure.phase) {
-        (Some(step), _) => step.clone(),
-        (None, Phase::Config | Phase::Spawn | Phase::Handshake | Phase::List) => "(start)".into(),
-        (None, Phase::Call | Phase::Assert) => "(server)".into(),
-        (None, Phase::Teardown) => "(stop)".into(),
-    };
+    let name = failure.step.as_deref().unwrap_or_else(|| own_name(failure));
     run.causes
         .entry(diagnosis.fingerprint.clone())
         .or_insert_with(|| {
@@ -98,7 +165,7 @@ fn add(
         });
     run.failures.push(PastFailure {
         report: 0,
-        test: TestName::new(plan, server, &name),
+        test: TestName::new(plan, server, name),
         status,
         fingerprint: diagnosis.fingerprint.clone(),
         test_fingerprint: diagnosis.test_fingerprint.clone(),

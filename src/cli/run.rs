@@ -3,7 +3,6 @@
 use super::args::{ColorChoice, RunArgs};
 use super::call::{Call, PlanEnd};
 use super::interrupt;
-use super::invalid::chain;
 use super::matrix::{Job, jobs};
 use super::rules::find_rules;
 use super::settings::World;
@@ -79,12 +78,9 @@ fn open_call(
     let memory = args.memory.open(world)?;
     let now = jiff::Timestamp::now();
     let entropy = now.subsec_nanosecond().unsigned_abs() ^ std::process::id();
-    let run_dir =
-        RunDir::create(&args.reports.reports_dir, &run_id(now, entropy)).map_err(|error| {
-            complain(&format!("error: failed to {}", chain(&error)));
-            complain("help: name a folder that can be written with --reports-dir");
-            ExitCode::NeedsUserHelp
-        })?;
+    let id = run_id(now, entropy);
+    // What is wrong with the plans weighs more, and is found out first.
+    let run_dir = RunDir::create(&args.reports.reports_dir, &id);
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let call = Call {
         color_errors: world.color(color, world.stderr_is_terminal),
@@ -102,6 +98,7 @@ fn open_call(
         plans: Arc::new(Semaphore::new(jobs)),
         interrupt,
         args,
+        run_id: run_dir.as_ref().map_or(id, |dir| dir.run_id().to_owned()),
         run_dir,
         rules,
         memory,

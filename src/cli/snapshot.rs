@@ -5,6 +5,7 @@ mod pending;
 
 use super::args::{ColorChoice, ReportsDir};
 use super::ask::choose;
+use super::out::UntilClosed;
 use super::paint::{BOLD, DIM, Paint};
 use super::results::open_results;
 use super::run::complain;
@@ -278,7 +279,8 @@ fn choice_of(line: &str) -> Option<Choice> {
 }
 
 fn say(text: &str) -> Result<(), String> {
-    writeln!(io::stdout(), "{text}").map_err(|error| format!("nothing can be shown: {error}"))
+    writeln!(UntilClosed(io::stdout()), "{text}")
+        .map_err(|error| format!("nothing can be shown: {error}"))
 }
 
 #[cfg(test)]

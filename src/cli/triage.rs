@@ -76,8 +76,6 @@ pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode 
     };
     match result.and_then(|code| target.finish().map(|()| code)) {
         Ok(code) => code,
-        // Whoever reads no further has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::InvalidInput,
         Err(error) => unwritable(args, &error),
     }
 }
@@ -380,6 +378,7 @@ impl Call<'_> {
         let mut unread = false;
         for source in sources {
             let mut bad = 0_u64;
+            let mut is_unwritten = false;
             let mut part = Part {
                 summary: ReportSummary {
                     path: source.name.clone(),
@@ -400,7 +399,8 @@ impl Call<'_> {
                     diagnosis,
                 } => {
                     if at_once {
-                        lines::answer(&id, &diagnosis, out)?;
+                        let written = lines::answer(&id, &diagnosis, out);
+                        written.inspect_err(|_| is_unwritten = true)?;
                     }
                     let row = part.summary.tests;
                     part.summary.tests += 1;
@@ -441,7 +441,7 @@ impl Call<'_> {
             });
             match read {
                 Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(error),
+                Err(error) if is_unwritten => return Err(error),
                 Err(error) => {
                     complain(&format!("error: failed to read {}: {error}", source.name));
                     part.summary.problem = Some(format!("it can't be read: {error}"));

@@ -56,6 +56,7 @@ impl WriteBack {
             report.needs_user_help = true;
             code = ExitCode::NeedsUserHelp;
             report.exit_code = code.code();
+            report.unaccepted = None;
         } else {
             report.repairs_written = true;
         }

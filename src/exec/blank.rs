@@ -32,6 +32,7 @@ pub fn server_report(name: &str) -> ServerReport {
         exit: None,
         stderr_tail: String::new(),
         server_info: None,
+        offers: None,
         stdout_noise: 0,
         stdout_noise_sample: Vec::new(),
         restarts: 0,

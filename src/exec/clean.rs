@@ -4,7 +4,7 @@
 //! Main type: [`Cleaner`].
 
 use super::bound::{bound, bound_failure};
-use crate::model::{Because, Failure, IterationRecord, StepReport};
+use crate::model::{Because, Failure, IterationRecord, Offers, StepReport};
 use crate::plan::Scope;
 use crate::text::redact::Redactor;
 use crate::text::{one_line, truncate};
@@ -263,6 +263,9 @@ impl Cleaner {
             for breach in server.wire_check.iter_mut().flat_map(|c| &mut c.breaches) {
                 self.in_place(&mut breach.text);
                 self.in_place(&mut breach.pointer);
+            }
+            for name in server.offers.iter_mut().flat_map(Offers::names_mut) {
+                self.in_place(name);
             }
             if let Some(info) = &mut server.server_info {
                 self.foreign(info);

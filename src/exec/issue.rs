@@ -3,6 +3,7 @@
 use super::step::{StepEnd, at_step};
 use crate::model::{Phase, PlanIssue};
 use crate::plan::Step;
+use crate::text::listed;
 
 /// What can't be meant, in a sentence.
 pub fn describe(issue: &PlanIssue) -> String {
@@ -75,7 +76,12 @@ pub fn unknown_server(step: &Step, servers: impl Iterator<Item = String>) -> Ste
         name: step.server.clone(),
         candidates: crate::text::close_names(&step.server, names.iter().map(String::as_str)),
     };
-    let mut failure = at_step(step, Phase::Config, describe(&issue));
+    let mut message = describe(&issue);
+    if !message.ends_with('?') {
+        let total = names.len() as u64;
+        message.push_str(&format!("; it defines {}", listed(&names, total, "server")));
+    }
+    let mut failure = at_step(step, Phase::Config, message);
     failure.issue = Some(issue);
     StepEnd::unfit(failure)
 }

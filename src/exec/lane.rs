@@ -11,12 +11,12 @@ use super::script::Script;
 use super::settings::ExecSettings;
 use super::step::{self, Aftermath, Scene, StepEnd};
 use crate::model::{
-    Because, Event, Failure, Phase, RequestFacts, ServerReport, ServerState, StepReport, StepState,
-    ToolInfo,
+    Because, Event, Failure, Names, Offers, Outcome, Phase, RequestFacts, ServerReport,
+    ServerState, StepReport, StepState, ToolInfo,
 };
 use crate::plan::{Request, Server, Step};
 use crate::text::truncate_middle;
-use crate::wire::{self, Answers, Launch, Reach, Session, Version};
+use crate::wire::{self, Answers, Launch, ListKind, Reach, ReplyOutcome, Session, Version};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -25,6 +25,9 @@ use tokio::time::Instant;
 
 /// How much of a server's stderr a report shows.
 const REPORTED_STDERR: usize = 8 * 1024;
+
+/// How long a server may take to say what it offers instead.
+const LOOK_UP: Duration = Duration::from_secs(2);
 
 /// How many of a server's tools each failure names, besides its own.
 const TOLD_TOOLS: usize = 50;
@@ -202,6 +205,10 @@ impl Lane {
                 report.startup_ms = Some(millis(session.startup()));
                 let info = session.server_info();
                 report.server_info = (!info.is_null()).then(|| info.clone());
+                let mut offers = Offers::declared(session.capabilities());
+                let tools = session.tools().iter().map(|tool| name_of(&tool.name));
+                offers.tools = session.declares_tools().then(|| Names::of(tools));
+                report.offers = Some(offers);
                 report.notes.extend(session.notes().iter().cloned());
                 if !session.has_process() && !report.notes.iter().any(|note| note == NOT_OURS) {
                     report.notes.push(NOT_OURS.to_owned());
@@ -351,6 +358,9 @@ impl Lane {
             let mut end = ran.end;
             for failure in &mut end.failures {
                 self.complete(failure, running, &ran.stderr);
+                if let Aftermath::Alive = ran.aftermath {
+                    self.look_up(failure, running, report).await;
+                }
             }
             self.end(index, step, end);
             return self.look_after(ran.aftermath, running, report).await;
@@ -365,6 +375,35 @@ impl Lane {
                 StepState::Blocked,
                 Because::Server(self.server.name.clone()),
             ),
+        }
+    }
+
+    /// Asks for the list that what was refused should stand in, once: whoever
+    /// reads of it wants to know what there is instead.
+    async fn look_up(&self, failure: &Failure, running: &Running, report: &mut ServerReport) {
+        let (Some(session), Some(offers)) = (&running.session, &mut report.offers) else {
+            return;
+        };
+        let method = failure
+            .request
+            .as_ref()
+            .map(|request| request.method.as_str());
+        let (kind, key, known) = match method {
+            Some("prompts/get") => (ListKind::Prompts, "name", &mut offers.prompts),
+            Some("resources/read") => (ListKind::Resources, "uri", &mut offers.resources),
+            Some(_) | None => return,
+        };
+        let declared = session.capabilities().get(kind.key()).is_some();
+        if failure.outcome != Some(Outcome::Error) || known.is_some() || !declared {
+            return;
+        }
+        let limit = LOOK_UP.min(self.server.request_timeout);
+        let reply = tokio::select! {
+            reply = session.list(kind, Value::Null, limit) => reply,
+            _ = self.board.stop() => return,
+        };
+        if let ReplyOutcome::Answered(list) = reply.outcome {
+            *known = Some(names_in(&list, kind, key));
         }
     }
 
@@ -389,6 +428,19 @@ impl Lane {
         failure.tools_listed = told_tools(running.book.names(), failure.request.as_ref());
         failure.after_restart = running.deaths + running.restarts > 0;
     }
+}
+
+/// The names in a list, by what an item of it is called by.
+fn names_in(list: &Value, kind: ListKind, key: &str) -> Names {
+    let items = list.get(kind.key()).and_then(Value::as_array);
+    let items = items.into_iter().flatten();
+    Names::of(items.filter_map(|item| Some(name_of(item.get(key)?.as_str()?))))
+}
+
+/// No longer than anybody reads.
+fn name_of(name: &str) -> &str {
+    const MAX: usize = 200;
+    &name[..name.floor_char_boundary(MAX)]
 }
 
 /// What a failure tells of the server's tools: some, and the one that it is

@@ -3,6 +3,7 @@
 
 use super::help_problem::{Case, problem};
 use super::run::PassedOver;
+use super::settings::CallFlags;
 use super::verdict::{Course, Taint};
 use crate::model::{
     Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Side, Standing, StepReport,
@@ -21,6 +22,8 @@ pub(super) struct HelpContext<'a> {
     pub passed_over: &'a [PassedOver],
     /// As of [`LoopSettings`](super::LoopSettings).
     pub reports_dir: Option<&'a str>,
+    /// As of the same.
+    pub call_flags: &'a CallFlags,
     pub redactor: &'a Redactor,
 }
 
@@ -28,6 +31,18 @@ impl HelpContext<'_> {
     /// The plan's path as one word of a command line.
     pub(super) fn plan_word(&self) -> String {
         shell_word(&self.plan.source.path.display().to_string())
+    }
+
+    /// A command that runs the plan again as this run was called, with these
+    /// words too.
+    pub(super) fn run_again(&self, more: &[String]) -> String {
+        let kept = self.call_flags.kept.iter();
+        let mut command = format!("$ jelly run {}", self.plan_word());
+        for word in kept.chain(more) {
+            command.push(' ');
+            command.push_str(word);
+        }
+        command
     }
 }
 
@@ -47,26 +62,33 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
     let mut problems = Vec::new();
     problems.extend(context.course.tainted.map(|taint| tainted(taint, context)));
     let mut to_blame = Blamed::Nobody;
+    let mut doubtful = Vec::new();
     if let Some((last, before)) = iterations.split_last() {
         for case in cases(last, before) {
             to_blame = to_blame.max(Blamed::by(case.failure));
+            if case.failure.diagnosis.standing == Some(Standing::NeverPassed) {
+                doubtful.extend(case.sightings());
+            }
             problems.push(problem(&case, iterations, context));
         }
-        let loose: Vec<&StepReport> = last
-            .steps
-            .iter()
-            .filter(|step| is_loose(step, last, before))
-            .collect();
-        if !loose.is_empty() || problems.is_empty() {
+        let loose = last.steps.iter().filter(|s| is_loose(s, last, before));
+        // The deadline explains what it cut off.
+        let (late, loose): (Vec<&StepReport>, Vec<&StepReport>) =
+            loose.partition(|s| context.course.out_of_time.is_some() && is_late(s));
+        if !loose.is_empty() || (problems.is_empty() && context.course.out_of_time.is_none()) {
             problems.push(unexplained(&loose, last, context));
         }
+        let deadline = context.course.out_of_time;
+        problems.extend(deadline.map(|deadline| out_of_time(deadline, &late, context)));
+    } else {
+        let deadline = context.course.out_of_time;
+        problems.extend(deadline.map(|deadline| out_of_time(deadline, &[], context)));
     }
-    problems.extend(context.course.out_of_time.map(out_of_time));
     for problem in &mut problems {
         redact(problem, context.redactor);
     }
     HelpSummary {
-        title: title(&problems, to_blame, context),
+        title: title(&problems, to_blame, &doubtful, context),
         problems,
     }
 }
@@ -90,7 +112,13 @@ impl Blamed {
     }
 }
 
-fn title(problems: &[HelpProblem], blamed: Blamed, context: &HelpContext<'_>) -> String {
+/// `doubtful` holds how often each mismatch was seen that never passed.
+fn title(
+    problems: &[HelpProblem],
+    blamed: Blamed,
+    doubtful: &[u32],
+    context: &HelpContext<'_>,
+) -> String {
     let name = &context.plan.name;
     let count = u64::try_from(problems.len()).unwrap_or(u64::MAX);
     let problems = plural(count, "problem");
@@ -99,9 +127,13 @@ fn title(problems: &[HelpProblem], blamed: Blamed, context: &HelpContext<'_>) ->
         Blamed::Code => {
             format!("{name} failed: {problems}, and the code under test is behind at least one")
         }
-        Blamed::CodeOrPlan => format!(
-            "{name} failed: {problems}; an answer was wrong twice, the same way, unless the plan is"
-        ),
+        Blamed::CodeOrPlan => {
+            let often = often(doubtful);
+            format!(
+                "{name} failed: {problems}; the same mismatch came {often}, so either the server \
+                 is wrong, or the plan expects the wrong value"
+            )
+        }
         Blamed::Nobody => format!("{name} needs your help with {problems}"),
     }
 }
@@ -197,11 +229,30 @@ fn is_loose(step: &StepReport, last: &IterationReport, before: &[IterationReport
         StepState::Blocked | StepState::Skipped => match &step.because {
             Some(Because::NotSelected | Because::Step(_) | Because::FailFast) => false,
             Some(Because::Server(name)) => !server_failed(name),
-            Some(Because::Setup(id)) => !spoken_for(id),
+            // What kept the set-up step from passing kept this one from running.
+            Some(Because::Setup(id)) => {
+                let setup = last.steps.iter().find(|s| s.id == *id && s.id != step.id);
+                !spoken_for(id) && setup.is_none_or(|setup| is_loose(setup, last, before))
+            }
             Some(Because::Deadline | Because::Interrupted | Because::Plan(_)) | None => {
                 !spoken_for(&step.id) && !server_failed(&step.server)
             }
         },
+    }
+}
+
+fn is_late(step: &StepReport) -> bool {
+    step.because == Some(Because::Deadline)
+}
+
+/// `twice`, `4 times`; of several counts the least.
+fn often(counts: &[u32]) -> String {
+    let least = counts.iter().copied().min().unwrap_or(1);
+    let times = super::reason::times(least);
+    if counts.iter().all(|count| *count == least) {
+        times
+    } else {
+        format!("at least {times}")
     }
 }
 
@@ -231,11 +282,13 @@ fn unexplained(
     let what = if names.is_empty() {
         "The run is not green, though no failure was recorded".to_owned()
     } else {
-        format!("Not run to their end: {}", names.join(", "))
+        let end = if names.len() == 1 { "its" } else { "their" };
+        format!("Not run to {end} end: {}", names.join(", "))
     };
     HelpProblem {
         server: None,
         step: loose.first().map(|step| step.id.clone()),
+        at: None,
         what,
         evidence: format!(
             "iteration {}: {} passed, {} failed, {} blocked, {} quarantined, {} skipped of {}; {}",
@@ -249,7 +302,7 @@ fn unexplained(
             last.action.reason
         ),
         tried: Vec::new(),
-        next: vec![format!("$ jelly run {}", context.plan_word())],
+        next: vec![context.run_again(&[])],
     }
 }
 
@@ -261,7 +314,7 @@ fn tainted(taint: Taint, context: &HelpContext<'_>) -> HelpProblem {
             vec![
                 "see that the folder of the reports can be written to, and that its disk has room"
                     .to_owned(),
-                format!("$ jelly run {}", context.plan_word()),
+                context.run_again(&[]),
             ],
         ),
         Taint::PlanTampered => (
@@ -277,6 +330,7 @@ fn tainted(taint: Taint, context: &HelpContext<'_>) -> HelpProblem {
     HelpProblem {
         server: None,
         step: None,
+        at: None,
         what: what.to_owned(),
         evidence: evidence.to_owned(),
         tried: Vec::new(),
@@ -284,16 +338,25 @@ fn tainted(taint: Taint, context: &HelpContext<'_>) -> HelpProblem {
     }
 }
 
-fn out_of_time(deadline: Duration) -> HelpProblem {
+/// `late` are the steps that it kept from running to their end.
+fn out_of_time(deadline: Duration, late: &[&StepReport], context: &HelpContext<'_>) -> HelpProblem {
     let deadline = human_duration(deadline);
+    let mut what = format!("The deadline of {deadline} ended the run before everything was tried");
+    if !late.is_empty() {
+        let ids: Vec<&str> = late.iter().map(|step| step.id.as_str()).collect();
+        let end = if ids.len() == 1 { "its" } else { "their" };
+        what.push_str(&format!("; not run to {end} end: {}", ids.join(", ")));
+    }
     HelpProblem {
         server: None,
-        step: None,
-        what: format!("The deadline of {deadline} ended the run before everything was tried"),
+        step: late.first().map(|step| step.id.clone()),
+        at: None,
+        what,
         evidence: "it counts hooks and waiting too".to_owned(),
         tried: Vec::new(),
         next: vec![
             "raise it by --deadline, or where it is set: `jelly config` shows where".to_owned(),
+            context.run_again(&[]),
         ],
     }
 }

@@ -1,12 +1,13 @@
 //! One problem of the help summary, from the failures that share its cause.
 
 use super::help::HelpContext;
+use super::reason::times;
 use crate::model::{
-    ActionKind, Assertion, Because, Exit, FailureReport, HelpProblem, IterationReport, Phase,
-    Standing, StepState,
+    ActionKind, Assertion, Because, Diagnosis, Exit, FailureReport, HelpProblem, IterationReport,
+    Phase, Side, Standing, StepReport, StepState, Unlisted,
 };
-use crate::plan::Operator;
-use crate::text::{one_line, plural, shell_command, shell_word};
+use crate::plan::{Operator, Plan, Step};
+use crate::text::{close_names, listed, one_line, plural, shell_command, shell_word};
 
 /// So many mismatches are told beside the one that decides.
 const OTHERS: usize = 10;
@@ -29,6 +30,18 @@ impl<'a> Case<'a> {
     fn failures(&self) -> impl Iterator<Item = &'a FailureReport> {
         std::iter::once(self.failure).chain(self.others.iter().copied())
     }
+
+    /// How often each of its failures was seen in this run.
+    pub(super) fn sightings(&self) -> Vec<u32> {
+        let of =
+            |failure: &FailureReport| failure.diagnosis.repeated.as_ref().map_or(1, |r| r.count);
+        let same = self.iteration.failures.iter().filter(|failure| {
+            failure.diagnosis.fingerprint == self.failure.diagnosis.fingerprint
+                && failure.server == self.failure.server
+                && failure.diagnosis.side == self.failure.diagnosis.side
+        });
+        same.map(of).collect()
+    }
 }
 
 pub(super) fn problem(
@@ -36,18 +49,19 @@ pub(super) fn problem(
     iterations: &[IterationReport],
     context: &HelpContext<'_>,
 ) -> HelpProblem {
-    let what = what(case);
+    let what = what(case, iterations);
     HelpProblem {
         server: case.failure.server.clone(),
         step: case.failure.step.clone(),
-        evidence: evidence(case, &what),
+        at: case.failure.at.clone(),
+        evidence: evidence(case, &what, context),
         what,
         tried: tried(case, iterations, context),
         next: next(case, context),
     }
 }
 
-fn what(case: &Case<'_>) -> String {
+fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
     let failure = case.failure;
     let diagnosis = &failure.diagnosis;
     let mut what = if diagnosis.advice.what.is_empty() {
@@ -70,11 +84,16 @@ fn what(case: &Case<'_>) -> String {
             plural(blocked, "step")
         ));
     }
-    if diagnosis.flaky {
-        add("it fails differently each time, so it proves nothing against the code".to_owned());
+    match (diagnosis.flaky, diagnosis.side) {
+        (true, Side::Test) => add(
+            "it does not fail the same way each time, so it proves nothing against the code"
+                .to_owned(),
+        ),
+        (true, Side::Code) => add("it passed when it was run again".to_owned()),
+        (false, _) => {}
     }
-    if let Some(excused) = &diagnosis.excused {
-        add(excuse(excused, diagnosis.excused_by.as_deref()));
+    if let Some(word) = &diagnosis.excused {
+        add(excused(word, diagnosis, unconfirmable(iterations)));
     }
     if diagnosis.standing == Some(Standing::NeverPassed) {
         add("either the server is wrong, or the plan expects the wrong value: this expectation was never seen to hold".to_owned());
@@ -82,9 +101,25 @@ fn what(case: &Case<'_>) -> String {
     what
 }
 
-fn excuse(word: &str, step: Option<&str>) -> String {
-    let told = match word {
-        "unconfirmed" => "seen once only, which is no proof",
+/// Whether no mismatch of this run was to be confirmed.
+fn unconfirmable(iterations: &[IterationReport]) -> bool {
+    let first = iterations.first().map(|i| i.budgets.before.confirms);
+    first == Some(0)
+}
+
+/// Why a mismatch is not held against the code.
+fn excused(word: &str, diagnosis: &Diagnosis, unconfirmable: bool) -> String {
+    let seen = diagnosis.repeated.as_ref().map_or(1, |r| r.count);
+    let why = match word {
+        "unconfirmed" if seen < 2 => "seen once only, which is no proof",
+        "unconfirmed" => {
+            let times = times(seen);
+            return if unconfirmable {
+                format!("seen {times}, and to confirm a mismatch is switched off")
+            } else {
+                format!("seen {times}, but not on the same plan and code, which is no proof")
+            };
+        }
         "not_repeatable" => {
             "it passed earlier on the same plan and code, so something outlives an iteration"
         }
@@ -96,7 +131,7 @@ fn excuse(word: &str, step: Option<&str>) -> String {
              nothing against the code"
         }
         "earlier_step_not_done" => {
-            let step = step.unwrap_or("a step");
+            let step = diagnosis.excused_by.as_deref().unwrap_or("a step");
             return format!(
                 "{step}, which comes before it, did not run to its end, so it proves nothing \
                  against the code"
@@ -105,44 +140,56 @@ fn excuse(word: &str, step: Option<&str>) -> String {
         "environment" => "the environment explains the same answer",
         other => other,
     };
-    told.to_owned()
+    why.to_owned()
 }
 
-/// Steps that never ran because this server was not there.
+/// Steps that never ran because this server was not there, or because these
+/// steps did not pass.
 fn blocked_by(case: &Case<'_>) -> u64 {
-    let Some(server) = case
-        .failure
-        .server
-        .as_ref()
-        .filter(|_| case.steps.is_empty())
-    else {
-        return 0;
-    };
-    let blocked = case.iteration.steps.iter().filter(|step| {
-        step.state == StepState::Blocked
-            && match &step.because {
-                Some(Because::Server(name)) => name == server,
-                Some(
-                    Because::NotSelected
-                    | Because::FailFast
-                    | Because::Deadline
-                    | Because::Interrupted
-                    | Because::Step(_)
-                    | Because::Setup(_)
-                    | Because::Plan(_),
-                )
-                | None => step.server == *server,
-            }
-    });
+    let steps = &case.iteration.steps;
+    let blocked = steps.iter().filter(|step| is_blocked_by(step, case));
     blocked.count().try_into().unwrap_or(u64::MAX)
+}
+
+fn is_blocked_by(step: &StepReport, case: &Case<'_>) -> bool {
+    let waits = match step.state {
+        StepState::Blocked | StepState::Skipped => true,
+        StepState::Passed | StepState::Failed | StepState::Quarantined => false,
+    };
+    let server = case.failure.server.as_deref();
+    let lost = server.filter(|_| case.steps.is_empty());
+    // Through the steps that it waited for itself.
+    let earlier = |id: &String| {
+        let mut steps = case.iteration.steps.iter();
+        case.steps.contains(&id.as_str())
+            || steps.any(|s| s.id == *id && s.id != step.id && is_blocked_by(s, case))
+    };
+    waits
+        && match &step.because {
+            Some(Because::Server(name)) => lost == Some(name),
+            Some(Because::Setup(id) | Because::Step(id)) => earlier(id),
+            None => lost == Some(&step.server),
+            Some(
+                Because::NotSelected
+                | Because::FailFast
+                | Because::Deadline
+                | Because::Interrupted
+                | Because::Plan(_),
+            ) => false,
+        }
 }
 
 /// Exit status, the telling line, and where the plan speaks of it; nothing
 /// that `what` says already. Then what else does not hold.
-fn evidence(case: &Case<'_>, what: &str) -> String {
+fn evidence(case: &Case<'_>, what: &str, context: &HelpContext<'_>) -> String {
     let failure = case.failure;
     let mut parts = Vec::new();
-    parts.extend(failure.exit.as_ref().and_then(exit_status));
+    let is_told = |status: &String| {
+        let evidence = failure.diagnosis.evidence.as_ref();
+        evidence.is_some_and(|evidence| evidence.text.starts_with(status.as_str()))
+    };
+    let status = failure.exit.as_ref().and_then(exit_status);
+    parts.extend(status.filter(|status| !is_told(status)));
     parts.extend(mismatch(failure));
     match &failure.diagnosis.evidence {
         // What was compared has been said.
@@ -161,6 +208,7 @@ fn evidence(case: &Case<'_>, what: &str) -> String {
             one_line(&failure.message, QUOTE)
         ));
     }
+    parts.extend(offered(case, context.plan));
     if let Some(at) = &failure.at {
         parts.push(format!("the plan at {at}"));
     }
@@ -204,13 +252,56 @@ fn also(other: &FailureReport) -> String {
     if other.diagnosis.flaky {
         asides.push("another value each time".to_owned());
     }
-    let by = other.diagnosis.excused_by.as_deref();
-    let excused = other.diagnosis.excused.as_deref();
-    asides.extend(excused.map(|word| excuse(word, by)));
+    let word = other.diagnosis.excused.as_deref();
+    asides.extend(word.map(|word| excused(word, &other.diagnosis, false)));
     match asides.as_slice() {
         [] => format!("also {told}"),
         asides => format!("also {told} ({})", asides.join("; ")),
     }
+}
+
+/// For a name or a method that is not known: what is.
+fn offered(case: &Case<'_>, plan: &Plan) -> Option<String> {
+    let failure = case.failure;
+    let name = failure.server.as_deref()?;
+    let close_or_all = |name: &str, names: &[String], total: u64, noun: &str, whose: &str| {
+        let close = close_names(name, names.iter().map(String::as_str));
+        if close.is_empty() {
+            format!("{whose} {}", listed(names, total, noun))
+        } else {
+            format!("close to it: {}", close.join(", "))
+        }
+    };
+    if failure.diagnosis.root_cause == "server_not_configured" && !plan.servers.contains_key(name) {
+        let names: Vec<String> = plan.servers.keys().cloned().collect();
+        let total = names.len() as u64;
+        return Some(close_or_all(
+            name,
+            &names,
+            total,
+            "server",
+            "the plan defines",
+        ));
+    }
+    let server = case.iteration.servers.iter().find(|s| s.name == name)?;
+    let offers = server.offers.as_ref()?;
+    if failure.diagnosis.root_cause == "method_not_found" {
+        let declared = &offers.capabilities;
+        let total = declared.len() as u64;
+        return Some(format!(
+            "the server declares {}",
+            listed(declared, total, "capability")
+        ));
+    }
+    let Unlisted { kind, name, listed } = offers.unlisted(failure.request.as_ref()?)?;
+    let total = listed.total();
+    Some(close_or_all(
+        name,
+        &listed.names,
+        total,
+        kind,
+        "the server lists",
+    ))
 }
 
 fn exit_status(exit: &Exit) -> Option<String> {
@@ -244,11 +335,15 @@ fn tried(
     let mut tried = Vec::new();
     for iteration in iterations {
         let action = &iteration.action;
-        let concerned = iteration.failures.iter().any(|f| {
-            let fingerprint = &f.diagnosis.test_fingerprint;
-            case.failures()
-                .any(|own| own.diagnosis.test_fingerprint == *fingerprint)
-        });
+        let concerned = |asks: fn(&FailureReport) -> bool| {
+            let same = |f: &&FailureReport| {
+                let fingerprint = &f.diagnosis.test_fingerprint;
+                let mut own = case.failures();
+                own.any(|own| own.diagnosis.test_fingerprint == *fingerprint)
+                    || (f.step.is_some() && f.step == case.failure.step)
+            };
+            iteration.failures.iter().filter(same).any(asks)
+        };
         for repair in action.repairs.iter().filter(|r| is_about(&r.target, case)) {
             tried.push(format!(
                 "repair {}: {}{}",
@@ -270,8 +365,14 @@ fn tried(
             tried.push(format!("the hook {} {end}", hook.hook));
         }
         let again = match action.kind {
-            ActionKind::Retry if concerned => "ran the plan again",
-            ActionKind::Confirm if concerned => "ran the plan again on fresh servers to make sure",
+            ActionKind::Retry if concerned(|f| f.diagnosis.retryable == Some(true)) => {
+                "ran the plan again"
+            }
+            ActionKind::Confirm
+                if concerned(|f| f.assertion.is_some() && f.diagnosis.side == Side::Test) =>
+            {
+                "ran the plan again on fresh servers to make sure"
+            }
             ActionKind::Retry
             | ActionKind::Confirm
             | ActionKind::RepairMcpPlan
@@ -313,7 +414,6 @@ fn is_about(target: &str, case: &Case<'_>) -> bool {
 fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     let failure = case.failure;
     let diagnosis = &failure.diagnosis;
-    let plan = context.plan_word();
     let mut next = Vec::new();
     let mut snapshots = snapshots(case, context);
     let doubtful = diagnosis.standing == Some(Standing::NeverPassed);
@@ -363,26 +463,24 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         push_new(&mut next, format!("$ {}", shell_command(&failure.argv)));
     }
     if let Some(step) = case.steps.first() {
-        push_new(
-            &mut next,
-            format!("$ jelly run {plan} --only {}", shell_word(step)),
-        );
+        push_new(&mut next, context.run_again(&only_step(step, context.plan)));
     } else if let Some(server) = &failure.server {
+        let mut more = only_server(server, context.plan);
+        let check = "--wire-check".to_owned();
+        let is_wire = failure.assertion.as_ref().is_some_and(Assertion::is_wire);
         // Without it, the next run would look no more.
-        let check = match &failure.assertion {
-            Some(assertion) if assertion.is_wire() => " --wire-check",
-            Some(_) | None => "",
-        };
-        push_new(
-            &mut next,
-            format!("$ jelly run {plan} --only {}{check}", shell_word(server)),
-        );
+        if is_wire && !context.call_flags.kept.contains(&check) {
+            more.push(check);
+        }
+        push_new(&mut next, context.run_again(&more));
     } else {
-        push_new(&mut next, format!("$ jelly run {plan}"));
+        push_new(&mut next, context.run_again(&[]));
     }
     // Trust matters only to a hook that is there to refine the code.
     if doubtful && case.iteration.budgets.before.code_refines > 0 {
-        push_new(&mut next, format!("$ jelly run {plan} --trust-plan"));
+        let mut more = context.call_flags.hooks.clone();
+        more.push("--trust-plan".to_owned());
+        push_new(&mut next, context.run_again(&more));
     }
     next
 }
@@ -400,6 +498,28 @@ fn doubtful_places(case: &Case<'_>) -> String {
         "the plan".to_owned()
     } else {
         places.join(", ")
+    }
+}
+
+/// Words that run nothing but this step, where no earlier one is left out by
+/// them: what a step shows may rest on all that ran before it.
+fn only_step(step: &str, plan: &Plan) -> Vec<String> {
+    let first = plan.steps.first().is_some_and(|first| first.id == step);
+    only(step, first)
+}
+
+/// The same of a server's steps.
+fn only_server(server: &str, plan: &Plan) -> Vec<String> {
+    let own = |step: &&Step| step.server == server;
+    let leading = plan.steps.iter().take_while(own).count();
+    let all = plan.steps.iter().filter(own).count();
+    only(server, all > 0 && leading == all)
+}
+
+fn only(name: &str, leaves_nothing_out: bool) -> Vec<String> {
+    match leaves_nothing_out {
+        true => vec![format!("--only {}", shell_word(name))],
+        false => Vec::new(),
     }
 }
 

@@ -43,7 +43,7 @@ pub use real_fs::RealFs;
 pub use revision::{Beside, ResultSettings, StoredSnapshots, definitions, step_facts};
 pub use run::{Outcome, run};
 pub use seen::{Foundations, Observation, PassedBefore, Policy, Seen, StepFacts};
-pub use settings::{LoopSettings, ReportSink, Surroundings};
+pub use settings::{CallFlags, LoopSettings, ReportSink, Surroundings};
 pub use standing::Standings;
 pub use verdict::{Course, Ending, Taint, conclude};
 

@@ -5,9 +5,10 @@ use super::decide::Action;
 use super::judge::Judged;
 use super::seen::{Observation, Policy};
 use super::standing::Standings;
-use crate::model::Failure;
+use crate::model::{Failure, IterationRecord, StepState};
 use crate::repair::Proposal;
 use crate::text::{human_duration, plural};
+use std::collections::BTreeMap;
 
 /// How a failure's owner is called, as in `servers.files` or `step read`.
 pub(super) fn subject(failure: &Failure) -> String {
@@ -40,7 +41,7 @@ pub(super) fn to_stop(
         ));
     }
     if !going_on {
-        return Some(nothing_left(judged, standings, policy));
+        return Some(nothing_left(observation.record, judged, standings, policy));
     }
     (observation.index >= policy.budgets.max_iterations).then(|| {
         format!(
@@ -52,25 +53,84 @@ pub(super) fn to_stop(
 }
 
 /// Why nothing is tried any more.
-fn nothing_left(judged: &[Judged], standings: &Standings, policy: &Policy) -> String {
-    let doubtful = list(
-        judged
-            .iter()
-            .filter(|j| j.is_doubtful() && !policy.trust_plan),
-    );
+fn nothing_left(
+    record: &IterationRecord,
+    judged: &[Judged],
+    standings: &Standings,
+    policy: &Policy,
+) -> String {
+    let doubtful: Vec<&Judged> = judged
+        .iter()
+        .filter(|j| j.is_doubtful() && !policy.trust_plan)
+        .collect();
+    let stands = judged.iter().any(|j| !j.is_code());
     match (standings.code, standings.test_side) {
         (true, _) if !doubtful.is_empty() => format!(
-            "{doubtful} failed the same way twice, but was never seen to pass: the server is wrong, or the plan expects the wrong value"
+            "{}, but {} never seen to pass: the server is wrong, or the plan expects the wrong value",
+            failed_the_same(&doubtful),
+            if names(doubtful.iter().copied()).len() == 1 {
+                "was"
+            } else {
+                "were"
+            }
         ),
         (true, false) => "code-side failures are confirmed, and nothing is left to try".to_owned(),
-        (true, true) => {
+        (true, true) if stands => {
             "code-side failures are confirmed and test-side ones stand, and nothing is left to try"
                 .to_owned()
         }
-        (false, _) if judged.is_empty() => {
-            "not every step ran and passed, and no failure explains it".to_owned()
+        (true, true) => {
+            "code-side failures are confirmed, not every step could run, and nothing is left to try"
+                .to_owned()
         }
+        (false, _) if judged.is_empty() => unexplained(record),
         (false, _) => format!("test-side: {}; nothing is left to try", list(judged.iter())),
+    }
+}
+
+/// `step a (assertion_mismatch) failed the same way twice`, with the count of
+/// each where they differ.
+fn failed_the_same(judged: &[&Judged]) -> String {
+    let mut by_count: BTreeMap<u32, Vec<&Judged>> = BTreeMap::new();
+    for judged in judged {
+        by_count.entry(judged.sightings()).or_default().push(judged);
+    }
+    let told: Vec<String> = by_count
+        .iter()
+        .rev()
+        .map(|(count, judged)| {
+            let names = list(judged.iter().copied());
+            format!("{names} failed the same way {}", times(*count))
+        })
+        .collect();
+    told.join(", ")
+}
+
+/// `once`, `twice`, `3 times`.
+pub(super) fn times(count: u32) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => plural(more, "time"),
+    }
+}
+
+/// Why a run without a failure is not green.
+fn unexplained(record: &IterationRecord) -> String {
+    let quarantined = record
+        .steps
+        .iter()
+        .filter(|s| s.state == StepState::Quarantined);
+    let quarantined: Vec<&str> = quarantined.map(|step| step.id.as_str()).collect();
+    match quarantined.as_slice() {
+        [] => "not every step ran and passed, and no failure explains it".to_owned(),
+        [one] => {
+            format!("step {one} is quarantined, so the run can't pass, and nothing is left to try")
+        }
+        several => format!(
+            "the steps {} are quarantined, so the run can't pass, and nothing is left to try",
+            several.join(", ")
+        ),
     }
 }
 
@@ -109,7 +169,7 @@ pub(super) fn to_go_on(
         }
         Action::Retry => format!("{} may pass by itself", asking(Ask::Retry, "", "")),
         Action::Confirm => format!(
-            "{} wrong once: only the same mismatch on fresh servers is proof",
+            "{} wrong in this way once: only the same mismatch on fresh servers is proof",
             asking(Ask::Confirm, "was", "were")
         ),
         Action::FixTests => format!(

@@ -7,7 +7,9 @@ use super::hooks::HookRunner;
 use super::run::{Outcome, Run, millis};
 use super::standing::Standings;
 use super::verdict::{Ending, Taint, conclude};
-use crate::model::{HelpSummary, IterationReport, PlanReport, RunReport, SCHEMA_VERSION};
+use crate::model::{
+    ExitCode, HelpSummary, IterationReport, PlanReport, RunReport, SCHEMA_VERSION, Unaccepted,
+};
 
 impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     pub(super) fn publish_progress(&mut self) {
@@ -40,6 +42,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             course: &self.course,
             passed_over: &self.passed_over,
             reports_dir: self.settings.reports_dir.as_deref(),
+            call_flags: &self.settings.call_flags,
             redactor: &self.settings.redactor,
         }
     }
@@ -71,6 +74,13 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             },
             verdict: ending.verdict,
             exit_code: ending.exit_code.code(),
+            unaccepted: (ending.exit_code == ExitCode::UnacceptedChange).then_some(
+                if self.course.contract_changed && !self.course.accept_repairs {
+                    Unaccepted::Contract
+                } else {
+                    Unaccepted::Strict
+                },
+            ),
             in_progress: false,
             needs_user_help: ending.needs_user_help,
             help_summary,

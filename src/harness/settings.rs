@@ -23,6 +23,8 @@ pub struct LoopSettings {
     /// Where reports go, where that is not the default: what commands to paste
     /// have to say.
     pub reports_dir: Option<String>,
+    /// What a command for another run has to repeat.
+    pub call_flags: CallFlags,
     /// Absolute.
     pub project_dir: PathBuf,
     /// As resolved from plan, settings and flags; a track without a hook, or
@@ -52,6 +54,15 @@ pub struct LoopSettings {
     /// Variables set from outside; they hold against those of the plan, also
     /// after the plan was edited or read again.
     pub vars: IndexMap<String, Value>,
+}
+
+/// Flags of the call with their values, each as words of a shell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallFlags {
+    /// Without these another thing would be run, or elsewhere.
+    pub kept: Vec<String>,
+    /// What hooks there are, and how long they may take.
+    pub hooks: Vec<String>,
 }
 
 impl LoopSettings {

@@ -15,6 +15,7 @@ mod failure;
 mod failures;
 mod inventory;
 mod matrix;
+mod offers;
 mod record;
 mod report;
 mod rules;
@@ -45,6 +46,7 @@ pub use matrix::{
     Difference, DifferenceKind, MatrixCell, MatrixRepair, MatrixReport, MatrixServer, MatrixStep,
     MatrixVariant, StepAnswers,
 };
+pub use offers::{Names, Offers, Unlisted};
 pub use record::{
     Because, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState, ToolInfo,
     Totals,
@@ -52,7 +54,7 @@ pub use record::{
 pub use report::{
     ActionKind, ActionReport, BeforeAfter, BudgetsReport, EditReport, FailureReport, HelpProblem,
     HelpSummary, HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
-    VOLATILE_FIELDS, deciding,
+    Unaccepted, VOLATILE_FIELDS, deciding,
 };
 pub use rules::{
     Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,

@@ -1,6 +1,6 @@
 //! What one iteration of a plan recorded.
 
-use super::{ErrorCategory, Exit, Failure, OutputSeen, Signal, StepAnswers, WireCheck};
+use super::{ErrorCategory, Exit, Failure, Offers, OutputSeen, Signal, StepAnswers, WireCheck};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -79,6 +79,9 @@ pub struct ServerReport {
     /// Name and version as the server gives them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_info: Option<Value>,
+    /// Absent where it never became ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offers: Option<Offers>,
     /// How many lines on stdout were no JSON-RPC message.
     #[serde(default)]
     pub stdout_noise: u64,

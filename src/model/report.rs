@@ -249,6 +249,9 @@ pub struct HelpProblem {
     pub server: Option<String>,
     /// Id of the step that it is about.
     pub step: Option<String>,
+    /// `file:line:column` of what is wrong in the plan, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
     /// What is wrong.
     pub what: String,
     /// Exit status and the telling line, or that there is none.
@@ -284,6 +287,17 @@ pub struct PlanReport {
     pub repaired_sha256: Option<String>,
 }
 
+/// Why a run that is green does not exit 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unaccepted {
+    /// The contract between plan and server was changed, and `--accept-repairs`
+    /// was not given.
+    Contract,
+    /// There was a repair or a retry, and `--strict` was given.
+    Strict,
+}
+
 /// A run of one plan: what `--format json` prints and `results.json` holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunReport {
@@ -295,6 +309,9 @@ pub struct RunReport {
     pub verdict: Verdict,
     /// What jelly exits with, where this is the only plan.
     pub exit_code: u8,
+    /// Why a green run exits 4; absent for any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unaccepted: Option<Unaccepted>,
     /// The loop goes on: this was written after an iteration, and verdict and
     /// exit code are those of a run that ended there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -326,6 +343,22 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// The hooks that said they changed something, each once, in order.
+    #[must_use]
+    pub fn hooks_at_work(&self) -> Vec<&str> {
+        let hooks = self
+            .iterations
+            .iter()
+            .filter_map(|i| i.action.hook.as_ref());
+        let mut names: Vec<&str> = Vec::new();
+        for hook in hooks.filter(|hook| hook.error.is_none() && hook.exit.is_some()) {
+            if !names.contains(&hook.hook.as_str()) {
+                names.push(&hook.hook);
+            }
+        }
+        names
+    }
+
     /// The repairs in the order in which they were made, but for those that a
     /// later `fix_tests` dropped: after it, the file was the truth.
     #[must_use]

@@ -4,7 +4,7 @@
 use super::markdown::{head, help_summary};
 use super::quote::{cell, code_cell, cut_document, fence, harmless, line, table};
 use super::words;
-use crate::model::{FailureReport, RunReport, deciding};
+use crate::model::{FailureReport, HelpProblem, RunReport, Verdict, deciding};
 use crate::text::{plural, truncate};
 
 /// GitHub shows at most ten errors of a step, and drops the others silently.
@@ -30,6 +30,7 @@ pub fn annotations(reports: &[RunReport]) -> String {
         let others = usize::from(untold > 0 || at + 1 < reports.len());
         let failed = failures(report)
             .len()
+            .max(problems(report).len())
             .max(usize::from(report.exit_code != 0));
         if failed > 0 && room <= others {
             untold += 1;
@@ -60,23 +61,47 @@ fn failures(report: &RunReport) -> Vec<&[FailureReport]> {
     last.map_or_else(Vec::new, |last| last.failures_by_step().collect())
 }
 
+/// What is wrong with a plan that can't be run: it has no failures.
+fn problems(report: &RunReport) -> &[HelpProblem] {
+    match (&report.help_summary, report.verdict) {
+        (Some(help), Verdict::InvalidInput) => &help.problems,
+        (Some(_) | None, _) => &[],
+    }
+}
+
 /// With at most `room` errors.
 fn of_plan(report: &RunReport, room: usize) -> String {
-    let failures = failures(report);
     let mut out = String::new();
-    let shown = if failures.len() > room {
+    let (told, what) = match problems(report) {
+        [] => (
+            failures(report)
+                .iter()
+                .filter_map(|failures| annotation(report, failures))
+                .collect(),
+            "failure",
+        ),
+        problems => (
+            problems
+                .iter()
+                .map(|problem| problem_annotation(report, problem))
+                .collect::<Vec<_>>(),
+            "problem",
+        ),
+    };
+    let shown = if told.len() > room {
         room.saturating_sub(1)
     } else {
-        failures.len()
+        told.len()
     };
-    for failures in &failures[..shown] {
-        out.push_str(&annotation(report, failures).unwrap_or_default());
-    }
-    if failures.len() > shown {
-        let text = format!("and {} more failures", failures.len() - shown);
+    out.extend(told[..shown].iter().map(String::as_str));
+    if told.len() > shown {
+        let text = format!(
+            "and {}",
+            plural(told.len() - shown, &format!("more {what}"))
+        );
         out.push_str(&command("error", &[("file", &report.plan.path)], &text));
     }
-    if failures.is_empty() && report.exit_code != 0 {
+    if told.is_empty() && report.exit_code != 0 {
         let text = report.help_summary.as_ref().map_or_else(
             || format!("the run ended: {}", words::verdict(report.verdict)),
             |help| help.title.clone(),
@@ -84,6 +109,11 @@ fn of_plan(report: &RunReport, room: usize) -> String {
         let title = format!("jelly: {}", report.plan.name);
         let properties = [("file", report.plan.path.as_str()), ("title", &title)];
         out.push_str(&command("error", &properties, &text));
+    }
+    if report.verdict.is_green() && !report.hooks_at_work().is_empty() {
+        let title = format!("jelly: {}", report.plan.name);
+        let properties = [("file", report.plan.path.as_str()), ("title", &title)];
+        out.push_str(&command("warning", &properties, &words::ending(report)));
     }
     if let Some(diff) = &report.repair_diff {
         let title = format!("jelly repaired {}", report.plan.name);
@@ -93,13 +123,26 @@ fn of_plan(report: &RunReport, room: usize) -> String {
     out
 }
 
+fn problem_annotation(report: &RunReport, problem: &HelpProblem) -> String {
+    let title = format!("{}: invalid plan", report.plan.name);
+    let mut text = problem.what.clone();
+    for next in &problem.next {
+        text.push_str(&format!("\n{next}"));
+    }
+    at_place(
+        "error",
+        problem.at.as_deref().unwrap_or(&report.plan.path),
+        &title,
+        &text,
+    )
+}
+
 /// One for all mismatches of a step, at the place of the one that decides:
 /// GitHub shows few.
 fn annotation(report: &RunReport, failures: &[FailureReport]) -> Option<String> {
     let failure = deciding(failures)?;
     // A failure without a place of its own stands at the top of its plan.
     let at = failure.at.as_deref().unwrap_or(&report.plan.path);
-    let (file, line, column) = place(at);
     let title = format!(
         "{}: {}",
         words::subject(failure),
@@ -120,6 +163,17 @@ fn annotation(report: &RunReport, failures: &[FailureReport]) -> Option<String> 
         let at = other.at.as_deref().unwrap_or_default();
         text.push_str(&format!("\nalso, at {at}: {}", other.message));
     }
+    let level = if failure.diagnosis.flaky {
+        "warning"
+    } else {
+        "error"
+    };
+    Some(at_place(level, at, &title, &text))
+}
+
+/// A command about a place, as `file`, `file:line` or `file:line:column`.
+fn at_place(level: &str, at: &str, title: &str, text: &str) -> String {
+    let (file, line, column) = place(at);
     let mut properties = vec![("file", file)];
     if let Some(line) = line {
         properties.push(("line", line));
@@ -127,13 +181,8 @@ fn annotation(report: &RunReport, failures: &[FailureReport]) -> Option<String> 
     if let Some(column) = column {
         properties.push(("col", column));
     }
-    properties.push(("title", &title));
-    let level = if failure.diagnosis.flaky {
-        "warning"
-    } else {
-        "error"
-    };
-    Some(command(level, &properties, &text))
+    properties.push(("title", title));
+    command(level, &properties, text)
 }
 
 /// The parts of `file`, `file:line` or `file:line:column`.
@@ -212,6 +261,11 @@ fn summary(report: &RunReport, max: usize) -> String {
     }
     if let Some(help) = &report.help_summary {
         out.push_str(&help_summary(help));
+    }
+    if report.verdict.is_green() && !report.hooks_at_work().is_empty() {
+        let title = format!("jelly: {}", report.plan.name);
+        let properties = [("file", report.plan.path.as_str()), ("title", &title)];
+        out.push_str(&command("warning", &properties, &words::ending(report)));
     }
     if let Some(diff) = &report.repair_diff {
         out.push_str(&format!(

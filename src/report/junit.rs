@@ -12,8 +12,8 @@ pub(super) mod xml;
 
 use super::words;
 use crate::model::{
-    Because, FailureReport, IterationReport, RunReport, Section, ServerReport, ServerState,
-    StepReport, StepState, deciding,
+    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, RunReport, Section,
+    ServerReport, ServerState, StepReport, StepState, Verdict, deciding,
 };
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
@@ -108,10 +108,42 @@ fn suites_of(report: &RunReport) -> Vec<Suite> {
         .flat_map(|last| &last.failures)
         .filter(|failure| failure.server.is_none() && failure.step.is_none())
         .collect();
-    if !orphans.is_empty() || (report.exit_code != 0 && !red) {
+    if report.verdict == Verdict::InvalidInput
+        && let Some(help) = &report.help_summary
+        && !help.problems.is_empty()
+    {
+        suites.push(plan_suite(report, help));
+    } else if !orphans.is_empty() || (report.exit_code != 0 && !red) {
         suites.push(run_suite(report, &orphans));
     }
     suites
+}
+
+/// A plan that can't be run: an error for each thing that is wrong in it, with
+/// its line.
+fn plan_suite(report: &RunReport, help: &HelpSummary) -> Suite {
+    let case = |problem: &HelpProblem| {
+        let message = match &problem.at {
+            Some(at) => format!("{at}: {}", problem.what),
+            None => problem.what.clone(),
+        };
+        let mut trouble = Trouble::of_jelly("invalid_plan", message);
+        for next in &problem.next {
+            trouble.text.push_str(&format!("\nhelp: {next}"));
+        }
+        Case {
+            at: problem.at.as_deref().and_then(line_of),
+            ..Case::failed(format!("(plan {})", report.plan.name), trouble)
+        }
+    };
+    let mut cases: Vec<Case> = help.problems.iter().map(case).collect();
+    number_namesakes(&mut cases);
+    Suite {
+        name: attribute(&report.plan.name),
+        timestamp: report.started_at.clone(),
+        properties: suite_properties(report, None),
+        cases,
+    }
 }
 
 /// What is wrong with the run and with no server or step of it.
@@ -408,9 +440,13 @@ fn diagnosis_properties(failure: &FailureReport) -> Vec<(&'static str, String)> 
     properties
 }
 
-/// File and line of `file:line:column`.
 fn place(failure: &FailureReport) -> Option<(String, String)> {
-    let (rest, _column) = failure.at.as_deref()?.rsplit_once(':')?;
+    line_of(failure.at.as_deref()?)
+}
+
+/// File and line of `file:line:column`.
+fn line_of(at: &str) -> Option<(String, String)> {
+    let (rest, _column) = at.rsplit_once(':')?;
     let (file, line) = rest.rsplit_once(':')?;
     line.parse::<u32>().ok()?;
     Some((file.to_owned(), line.to_owned()))

@@ -6,8 +6,8 @@ mod failure;
 use super::quote::{cell, code, code_cell, command_block, fence, prose, table};
 use super::words;
 use crate::model::{
-    ActionReport, BeforeAfter, HelpSummary, HookReport, IterationReport, RepairReport, RunReport,
-    ServerReport, StepReport, StepState, Verdict,
+    ActionReport, BeforeAfter, FailureReport, HelpSummary, HookReport, IterationReport,
+    RepairReport, RunReport, ServerReport, StepReport, StepState, Verdict,
 };
 use crate::text::{capitalised, human_duration, plural};
 use failure::output;
@@ -26,14 +26,18 @@ pub fn test_results_md(report: &RunReport) -> String {
         .filter(|d| !d.trim().is_empty())
     {
         out.push_str("\n## The repaired plan\n\n");
-        out.push_str(if report.repairs_written {
-            "It was written to your file, as `--write-repairs` asks.\n\n"
+        out.push_str(&if report.repairs_written {
+            "It was written to your file, as `--write-repairs` asks.\n\n".to_owned()
         } else if report.verdict == Verdict::PassedAfterRepair {
-            "Your file is as it was: `jelly apply` takes the repairs over. `repaired-plan.yaml` and \
-             `repair.patch` lie beside this report.\n\n"
+            let apply = code(&words::apply_command(report));
+            format!(
+                "Your file does not hold the repairs: {apply} takes them over. \
+                 `repaired-plan.yaml` and `repair.patch` lie beside this report.\n\n"
+            )
         } else {
-            "Your file is as it was. `repaired-plan.yaml` and `repair.patch` lie beside this \
-             report.\n\n"
+            "Your file does not hold the repairs. `repaired-plan.yaml` and `repair.patch` lie \
+             beside this report.\n\n"
+                .to_owned()
         });
         out.push_str(&fence(diff, "diff"));
     }
@@ -52,11 +56,11 @@ pub(super) fn head(report: &RunReport) -> String {
         out.push_str("The loop goes on; what stands here is so far.\n\n");
     } else {
         let mark = mark(report);
-        let verdict = words::verdict(report.verdict);
+        let verdict = words::ending(report);
         out.push_str(&format!("# {mark} {name}: {verdict}\n\n"));
         out.push_str(&format!("- Exit code: **{}**", report.exit_code));
-        if let Some(why) = exit_reason(report) {
-            out.push_str(&format!(" ({why})"));
+        if let Some(why) = words::unaccepted(report) {
+            out.push_str(&format!(" ({})", prose(why)));
         }
         out.push('\n');
     }
@@ -99,12 +103,6 @@ fn mark(report: &RunReport) -> &'static str {
     }
 }
 
-/// Said only where verdict and exit code seem to disagree.
-fn exit_reason(report: &RunReport) -> Option<&'static str> {
-    (report.verdict.is_green() && report.exit_code != 0)
-        .then_some("green, but by a change that was not allowed")
-}
-
 pub(super) fn help_summary(help: &HelpSummary) -> String {
     let mut out = format!("\n## What to do: {}\n", prose(&help.title));
     let several = help.problems.len() > 1;
@@ -115,7 +113,8 @@ pub(super) fn help_summary(help: &HelpSummary) -> String {
             (None, None) => None,
         };
         if several {
-            let heading = place.as_deref().map_or_else(|| "the plan".to_owned(), code);
+            let place = place.as_deref().or(problem.at.as_deref());
+            let heading = place.map_or_else(|| "the plan".to_owned(), code);
             out.push_str(&format!("\n### {}. {heading}\n", at + 1));
         }
         out.push_str(&format!("\n{}\n", prose(&problem.what)));
@@ -170,6 +169,7 @@ fn iteration_md(iteration: &IterationReport) -> String {
         words::totals(iteration.totals)
     );
     out.push_str(&servers(&iteration.servers));
+    out.push_str(&offers(iteration));
     out.push_str(&steps(&iteration.steps));
     for server in &iteration.servers {
         out.push_str(&wire_check(server));
@@ -187,7 +187,7 @@ fn iteration_md(iteration: &IterationReport) -> String {
                 words::mismatch_aside(failure)
             ));
             let told = (at > 0).then(|| (&failures[0], first_of_step.as_str()));
-            out.push_str(&failure::failure(failure, told));
+            out.push_str(&failure::failure(failure, iteration, told));
         }
         if let Some(more) = words::left_out(&failures[0], failures.len()) {
             out.push_str(&format!("\nAnd {more}.\n"));
@@ -234,6 +234,30 @@ fn servers(servers: &[ServerReport]) -> String {
         "Server", "State", "Era", "Protocol", "Start-up", "Exit", "Notes",
     ];
     format!("\n{}", table(&header, &rows, &[4]))
+}
+
+/// What the servers offer of which a step wanted something else.
+fn offers(iteration: &IterationReport) -> String {
+    let mut out = String::new();
+    for server in &iteration.servers {
+        let of_server =
+            |f: &&FailureReport| f.step.is_some() && f.server.as_ref() == Some(&server.name);
+        if let Some(offers) = &server.offers
+            && iteration.failures.iter().any(|f| of_server(&f))
+        {
+            let told = words::offers(offers).join("; ");
+            out.push_str(&format!(
+                "- {} offers {}\n",
+                code(&server.name),
+                prose(&told)
+            ));
+        }
+    }
+    if out.is_empty() {
+        out
+    } else {
+        format!("\n{out}")
+    }
 }
 
 /// What holding a server's messages against the specification came to.
@@ -429,6 +453,7 @@ fn millis(ms: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::test_results_md;
+    use crate::model::Unaccepted;
     use crate::report::samples;
 
     #[test]
@@ -462,6 +487,17 @@ mod tests {
     fn a_green_run_that_exits_4_says_why() {
         let mut report = samples::repaired();
         report.exit_code = 4;
-        assert!(test_results_md(&report).contains("a change that was not allowed"));
+        report.unaccepted = Some(Unaccepted::Contract);
+        let text = test_results_md(&report);
+        assert!(
+            text.contains("green, but by a change of the contract"),
+            "{text}"
+        );
+        report.repairs_written = true;
+        let text = test_results_md(&report);
+        assert!(text.contains("it stands in the plan now"), "{text}");
+        assert!(!text.contains("green, but"), "{text}");
+        report.unaccepted = Some(Unaccepted::Strict);
+        assert!(test_results_md(&report).contains("as --strict wants it"));
     }
 }

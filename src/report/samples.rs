@@ -46,6 +46,7 @@ pub(super) fn server(name: &str, state: ServerState) -> ServerReport {
         exit: None,
         stderr_tail: String::new(),
         server_info: None,
+        offers: None,
         stdout_noise: 0,
         stdout_noise_sample: Vec::new(),
         restarts: 0,
@@ -172,6 +173,7 @@ pub(super) fn run(verdict: Verdict, exit_code: u8, iterations: Vec<IterationRepo
         },
         verdict,
         exit_code,
+        unaccepted: None,
         in_progress: false,
         needs_user_help: verdict == Verdict::NeedsUserHelp,
         help_summary: None,
@@ -319,6 +321,7 @@ pub(super) fn dead_server() -> RunReport {
         problems: vec![HelpProblem {
             server: Some("files".into()),
             step: None,
+            at: None,
             what: "The directory /srv/data does not exist, so the server files exited before it answered anything; 2 steps could not run.".into(),
             evidence: "exit code 1; stderr: Error: ENOENT: no such file or directory, stat '/srv/data'".into(),
             tried: vec!["nothing: repairs are switched off by --no-repair".into()],
@@ -414,6 +417,7 @@ pub(super) fn code_failure() -> RunReport {
         problems: vec![HelpProblem {
             server: Some("files".into()),
             step: Some("read".into()),
+            at: Some("plans/filesystem.yaml:21:15".into()),
             what: "$.content[0].text is \"HELLO\", and the plan expects \"hello\". The step never passed, so either the server is wrong, or the plan is.".into(),
             evidence: "the same answer twice, on fresh servers".into(),
             tried: vec!["confirmed in iteration 2".into()],
@@ -644,5 +648,25 @@ pub(super) fn in_progress() -> RunReport {
 }
 
 pub(super) fn invalid() -> RunReport {
-    run(Verdict::InvalidInput, 2, Vec::new())
+    let problem = |line: u32, what: &str, next: &[&str]| {
+        let at = format!("plans/filesystem.yaml:{line}:8");
+        HelpProblem {
+            server: None,
+            step: None,
+            what: what.into(),
+            evidence: at.clone(),
+            at: Some(at),
+            tried: Vec::new(),
+            next: next.iter().map(|line| (*line).to_owned()).collect(),
+        }
+    };
+    let mut report = run(Verdict::InvalidInput, 2, Vec::new());
+    report.help_summary = Some(HelpSummary {
+        title: "The plan can't be run as it is written".into(),
+        problems: vec![
+            problem(4, "unknown key `comand`", &["did you mean `command`?"]),
+            problem(9, "`b` is the id of two steps", &[]),
+        ],
+    });
+    report
 }

@@ -269,7 +269,7 @@ impl<W: Write> TerminalReporter<W> {
         );
         for failures in report.failures_by_step() {
             for failure in failures {
-                text.push_str(&self.failure(failure));
+                text.push_str(&self.failure(failure, report));
             }
             if let Some(more) = words::left_out(&failures[0], failures.len()) {
                 text.push_str(&paint.hanging("  ", Tone::Bad, &format!("and {more}"), 6));
@@ -299,7 +299,7 @@ impl<W: Write> TerminalReporter<W> {
     }
 
     /// Whose failure it is, its diagnosis, and the telling line.
-    fn failure(&self, failure: &FailureReport) -> String {
+    fn failure(&self, failure: &FailureReport, iteration: &IterationReport) -> String {
         let diagnosis = &failure.diagnosis;
         let mut verdict = format!("{}-side", words::side(diagnosis.side));
         if diagnosis.ambiguous {
@@ -321,6 +321,10 @@ impl<W: Write> TerminalReporter<W> {
         let telling = telling.unwrap_or_else(|| name(&failure.message));
         let mut text = self.paint.hanging(&subject, Tone::Bad, &cause, 6);
         text.push_str(&self.paint.hanging("      ", Tone::Plain, &telling, 6));
+        if let Some(instead) = words::instead(failure, iteration) {
+            let instead = name(&instead);
+            text.push_str(&self.paint.hanging("      ", Tone::Plain, &instead, 6));
+        }
         text
     }
 

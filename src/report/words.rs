@@ -3,10 +3,12 @@
 use super::quote::line;
 use crate::model::{
     ActionKind, Assertion, Because, Diagnosis, ErrorCategory, Exit, FailureReport, HttpFacts,
-    IterationReport, MismatchPlace, Outcome, Phase, Rung, ServerState, Side, Standing, StepReport,
-    StepState, Totals, Verdict, WireCheck, WireLevel,
+    IterationReport, MismatchPlace, Offers, Outcome, Phase, RunReport, Rung, ServerState, Side,
+    Standing, StepReport, StepState, Totals, Unaccepted, Unlisted, Verdict, WireCheck, WireLevel,
 };
-use crate::text::{plural, shell_word};
+use crate::text::{self, close_names, plural, shell_word};
+use std::ffi::OsStr;
+use std::path::Path;
 
 /// By which rung of the schema ladder a step's output was read, where it was
 /// not the server's own.
@@ -27,6 +29,103 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
         Verdict::InvalidInput => "invalid input",
         Verdict::Interrupted => "interrupted",
     }
+}
+
+/// How a run ended, with the hooks that a green one owes to.
+pub(super) fn ending(report: &RunReport) -> String {
+    let verdict = verdict(report.verdict);
+    let hooks = report.hooks_at_work();
+    if report.verdict != Verdict::PassedAfterRepair || hooks.is_empty() {
+        return verdict.to_owned();
+    }
+    let repairs = report.lasting_repairs();
+    let also = match repairs.iter().any(|repair| !repair.ineffective) {
+        true => ", also",
+        false => "",
+    };
+    let noun = if hooks.len() == 1 { "hook" } else { "hooks" };
+    format!("{verdict}{also} by the {noun} {}", hooks.join(" and "))
+}
+
+/// Why a green run does not exit 0.
+pub(super) fn unaccepted(report: &RunReport) -> Option<&'static str> {
+    let why = report.unaccepted?;
+    Some(match (why, report.verdict) {
+        (Unaccepted::Contract, _) if report.repairs_written => {
+            "green by a change of the contract between plan and server; it stands in the plan now, \
+             and with --accept-repairs the exit code would have been 0"
+        }
+        (Unaccepted::Contract, _) => {
+            "green, but by a change of the contract between plan and server, which \
+             --accept-repairs allows"
+        }
+        (Unaccepted::Strict, Verdict::PassedAfterRetry) => {
+            "green, but not in the first iteration, as --strict wants it"
+        }
+        (Unaccepted::Strict, _) => "green, but not as the plan was written, as --strict wants it",
+    })
+}
+
+/// The command that takes the repairs of a run over into the plan's file.
+pub(super) fn apply_command(report: &RunReport) -> String {
+    let Some(dir) = &report.report_dir else {
+        return "jelly apply".to_owned();
+    };
+    let dir = Path::new(dir);
+    // Of several plans, the call's results stand above them; it is they that
+    // tell what the runs of one file came to together.
+    let is_of_call = |dir: &&Path| dir.file_name() == Some(OsStr::new(&report.run_id));
+    let dir = dir.ancestors().find(is_of_call).unwrap_or(dir);
+    format!("jelly apply {}", shell_word(&dir.display().to_string()))
+}
+
+/// What a server offers: its capabilities and the lists that it was asked for.
+pub(super) fn offers(offers: &Offers) -> Vec<String> {
+    let Offers {
+        capabilities,
+        tools,
+        prompts,
+        resources,
+    } = offers;
+    let mut told = vec![if capabilities.is_empty() {
+        "no capability".to_owned()
+    } else {
+        format!("capabilities: {}", capabilities.join(", "))
+    }];
+    for (list, noun) in [
+        (tools, "tool"),
+        (prompts, "prompt"),
+        (resources, "resource"),
+    ] {
+        told.extend(
+            list.as_ref()
+                .map(|list| text::listed(&list.names, list.total(), noun)),
+        );
+    }
+    told
+}
+
+/// For a failure over a name that the server does not list: what it lists
+/// instead.
+pub(super) fn instead(failure: &FailureReport, iteration: &IterationReport) -> Option<String> {
+    let server = failure.server.as_deref()?;
+    let server = iteration.servers.iter().find(|s| s.name == server)?;
+    let unlisted = server
+        .offers
+        .as_ref()?
+        .unlisted(failure.request.as_ref()?)?;
+    let Unlisted { kind, name, listed } = unlisted;
+    let close = close_names(name, listed.names.iter().map(String::as_str));
+    Some(match close.as_slice() {
+        [] => format!(
+            "the server lists {}",
+            text::listed(&listed.names, listed.total(), kind)
+        ),
+        close => format!(
+            "the server lists no {kind} {name}; close to it: {}",
+            close.join(", ")
+        ),
+    })
 }
 
 /// A verdict as data says it.

@@ -22,6 +22,6 @@ pub use quoted::{Lines, Quoted, render_quoted};
 pub use shell::{is_sayable, shell_command, shell_word};
 pub use stable::{MOMENT, UUID, stable_name};
 pub use words::{
-    capitalised, human_duration, is_variable_name, json_type, lines, one_line, plural, sanitize,
-    strip_ansi, truncate, truncate_middle, variable_name,
+    capitalised, human_duration, is_variable_name, json_type, lines, listed, one_line, plural,
+    sanitize, strip_ansi, truncate, truncate_middle, variable_name,
 };

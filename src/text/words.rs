@@ -146,6 +146,23 @@ pub fn plural(n: impl TryInto<u64>, noun: &str) -> String {
     }
 }
 
+/// `8 tools: add, echo and 6 more`, `no tool`: the first of `total`, of which
+/// `names` are known.
+#[must_use]
+pub fn listed(names: &[String], total: u64, noun: &str) -> String {
+    const SHOWN: usize = 20;
+    if total == 0 {
+        return format!("no {noun}");
+    }
+    let shown = names.len().min(SHOWN);
+    let told = names[..shown].join(", ");
+    let count = plural(total, noun);
+    match total.saturating_sub(shown as u64) {
+        0 => format!("{count}: {told}"),
+        more => format!("{count}: {told} and {more} more"),
+    }
+}
+
 /// `850 ms`, `1.2 s`, `2 min 5 s`: three figures are enough for a person.
 #[must_use]
 pub fn human_duration(duration: Duration) -> String {

@@ -399,19 +399,132 @@ fn a_variable_that_none_of_several_plans_knows_is_refused() {
 }
 
 #[test]
-fn a_plan_that_can_not_be_run_leaves_nothing_behind() {
+fn a_plan_that_can_not_be_run_is_in_every_report_with_its_lines() {
     let project = Project::with(BAD);
-    refused(&project.call(&[]).output(), &["plan.yaml:4:8"]);
-    refused(
-        &project.jelly(&["run", "missing.yaml"]).output(),
-        &["missing.yaml"],
-    );
-    assert!(!project.exists("reports"));
     // What was there stays.
     project.write("reports/README.md", "mine");
-    refused(&project.call(&[]).output(), &["plan.yaml:4:8"]);
-    let left = std::fs::read_dir(project.path("reports")).unwrap();
-    assert_eq!(left.count(), 1);
+    let run = project.run(&[]);
+    refused(&run, &["plan.yaml:4:8"]);
+    run.ends(2, "invalid_input");
+    assert_eq!(project.read("reports/README.md"), "mine");
+    let problems = run.results["help_summary"]["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 3, "{}", run.help());
+    let slip = &problems[1];
+    assert_eq!(slip["at"], "plan.yaml:4:8");
+    assert_eq!(slip["what"], "servers.s: unknown key `comand`");
+    assert_eq!(slip["next"][0], "did you mean `command`?");
+    for said in [
+        r#"errors="3""#,
+        r#"file="plan.yaml" line="4""#,
+        "plan.yaml:4:8: servers.s: unknown key `comand`",
+        "help: did you mean `command`?",
+        r#"file="plan.yaml" line="6""#,
+    ] {
+        assert!(run.junit.contains(said), "{said} in {}", run.junit);
+    }
+    assert!(run.markdown.contains("plan.yaml:4:8"), "{}", run.markdown);
+
+    let missing = project.jelly(&["run", "missing.yaml"]).output();
+    let run = Run::of(&project, missing);
+    refused(&run, &["missing.yaml"]);
+    run.ends(2, "invalid_input");
+    assert!(run.help().contains("The plan can't be read"));
+    assert!(run.junit.contains(r#"errors="1""#), "{}", run.junit);
+
+    // As written, it could be run; it is the call that can't be.
+    project.write("plan.yaml", GREEN);
+    let run = project.run(&["--only", "nothing"]);
+    run.ends(2, "invalid_input");
+    assert!(
+        run.help().contains("as it was called for"),
+        "{}",
+        run.help()
+    );
+    assert!(!run.help().contains("as it is written"), "{}", run.help());
+}
+
+#[test]
+fn an_invalid_plan_is_annotated_at_its_lines_alone_and_among_others() {
+    let project = Project::with(BAD);
+    project.write("green.yaml", GREEN);
+    for plans in [&["plan.yaml"][..], &["plan.yaml", "green.yaml"]] {
+        let call = project.jelly(&["run"]).args(plans);
+        let ended = call.env("GITHUB_ACTIONS", "true").output();
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        for said in [
+            "::error file=plan.yaml,line=4,col=8,title=plan%3A invalid plan::servers.s: unknown key",
+            "::error file=plan.yaml,line=6,col=",
+        ] {
+            assert!(ended.stdout.contains(said), "{said} in {}", ended.stdout);
+        }
+    }
+    let folder = Run::in_folder(
+        &project,
+        "reports/latest/plan",
+        project.jelly(&["run", "plan.yaml", "green.yaml"]).output(),
+    );
+    assert!(folder.junit.contains(r#"line="4""#), "{}", folder.junit);
+    assert!(
+        folder.markdown.contains("plan.yaml:6:"),
+        "{}",
+        folder.markdown
+    );
+}
+
+#[test]
+fn of_several_ends_the_documented_one_decides_the_exit_code() {
+    let project = Project::with(GREEN);
+    project.write("bad.yaml", BAD);
+    project.write("wrong.yaml", WRONG);
+    project.write("dead.yaml", DEAD);
+    project.write("taken", "a file");
+    project.write("quiet.yaml", GREEN.replace("greet", "other-step"));
+    let cases: &[(&[&str], i32)] = &[
+        (&["plan.yaml", "dead.yaml"], 3),
+        (&["wrong.yaml", "dead.yaml", "plan.yaml"], 1),
+        (&["dead.yaml", "bad.yaml", "wrong.yaml"], 2),
+        (&["wrong.yaml", "missing.yaml"], 2),
+        (&["plan.yaml", "quiet.yaml", "--only", "greet"], 0),
+        (&["bad.yaml", "plan.yaml", "--only", "greet"], 2),
+        (&["plan.yaml", "quiet.yaml", "--only", "nothing"], 2),
+        // Nothing can be written: what is wrong with a plan weighs more.
+        (&["plan.yaml", "--reports-dir", "taken"], 3),
+        (&["plan.yaml", "wrong.yaml", "--reports-dir", "taken"], 3),
+        (&["bad.yaml", "--reports-dir", "taken"], 2),
+        (&["plan.yaml", "bad.yaml", "--reports-dir", "taken"], 2),
+        (&["missing.yaml", "plan.yaml", "--reports-dir", "taken"], 2),
+        (
+            &["plan.yaml", "--only", "nothing", "--reports-dir", "taken"],
+            2,
+        ),
+        (
+            &[
+                "plan.yaml",
+                "wrong.yaml",
+                "--only",
+                "nothing",
+                "--reports-dir",
+                "taken",
+            ],
+            2,
+        ),
+    ];
+    for (args, code) in cases {
+        for format in ["human", "json"] {
+            let call = project.jelly(&["run", "--retries", "0"]).args(args);
+            let ended = call.args(&["--format", format]).output();
+            assert_eq!(
+                ended.code,
+                Some(*code),
+                "{args:?}: {}{}",
+                ended.stdout,
+                ended.stderr
+            );
+            if let Ok(results) = serde_json::from_str::<Value>(&ended.stdout) {
+                assert_eq!(results["exit_code"], *code, "{args:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -630,22 +743,101 @@ fn a_reader_that_goes_away_is_no_fault_and_the_reports_are_written() {
         assert!(project.exists("reports/latest/results.json"));
         std::fs::remove_dir_all(project.path("reports")).unwrap();
     }
-    for args in [
-        &["check", "plan.yaml"][..],
-        &["completions", "bash"],
-        &["--help"],
-    ] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_jelly"))
-            .args(args)
-            .current_dir(project.dir())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+}
+
+/// How a call ends whose readers went away before it said anything.
+fn unread(project: &Project, args: &[&str], stdout: bool, stderr: bool) -> Option<i32> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_jelly"))
+        .args(args)
+        .current_dir(project.dir())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    if stdout {
         drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
+    }
+    if stderr {
+        drop(child.stderr.take());
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("panicked"), "{args:?}: {said}");
+    output.status.code()
+}
+
+#[test]
+fn a_reader_that_goes_away_changes_no_exit_code() {
+    let project = Project::with(WRONG);
+    project.write("green.yaml", GREEN);
+    project.write("bad.yaml", BAD);
+    project.write(
+        "red.xml",
+        r#"<testsuite name="s" tests="1"><testcase name="a"><failure message="expected 1, got 2"/></testcase></testsuite>"#,
+    );
+    project.write(
+        "green.xml",
+        r#"<testsuite name="s" tests="1"><testcase name="a"/></testsuite>"#,
+    );
+    project.write(
+        "failures.jsonl",
+        r#"{"id": 1, "failure": {"message": "x"}}"#,
+    );
+    project.write(
+        "mcp.json",
+        r#"{"mcpServers": {"s": {"command": "jelly-is-not-here"}}}"#,
+    );
+    project.write("stored.yaml", "version: 1\nservers: { s: { command: jelly, args: [mock] } }\n\
+        steps: [{ id: a, tool: echo, args: { message: hi }, expect: { text: { snapshot: hi } } }]\n");
+    // A run with a history and a proposal, for the commands that look at one.
+    let jelly = |args: &[&str]| project.jelly(args).output();
+    jelly(&["run", "stored.yaml", "--history", "h.jsonl"]);
+    let cases: &[(&[&str], i32)] = &[
+        (&["snapshot", "review"], 0),
+        (&["apply"], 0),
+        (&["history", "--history", "h.jsonl"], 0),
+        (&["explain", "j1:none"], 2),
+        (&["run", "plan.yaml", "--format", "json"], 1),
+        (&["run", "bad.yaml"], 2),
+        (&["run", "bad.yaml", "--format", "json"], 2),
+        (&["run", "green.yaml", "plan.yaml"], 1),
+        (&["run", "green.yaml", "plan.yaml", "--format", "json"], 1),
+        (&["triage", "red.xml"], 1),
+        (&["triage", "red.xml", "--format", "json"], 1),
+        (&["triage", "red.xml", "--format", "junit"], 1),
+        (&["triage", "red.xml", "--format", "jsonl"], 1),
+        (&["triage", "red.xml", "--mode", "failures"], 1),
+        (&["triage", "red.xml", "--output", "/dev/stdout"], 1),
+        (&["triage", "green.xml"], 0),
+        (&["triage", "green.xml", "--format", "json"], 0),
+        (&["triage", "failures.jsonl"], 3),
+        (&["triage", "missing.xml"], 2),
+        (&["doctor", "mcp.json"], 3),
+        (&["doctor", "mcp.json", "--format", "json"], 3),
+        (&["check", "green.yaml"], 0),
+        (&["check", "green.yaml", "--format", "json"], 0),
+        (&["check", "green.yaml", "bad.yaml"], 2),
+        (&["rules", "list"], 0),
+        (&["rules", "list", "--format", "json"], 0),
+        (&["rules", "test"], 0),
+        (&["schema", "plan"], 0),
+        (&["config"], 0),
+        (&["completions", "bash"], 0),
+        (&["--help"], 0),
+        (&["run", "--help"], 0),
+        (&["--version"], 0),
+        (&["run", "--frob"], 2),
+        (&["init", "--output", "-", "--", "jelly", "mock"], 0),
+        (&["mock", "--list-faults"], 0),
+    ];
+    for (args, code) in cases {
+        let heard = project.jelly(args).output();
+        assert_eq!(heard.code, Some(*code), "{args:?}: {}", heard.stderr);
+        for (stdout, stderr) in [(true, false), (false, true), (true, true)] {
+            let ended = unread(&project, args, stdout, stderr);
+            assert_eq!(ended, Some(*code), "{args:?}, {stdout} {stderr}");
+        }
     }
 }
 

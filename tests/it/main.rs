@@ -45,6 +45,7 @@ mod plans;
 mod rules;
 mod schemas;
 mod secrets;
+mod sentences;
 mod servers;
 mod settings;
 mod signals;

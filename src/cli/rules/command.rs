@@ -4,6 +4,7 @@ use super::args::{ExplainArgs, ListFormat, RulesArgs, RulesCommand, ShowFormat};
 use super::source::{Refusal, Rules, find_rules, rules_of};
 use super::trial::trial;
 use crate::cli::args::ColorChoice;
+use crate::cli::out::UntilClosed;
 use crate::cli::run::complain;
 use crate::cli::settings::World;
 use crate::model::{Asked, ExitCode, Failure, RuleInfo};
@@ -36,7 +37,7 @@ pub fn rules(args: &RulesArgs, color: ColorChoice, world: &World) -> ExitCode {
         Ok(rules) => rules,
         Err(refusal) => return refuse(&refusal),
     };
-    let mut out = io::stdout();
+    let mut out = UntilClosed(io::stdout());
     let done = match &args.command {
         RulesCommand::List { domain, format } => list(&rules, domain.as_deref(), *format, &mut out),
         RulesCommand::Show { id, format } => show(&rules, id, *format, &mut out),
@@ -52,8 +53,6 @@ pub fn rules(args: &RulesArgs, color: ColorChoice, world: &World) -> ExitCode {
     };
     match done.and_then(|code| out.flush().map(|()| code)) {
         Ok(code) => code,
-        // Whoever reads no further has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::InvalidInput,
         Err(error) => {
             complain(&format!("error: failed to write to stdout: {error}"));
             ExitCode::InvalidInput

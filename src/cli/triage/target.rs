@@ -1,5 +1,6 @@
 //! Where the result goes: stdout, or a file that is replaced as a whole.
 
+use crate::cli::out::UntilClosed;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -10,13 +11,13 @@ const BUFFER: usize = 64 << 10;
 
 /// Takes the result; a file appears under its name only when it is whole.
 pub enum Target {
-    Stdout(BufWriter<io::Stdout>),
+    Stdout(BufWriter<UntilClosed<io::Stdout>>),
     File {
         file: BufWriter<NamedTempFile>,
         path: PathBuf,
     },
     /// A pipe or a device, which nothing must be put in the place of.
-    Device(BufWriter<File>),
+    Device(BufWriter<UntilClosed<File>>),
 }
 
 impl Target {
@@ -27,13 +28,19 @@ impl Target {
     /// The folder can't be written.
     pub fn open(path: Option<&Path>) -> io::Result<Self> {
         let Some(path) = path else {
-            return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())));
+            return Ok(Self::Stdout(BufWriter::with_capacity(
+                BUFFER,
+                UntilClosed(io::stdout()),
+            )));
         };
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(meta) if !meta.is_file() => {
                 let device = OpenOptions::new().write(true).open(path)?;
-                return Ok(Self::Device(BufWriter::with_capacity(BUFFER, device)));
+                return Ok(Self::Device(BufWriter::with_capacity(
+                    BUFFER,
+                    UntilClosed(device),
+                )));
             }
             Ok(_) | Err(_) => {}
         }

@@ -508,7 +508,7 @@ fn reasons_name_who_and_why() {
         ),
         (
             vec![mismatch("a", "x"), mismatch("a", "x")],
-            "step a (assertion_mismatch) was wrong once: only the same mismatch on fresh servers is proof",
+            "step a (assertion_mismatch) was wrong in this way once: only the same mismatch on fresh servers is proof",
         ),
         (
             vec![broken("a")],

@@ -3,8 +3,8 @@
 
 use super::support::diagnosis;
 use crate::harness::{
-    Executor, Hook, HookCall, HookRunner, IterationContext, LoopSettings, Outcome, PassedBefore,
-    RealFs, ResultSettings, StoredSnapshots, Surroundings, run,
+    CallFlags, Executor, Hook, HookCall, HookRunner, IterationContext, LoopSettings, Outcome,
+    PassedBefore, RealFs, ResultSettings, StoredSnapshots, Surroundings, run,
 };
 use crate::model::{
     Budgets, Event, EventSink, Exit, Failure, HookReport, IterationRecord, RunReport, Side, Signal,
@@ -125,6 +125,7 @@ pub(super) fn settings(dir: &Path) -> LoopSettings {
         started_at: "2026-01-01T00:00:00Z".into(),
         report_dir: None,
         reports_dir: None,
+        call_flags: CallFlags::default(),
         project_dir: dir.to_owned(),
         budgets: Budgets::default(),
         hooks: Hooks::default(),

@@ -41,6 +41,7 @@ pub(super) fn server(name: &str, state: ServerState) -> ServerReport {
         exit: None,
         stderr_tail: String::new(),
         server_info: None,
+        offers: None,
         stdout_noise: 0,
         stdout_noise_sample: Vec::new(),
         restarts: 0,

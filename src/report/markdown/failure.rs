@@ -1,7 +1,7 @@
 //! One failure with everything that is known about it.
 
 use super::instructions;
-use crate::model::FailureReport;
+use crate::model::{FailureReport, IterationReport};
 use crate::report::quote::{code, fence, prose};
 use crate::report::words;
 use crate::text::{capitalised, plural};
@@ -11,7 +11,11 @@ const FOLD_FROM: usize = 12;
 
 /// Message, diagnosis, facts, output and advice of one failure. What another
 /// one of the same step has `told`, under its number, is not told again.
-pub(super) fn failure(failure: &FailureReport, told: Option<(&FailureReport, &str)>) -> String {
+pub(super) fn failure(
+    failure: &FailureReport,
+    iteration: &IterationReport,
+    told: Option<(&FailureReport, &str)>,
+) -> String {
     let diagnosis = &failure.diagnosis;
     let mut out = format!("{}\n\n", capitalised(&prose(&failure.message)));
 
@@ -70,6 +74,9 @@ pub(super) fn failure(failure: &FailureReport, told: Option<(&FailureReport, &st
     }
     if let Some(repair) = &diagnosis.repair {
         out.push_str(&format!("- Repair that applies: {}\n", code(repair)));
+    }
+    if let Some(instead) = words::instead(failure, iteration) {
+        out.push_str(&format!("- {}\n", capitalised(&prose(&instead))));
     }
     if let Some(at) = &failure.at {
         out.push_str(&format!("- At {}\n", code(at)));
@@ -159,14 +166,17 @@ fn advice(failure: &FailureReport) -> String {
     if advice.what.is_empty() && advice.fix.is_empty() {
         return String::new();
     }
-    let why = if advice.why.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", prose(&advice.why))
-    };
+    let mut what = advice.what.trim_end().to_owned();
+    if !advice.why.is_empty() {
+        // It may end with the words of a server.
+        if !what.is_empty() && !what.ends_with(['.', '!', '?', ':', '…']) {
+            what.push('.');
+        }
+        what = format!("{what} {}", advice.why);
+    }
     format!(
-        "\n**Advice**: {}{why}\n\n{}",
-        prose(&advice.what),
+        "\n**Advice**: {}\n\n{}",
+        prose(what.trim_start()),
         instructions(&advice.fix)
     )
 }

@@ -83,6 +83,9 @@ pub(super) fn several(
     out
 }
 
+/// The repair that mends nothing.
+const QUARANTINE: &str = "quarantine_step";
+
 /// Longest cell of a table, in columns.
 const CELL: usize = 48;
 /// Longest diff of one difference, in lines.
@@ -168,10 +171,10 @@ fn verdict(paint: &Paint, report: &RunReport) -> String {
         human_duration(Duration::from_millis(report.duration_ms)),
         report.exit_code
     );
-    if report.verdict.is_green() && report.exit_code != ExitCode::Passed.code() {
-        text.push_str(": green, but by a change that was not allowed");
+    if let Some(why) = words::unaccepted(report) {
+        text.push_str(&format!(": {why}"));
     }
-    let head = format!("{}: ", words::verdict(report.verdict));
+    let head = format!("{}: ", words::ending(report));
     paint.hanging(&head, tone, &text, 4)
 }
 
@@ -192,10 +195,16 @@ fn flaky(paint: &Paint, report: &RunReport) -> String {
 
 fn repaired(paint: &Paint, report: &RunReport) -> String {
     let mut out = String::new();
+    let lasting = report.lasting_repairs();
     for iteration in &report.iterations {
         for repair in &iteration.action.repairs {
+            let lasts = lasting.iter().any(|kept| std::ptr::eq(*kept, repair));
             let (head, tone) = if repair.ineffective {
                 ("tried in vain: ", Tone::Faint)
+            } else if !lasts {
+                ("dropped after fix_tests: ", Tone::Faint)
+            } else if repair.id == QUARANTINE {
+                ("taken out: ", Tone::Warn)
             } else {
                 ("repaired: ", Tone::Warn)
             };
@@ -212,8 +221,12 @@ fn repaired(paint: &Paint, report: &RunReport) -> String {
         let text = format!("{} holds the repairs now", name(&report.plan.path));
         out.push_str(&paint.hanging("written: ", Tone::Warn, &text, 4));
     } else if report.verdict == Verdict::PassedAfterRepair && report.repair_diff.is_some() {
-        let text = "`jelly apply` takes the repairs over into your file, which is as it was";
-        out.push_str(&paint.hanging("next: ", Tone::Faint, text, 4));
+        let apply = words::apply_command(report);
+        let text = format!(
+            "`{}` takes the repairs over into your file",
+            harmless(&apply)
+        );
+        out.push_str(&paint.hanging("next: ", Tone::Faint, &text, 4));
     }
     out
 }
@@ -245,7 +258,12 @@ fn problem_text(paint: &Paint, problem: &HelpProblem) -> String {
         if let Some(command) = next.strip_prefix("$ ") {
             // Copied as a whole, so neither wrapped nor folded nor cut.
             let command = paint.tone(Tone::Strong, &harmless(command));
-            out.push_str(&format!("            $ {command}\n"));
+            let head = if at == 0 {
+                format!("  {} ", paint.tone(Tone::Faint, "next:    "))
+            } else {
+                " ".repeat(12)
+            };
+            out.push_str(&format!("{head}$ {command}\n"));
         } else {
             let head = if at == 0 {
                 "  next:     "
