@@ -1,6 +1,8 @@
 //! Reports built by hand, one for each way a run can end: what the snapshots
 //! and the properties of the writers are shown on.
 
+mod invalid;
+
 use crate::model::{
     ActionKind, ActionReport, Advice, Assertion, AssertionTarget, Because, BeforeAfter,
     BudgetsReport, Diagnosis, ErrorCategory, Evidence, Exit, FailureReport, HelpProblem,
@@ -8,6 +10,7 @@ use crate::model::{
     RepairReport, Repeated, RequestFacts, RunReport, SCHEMA_VERSION, Section, ServerReport,
     ServerState, Side, Standing, StepReport, StepState, Suspect, Totals, Verdict,
 };
+pub(super) use invalid::invalid;
 use serde_json::json;
 
 const BUDGETS: BudgetsReport = BudgetsReport {
@@ -644,29 +647,5 @@ pub(super) fn in_progress() -> RunReport {
     report.verdict = Verdict::NeedsUserHelp;
     report.exit_code = 3;
     report.in_progress = true;
-    report
-}
-
-pub(super) fn invalid() -> RunReport {
-    let problem = |line: u32, what: &str, next: &[&str]| {
-        let at = format!("plans/filesystem.yaml:{line}:8");
-        HelpProblem {
-            server: None,
-            step: None,
-            what: what.into(),
-            evidence: at.clone(),
-            at: Some(at),
-            tried: Vec::new(),
-            next: next.iter().map(|line| (*line).to_owned()).collect(),
-        }
-    };
-    let mut report = run(Verdict::InvalidInput, 2, Vec::new());
-    report.help_summary = Some(HelpSummary {
-        title: "The plan can't be run as it is written".into(),
-        problems: vec![
-            problem(4, "unknown key `comand`", &["did you mean `command`?"]),
-            problem(9, "`b` is the id of two steps", &[]),
-        ],
-    });
     report
 }
