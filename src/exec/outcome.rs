@@ -365,6 +365,8 @@ impl Ended<'_> {
                 }
                 Err(missing) => self.fail_by(mismatched(board, step, result, missing)),
             },
+            // Of an answer that is not the one that was wanted, nothing is kept,
+            // and nothing is missed.
             Judgement::Mismatched {
                 mut mismatches,
                 adapter,
@@ -374,12 +376,6 @@ impl Ended<'_> {
                     let own = proposals.iter().filter(|p| p.belongs_to(mismatch));
                     let said = self.propose(own, false);
                     mismatch.message.push_str(&said);
-                }
-                // An error has nothing to be kept.
-                if !result.is_null()
-                    && let Err(missing) = captured(board, step, result)
-                {
-                    mismatches.extend(missing);
                 }
                 StepEnd {
                     adapter,

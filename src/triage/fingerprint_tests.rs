@@ -1,5 +1,5 @@
 use super::fingerprints;
-use crate::model::Failure;
+use crate::model::{Assertion, AssertionTarget, Failure, MismatchPlace, Phase};
 use proptest::prelude::*;
 
 /// What differs from run to run and means nothing.
@@ -405,4 +405,53 @@ fn a_test_is_the_same_in_a_suite_that_is_named_after_its_run() {
     };
     assert_eq!(of("TestCart-20261121214921"), of("TestCart-20261122080000"));
     assert_ne!(of("suite-1"), of("suite-2"));
+}
+
+/// A mismatch of one step; the answer is the same for all of them.
+fn mismatch(target: AssertionTarget, path: Option<&str>, kind: &str) -> Failure {
+    Failure {
+        phase: Some(Phase::Assert),
+        server: Some("s".into()),
+        step: Some("sum".into()),
+        message: Some(format!("expected something of {kind}")),
+        assertion: Some(Assertion {
+            kind: kind.into(),
+            target: Some(target),
+            path: path.map(str::to_owned),
+            expected: "a".into(),
+            actual: "b".into(),
+            ..Assertion::default()
+        }),
+        ..Failure::default()
+    }
+}
+
+#[test]
+fn two_mismatches_of_one_step_part_by_what_they_look_at() {
+    let failures = [
+        mismatch(AssertionTarget::Text, None, "equals"),
+        mismatch(AssertionTarget::Text, None, "contains"),
+        mismatch(AssertionTarget::Stderr, None, "equals"),
+        mismatch(AssertionTarget::Json, Some("$.a"), "equals"),
+        mismatch(AssertionTarget::Json, Some("$.b"), "equals"),
+        mismatch(AssertionTarget::Notification, Some("$.a"), "equals"),
+    ];
+    let prints: std::collections::BTreeSet<String> = failures
+        .iter()
+        .map(|failure| fingerprints(failure, "assertion_mismatch", None).test)
+        .collect();
+    assert_eq!(prints.len(), failures.len());
+}
+
+#[test]
+fn a_mismatch_is_the_same_whatever_else_of_its_step_does_not_hold() {
+    let alone = mismatch(AssertionTarget::Json, Some("$.a"), "equals");
+    let mut beside = alone.clone();
+    beside.mismatch = Some(MismatchPlace { index: 2, of: 3 });
+    beside.message = Some("said otherwise".into());
+    beside.assertion.as_mut().unwrap().nearest = Some("$.b".into());
+    let of = |failure: &Failure| fingerprints(failure, "assertion_mismatch", None);
+    assert_eq!(of(&alone), of(&beside));
+    // As histories remember it.
+    assert_eq!(of(&alone).cause, "j1:eabb64f6c115af4a");
 }

@@ -372,52 +372,63 @@ fn each_snapshot_that_differs_says_how_it_is_accepted() {
 
 #[test]
 fn where_a_path_finds_nothing_the_answer_and_the_nearest_path_are_shown() {
-    let project = Project::with(&format!(
-        "version: 1
+    let expected = "expect:
+      json:
+        - { path: $.total, equals: 4 }
+        - { path: '$.content[1].text', exists: true }";
+    let captured = "capture:
+      kept: $.structuredContent.totl
+      there: $.structuredContent.total
+      other: $.content.text";
+    let total = "$.structuredContent.total";
+    let text = "$.content[0].text";
+    for (step, kinds, nearest) in [
+        (expected, ["equals", "exists"], [total, text]),
+        (captured, ["capture", "capture"], [total, text]),
+    ] {
+        let run = Project::with(&format!(
+            "version: 1
 servers: {{ s: {} }}
 steps:
   - id: sum
     tool: work
-    expect:
-      json:
-        - {{ path: $.total, equals: 4 }}
-        - {{ path: '$.content[1].text', exists: true }}
-    capture: {{ kept: $.structuredContent.totl, there: $.structuredContent.total }}
+    {step}
 ",
-        working(EVERYTHING)
-    ));
-    let run = project.run(&[]);
-    run.ends(1, "code_failure");
-    let last = run.last();
-    let all = mismatches(&last);
-    assert_eq!(all[2]["assertion"]["kind"], "capture", "{:#}", all[2]);
-    let nearest = [
-        "$.structuredContent.total",
-        "$.content[0].text",
-        "$.structuredContent.total",
-    ];
-    for (failure, nearest) in all.iter().zip(nearest) {
-        assert_eq!(failure["assertion"]["nearest"], nearest);
-        let message = failure["message"].as_str().unwrap();
-        assert!(
-            message.contains("\"text\":\"four\""),
-            "the answer: {message}"
-        );
-        assert!(
-            message.ends_with(&format!("nearest: {nearest}")),
-            "{message}"
-        );
-        assert!(
-            run.help().contains(&format!("nearest: {nearest}")),
-            "{}",
-            run.help()
-        );
-        assert!(
-            run.stdout.contains(&format!("nearest: {nearest}")),
-            "{}",
-            run.stdout
-        );
+            working(EVERYTHING)
+        ))
+        .run(&[]);
+        run.ends(1, "code_failure");
+        let last = run.last();
+        let both = mismatches(&last);
+        assert_eq!(both.len(), 2);
+        for ((failure, kind), nearest) in both.iter().zip(kinds).zip(nearest) {
+            assert_eq!(failure["assertion"]["kind"], kind);
+            assert_eq!(failure["assertion"]["nearest"], nearest);
+            let message = failure["message"].as_str().unwrap();
+            let answer = "\"text\":\"four\"";
+            assert!(message.contains(answer), "the answer: {message}");
+            let told = format!("nearest: {nearest}");
+            assert!(message.ends_with(&told), "{message}");
+            for report in [&run.help(), &run.stdout] {
+                assert!(report.contains(&told), "{report}");
+            }
+        }
     }
+}
+
+#[test]
+fn of_a_wrong_answer_no_value_is_missed_that_the_plan_would_keep() {
+    let run = Project::with(&format!(
+        "version: 1
+servers: {{ s: {} }}
+steps:
+  - {{ id: sum, tool: work, expect: {{ text: {{ equals: request 7 }} }}, capture: {{ id: $.id }} }}
+",
+        working(VARIES_AND_SAME)
+    ))
+    .run(&[]);
+    run.ends(3, "needs_user_help");
+    assert_eq!(targets(&mismatches(&run.last())), ["text"]);
 }
 
 #[test]
