@@ -8,12 +8,16 @@ use super::invalid::{Invalid, chain, read};
 use super::matrix::{InMatrix, Job};
 use super::out::Out;
 use super::proposals::{Proposals, stored};
+use super::reads::reads;
 use super::record;
+use super::rerun::flags;
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
 use crate::exec::{ExecSettings, Selection};
-use crate::harness::{Beside, CommandHooks, LoopSettings, RealFs, Surroundings, step_facts};
+use crate::harness::{
+    Beside, CommandHooks, LoopSettings, PlanReads, PlanTexts, RealFs, Surroundings, step_facts,
+};
 use crate::model::{EventSink, ExitCode, RunReport, StepAnswers, Verdict, Warnings};
 use crate::plan::{Plan, Server};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
@@ -190,7 +194,8 @@ impl<'a> PlanRun<'a> {
             events: self.events.clone(),
             warnings: self.warnings.clone(),
             stored: &stored,
-            on_iteration: &mut |report, repaired| self.write(report, repaired),
+            reads: &|plan| self.reads(plan),
+            on_iteration: &mut |report, texts| self.write(report, texts),
         };
         let outcome = tokio::select! {
             biased;
@@ -323,6 +328,7 @@ impl<'a> PlanRun<'a> {
             started_at: call.started_at.clone(),
             report_dir: Some(self.report_dir.path().display().to_string()),
             reports_dir: args.reports.unusual(),
+            flags: flags(args),
             project_dir: self.project.clone(),
             budgets: budgets(plan, &args.budgets),
             hooks: hooks(plan, args),
@@ -357,10 +363,17 @@ impl<'a> PlanRun<'a> {
         record::passed_before(&memory.past, &plan.name, facts, &servers)
     }
 
+    /// What a plan reads now.
+    fn reads(&self, plan: &Plan) -> PlanReads {
+        let call = self.call;
+        reads(plan, &call.args, call.memory.as_ref(), &call.world.cwd)
+    }
+
     /// Writes the reports as they stand.
-    fn write(&self, report: &RunReport, repaired: Option<&str>) -> Result<(), String> {
+    fn write(&self, report: &RunReport, texts: PlanTexts<'_>) -> Result<(), String> {
         let extras = Extras {
-            repaired_plan: repaired,
+            repaired_plan: texts.repaired,
+            plans: texts.kept,
         };
         self.report_dir
             .write(report, extras)

@@ -2,6 +2,8 @@
 //! type next, told as one colleague tells another. Deterministic.
 
 use super::help_problem::{Case, problem};
+use super::lever::Lever;
+use super::proofs::Proof;
 use super::run::PassedOver;
 use super::verdict::{Course, Taint};
 use crate::model::{
@@ -11,6 +13,7 @@ use crate::model::{
 use crate::plan::Plan;
 use crate::text::redact::Redactor;
 use crate::text::{human_duration, plural, shell_word};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What the summary is told besides the iterations.
@@ -19,6 +22,12 @@ pub(super) struct HelpContext<'a> {
     pub plan: &'a Plan,
     pub course: &'a Course,
     pub passed_over: &'a [PassedOver],
+    /// What was held against the code, and still is.
+    pub proofs: &'a [Proof],
+    /// What keeps failures from their next step, by test fingerprint.
+    pub levers: &'a BTreeMap<String, Lever>,
+    /// As of [`LoopSettings`](super::LoopSettings).
+    pub flags: &'a [String],
     /// As of [`LoopSettings`](super::LoopSettings).
     pub reports_dir: Option<&'a str>,
     pub redactor: &'a Redactor,
@@ -28,6 +37,21 @@ impl HelpContext<'_> {
     /// The plan's path as one word of a command line.
     pub(super) fn plan_word(&self) -> String {
         shell_word(&self.plan.source.path.display().to_string())
+    }
+
+    /// The command that runs the same once more, with what was not allowed.
+    pub(super) fn rerun(&self, lever: &Lever) -> String {
+        let name = |flag: &str| flag.split(' ').next().map(str::to_owned);
+        let new = lever.flag();
+        let replaced = [
+            new.as_deref().and_then(name),
+            lever.without().and_then(name),
+        ];
+        let kept = self.flags.iter();
+        let kept = kept.filter(|flag| !replaced.contains(&name(flag)));
+        let words: Vec<String> = kept.cloned().chain(new.clone()).collect();
+        let command = format!("$ jelly run {} {}", self.plan_word(), words.join(" "));
+        command.trim_end().to_owned()
     }
 }
 
@@ -45,10 +69,11 @@ pub(super) fn unfinished(iterations: &[IterationReport], context: &HelpContext<'
 /// What to say of a run that is not green.
 pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpSummary {
     let mut problems = Vec::new();
-    problems.extend(context.course.tainted.map(|taint| tainted(taint, context)));
+    let of_taint = context.course.tainted;
+    problems.extend(of_taint.map(|taint| tainted(taint, iterations, context)));
     let mut to_blame = Blamed::Nobody;
     if let Some((last, before)) = iterations.split_last() {
-        for case in cases(last, before) {
+        for case in cases(last, before, context.proofs) {
             to_blame = to_blame.max(Blamed::by(case.failure));
             problems.push(problem(&case, iterations, context));
         }
@@ -61,7 +86,8 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
             problems.push(unexplained(&loose, last, context));
         }
     }
-    problems.extend(context.course.out_of_time.map(out_of_time));
+    let late = context.course.out_of_time;
+    problems.extend(late.map(|deadline| out_of_time(deadline, context)));
     for problem in &mut problems {
         redact(problem, context.redactor);
     }
@@ -108,7 +134,11 @@ fn title(problems: &[HelpProblem], blamed: Blamed, context: &HelpContext<'_>) ->
 
 /// The problems of the last iteration, one for each cause and server; and what
 /// earlier ones proved, or took out of the run.
-fn cases<'a>(last: &'a IterationReport, before: &'a [IterationReport]) -> Vec<Case<'a>> {
+fn cases<'a>(
+    last: &'a IterationReport,
+    before: &'a [IterationReport],
+    proofs: &[Proof],
+) -> Vec<Case<'a>> {
     let mut cases: Vec<Case<'a>> = Vec::new();
     for failure in &last.failures {
         add(&mut cases, failure, last);
@@ -123,11 +153,15 @@ fn cases<'a>(last: &'a IterationReport, before: &'a [IterationReport]) -> Vec<Ca
             let step = failure.step.as_deref();
             let known = |case: &Case<'_>| case.failure.step == failure.step;
             let taken_out = step.is_some_and(quarantined) && !cases.iter().any(known);
-            // A crash that did not come back was a crash all the same.
-            let proof = failure.diagnosis.side == Side::Code
-                && failure.diagnosis.standing.is_none()
-                && last.failures.is_empty();
-            if taken_out || proof {
+            // A crash that did not come back was a crash all the same, and a
+            // server that no longer starts takes nothing back.
+            let stands = proofs.iter().any(|proof| {
+                proof.iteration == iteration.index
+                    && proof.step == failure.step
+                    && proof.server == failure.server
+                    && proof.test_fingerprint == failure.diagnosis.test_fingerprint
+            });
+            if taken_out || stands {
                 add(&mut cases, failure, iteration);
             }
         }
@@ -232,11 +266,11 @@ fn unexplained(
     }
 }
 
-fn tainted(taint: Taint, context: &HelpContext<'_>) -> HelpProblem {
+fn tainted(taint: Taint, iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpProblem {
     let (what, evidence, next) = match taint {
         Taint::ReportUnwritable => (
             "A report could not be written, so this result is on record nowhere",
-            "the warnings of this run name the file and the reason",
+            "the warnings of this run name the file and the reason".to_owned(),
             vec![
                 "see that the folder of the reports can be written to, and that its disk has room"
                     .to_owned(),
@@ -245,26 +279,69 @@ fn tainted(taint: Taint, context: &HelpContext<'_>) -> HelpProblem {
         ),
         Taint::PlanTampered => (
             "The hook refine_code changed what the plan expects, so nothing that was measured counts",
-            "the plan file, or a snapshot that it names, had other bytes after the hook than before it",
+            "the plan file, or something that it reads, was another after the hook than before it"
+                .to_owned(),
             vec![
                 "let refine_code change the code only; what changes plans and snapshots is fix_tests, or a \
                  person".to_owned(),
                 format!("$ git diff -- {}", context.plan_word()),
             ],
         ),
+        Taint::PlanWeakened => weakened(iterations, context),
     };
     HelpProblem {
         server: None,
         step: None,
         what: what.to_owned(),
-        evidence: evidence.to_owned(),
+        evidence,
         tried: Vec::new(),
         next,
     }
 }
 
-fn out_of_time(deadline: Duration) -> HelpProblem {
-    let deadline = human_duration(deadline);
+/// So many changes are told one by one.
+const CHANGES: usize = 20;
+
+/// What a hook took away, and where the plan is that asked for it.
+fn weakened(
+    iterations: &[IterationReport],
+    context: &HelpContext<'_>,
+) -> (&'static str, String, Vec<String>) {
+    let hooks = iterations
+        .iter()
+        .rev()
+        .filter_map(|i| i.action.hook.as_ref());
+    let mut hooks = hooks.filter(|hook| hook.changes.iter().any(|change| change.kind.weakens()));
+    let hook = hooks.next();
+    let changes = hook.into_iter().flat_map(|hook| &hook.changes);
+    let told: Vec<&str> = changes
+        .filter(|change| change.kind.weakens())
+        .map(|change| change.what.as_str())
+        .collect();
+    let more = told.len().saturating_sub(CHANGES);
+    let mut evidence = told[..told.len() - more].join("; ");
+    if more > 0 {
+        evidence.push_str(&format!("; and {more} more"));
+    }
+    let kept = hook.and_then(|hook| hook.plans.first());
+    let plan = context.plan_word();
+    let mut next = vec![
+        "see whether the plan still asks what it should; test_results.md has the diff".to_owned(),
+    ];
+    next.extend(kept.map(|name| format!("the plan as it was lies beside the report, as {name}")));
+    next.push(
+        "where the change is right, keep it: the next run takes the plan as it is".to_owned(),
+    );
+    next.push(format!("$ jelly run {plan}"));
+    (
+        "The hook fix_tests left less to test, so nothing that comes after it counts",
+        evidence,
+        next,
+    )
+}
+
+fn out_of_time(limit: Duration, context: &HelpContext<'_>) -> HelpProblem {
+    let deadline = human_duration(limit);
     HelpProblem {
         server: None,
         step: None,
@@ -273,6 +350,7 @@ fn out_of_time(deadline: Duration) -> HelpProblem {
         tried: Vec::new(),
         next: vec![
             "raise it by --deadline, or where it is set: `jelly config` shows where".to_owned(),
+            context.rerun(&Lever::Deadline(limit)),
         ],
     }
 }

@@ -2,8 +2,8 @@
 
 use super::help::HelpContext;
 use crate::model::{
-    ActionKind, Assertion, Because, Exit, FailureReport, HelpProblem, IterationReport, Phase,
-    Standing, StepState,
+    ActionKind, Assertion, Because, Exit, FailureReport, HelpProblem, IterationReport, Phase, Side,
+    Standing, StepReport, StepState,
 };
 use crate::plan::Operator;
 use crate::text::{one_line, plural, shell_command, shell_word};
@@ -25,7 +25,7 @@ pub(super) fn problem(
     iterations: &[IterationReport],
     context: &HelpContext<'_>,
 ) -> HelpProblem {
-    let what = what(case);
+    let what = what(case, iterations);
     HelpProblem {
         server: case.failure.server.clone(),
         step: case.failure.step.clone(),
@@ -36,7 +36,7 @@ pub(super) fn problem(
     }
 }
 
-fn what(case: &Case<'_>) -> String {
+fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
     let failure = case.failure;
     let diagnosis = &failure.diagnosis;
     let mut what = if diagnosis.advice.what.is_empty() {
@@ -51,6 +51,24 @@ fn what(case: &Case<'_>) -> String {
         && !others.is_empty()
     {
         add(format!("the same in {}", others.join(", ")));
+    }
+    let last = iterations
+        .last()
+        .filter(|last| last.index > case.iteration.index);
+    if let Some(last) = last
+        && diagnosis.side == Side::Code
+    {
+        let passed = |step: &StepReport| {
+            failure.step.as_ref() == Some(&step.id) && step.state == StepState::Passed
+        };
+        add(if last.steps.iter().any(passed) {
+            format!("iteration {} found it", case.iteration.index)
+        } else {
+            format!(
+                "iteration {} found it, and nothing passed there since",
+                case.iteration.index
+            )
+        });
     }
     let blocked = blocked_by(case);
     if blocked > 0 {
@@ -311,6 +329,10 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         );
     } else {
         push_new(&mut next, format!("$ jelly run {plan}"));
+    }
+    if let Some(lever) = context.levers.get(&diagnosis.test_fingerprint) {
+        next.push(format!("{}: {}", lever.told(), lever.remedy()));
+        push_new(&mut next, context.rerun(lever));
     }
     // Trust matters only to a hook that is there to refine the code.
     if doubtful && case.iteration.budgets.before.code_refines > 0 {

@@ -5,7 +5,9 @@ use super::apply::{self, Inapplicable};
 use super::assemble;
 use super::decide::{Action, Decision, LoopState};
 use super::executor::{Executor, IterationContext};
+use super::fence::Fence;
 use super::hooks::{Hook, HookRunner};
+use super::lever::Lever;
 use super::revision::{Beside, step_facts};
 use super::seen::{Foundations, Observation, Policy, Seen};
 use super::settings::{LoopSettings, Surroundings};
@@ -61,6 +63,8 @@ pub(super) struct Run<'a, E, H> {
     pub(super) plan: Rc<Plan>,
     /// As its owner wrote it last.
     pub(super) original: PlanSource,
+    /// What hooks must not take away from.
+    pub(super) fence: Fence,
     pub(super) state: LoopState,
     pub(super) iterations: Vec<IterationReport>,
     pub(super) attempts: BTreeMap<String, u32>,
@@ -71,6 +75,9 @@ pub(super) struct Run<'a, E, H> {
     /// What the steps of the last iteration rested on.
     pub(super) steps: Rc<Foundations>,
     pub(super) passed_over: Vec<PassedOver>,
+    /// By test fingerprint, what keeps the failures of the last iteration from
+    /// their next step.
+    pub(super) levers: BTreeMap<String, Lever>,
 }
 
 impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
@@ -81,6 +88,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             trust_plan: settings.trust_plan,
             passed_before: settings.passed_before.clone(),
             seed: settings.seed,
+            means: settings.means(),
         };
         Self {
             // An absurdly far deadline is none that could be missed.
@@ -89,6 +97,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 .unwrap_or_else(|| started + FAR),
             started,
             original: plan.source.clone(),
+            fence: Fence::new(&plan),
             plan: Rc::new(plan),
             state: LoopState::new(policy),
             iterations: Vec::new(),
@@ -107,6 +116,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             },
             steps: Rc::default(),
             passed_over: Vec::new(),
+            levers: BTreeMap::new(),
             settings,
             around,
         }
@@ -157,6 +167,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             millis(began.elapsed()),
         );
         self.last = decision.standings;
+        self.keep_levers(&decision);
         if let Some(applied) = applied {
             report.action.repairs = self.adopt(applied);
         }
@@ -183,6 +194,15 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         }
     }
 
+    pub(super) fn keep_levers(&mut self, decision: &Decision) {
+        let levers = decision.judged.iter().zip(&decision.levers);
+        self.levers = levers
+            .filter_map(|(judged, lever)| {
+                Some((judged.diagnosis.test_fingerprint.clone(), (*lever)?))
+            })
+            .collect();
+    }
+
     /// Diagnoses each failure and finds what could mend it.
     fn look(&mut self, record: &IterationRecord) -> Vec<Seen> {
         let scope = self.settings.scope(&self.plan);
@@ -197,15 +217,15 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         for failure in &record.failures {
             let diagnosis = (self.around.diagnose)(failure);
             let mut proposals = Vec::new();
-            if repairs_allowed {
-                for proposal in propose(&self.plan, failure, &diagnosis, &facts) {
-                    match self.sense(&proposal) {
-                        Ok(()) => proposals.push(proposal),
-                        // Nobody misses what would do nothing, nor what comes
-                        // after a repair that fits.
-                        Err(Some(why)) if proposals.is_empty() => self.pass_over(&proposal, &why),
-                        Err(_) => {}
+            for proposal in propose(&self.plan, failure, &diagnosis, &facts) {
+                match self.sense(&proposal) {
+                    Ok(()) => proposals.push(proposal),
+                    // Nobody misses what would do nothing, nor what comes
+                    // after a repair that fits.
+                    Err(Some(why)) if proposals.is_empty() && repairs_allowed => {
+                        self.pass_over(&proposal, &why);
                     }
+                    Err(_) => {}
                 }
             }
             seen.push(Seen {

@@ -51,8 +51,8 @@ pub use record::{
 };
 pub use report::{
     ActionKind, ActionReport, BeforeAfter, BudgetsReport, EditReport, FailureReport, HelpProblem,
-    HelpSummary, HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
-    VOLATILE_FIELDS,
+    HelpSummary, HookReport, IterationReport, PlanChange, PlanChangeKind, PlanReport, RepairReport,
+    RunReport, SCHEMA_VERSION, VOLATILE_FIELDS,
 };
 pub use rules::{
     Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,

@@ -1,7 +1,9 @@
 //! Iterations as tests write them: what happened to each step, with the
 //! diagnosis that triage would give it.
 
-use crate::harness::{Decision, Foundations, LoopState, Observation, Policy, Seen, StepFacts};
+use crate::harness::{
+    Decision, Foundations, LoopState, Means, Observation, Policy, Seen, StepFacts,
+};
 use crate::model::{
     Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
     IterationRecord, Outcome, Phase, Section, ServerReport, ServerState, Side, StepReport,
@@ -150,6 +152,7 @@ pub(super) fn policy() -> Policy {
         trust_plan: false,
         passed_before: BTreeMap::new(),
         seed: 7,
+        means: Means::default(),
     }
 }
 
@@ -157,6 +160,11 @@ pub(super) fn policy() -> Policy {
 pub(super) fn hooked() -> Policy {
     Policy {
         budgets: Budgets::default(),
+        means: Means {
+            fix_tests: true,
+            refine_code: true,
+            ..Means::default()
+        },
         ..policy()
     }
 }
