@@ -103,6 +103,18 @@ impl Invalid {
         }
     }
 
+    /// The plan asks less than it did when the call began.
+    pub fn weakened(plan: &Path, told: &[&str]) -> Self {
+        Self::Other {
+            what: format!(
+                "{}: the plan was changed since this call began, and less is tested: {}",
+                plan.display(),
+                told.join("; ")
+            ),
+            next: Some("a hook of another run may have done that; see what it changed".to_owned()),
+        }
+    }
+
     pub fn unwritable(plan: &Path, error: &ReportError) -> Self {
         Self::Other {
             what: format!("{}: failed to {}", plan.display(), chain(error)),

@@ -19,7 +19,7 @@ use crate::harness::{
     Beside, CommandHooks, LoopSettings, PlanReads, PlanTexts, RealFs, Surroundings, step_facts,
 };
 use crate::model::{EventSink, ExitCode, RunReport, StepAnswers, Verdict, Warnings};
-use crate::plan::{Plan, Server};
+use crate::plan::{Plan, PlanSource, Server, compare, load_with};
 use crate::report::{Extras, ReportDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::Redactor;
 use crate::text::shell_word;
@@ -66,6 +66,9 @@ impl Call {
             Ok(plan) => plan,
             Err(invalid) => return Some(self.refuse(path, &invalid)),
         };
+        if let Some(weakened) = self.weakened(job, &plan) {
+            return Some(self.needs_help(self.refuse(path, &weakened)));
+        }
         // Of several plans, each takes what it has a place for.
         if !self.several
             && let Some(stray) =
@@ -95,15 +98,41 @@ impl Call {
         let report_dir = match self.run_dir.plan(stem.as_deref()) {
             Ok(dir) => Rc::new(dir),
             Err(error) => {
-                let mut end = self.refuse(path, &Invalid::unwritable(path, &error));
-                end.code = ExitCode::NeedsUserHelp;
-                end.report.verdict = Verdict::NeedsUserHelp;
-                end.report.exit_code = end.code.code();
-                return Some(end);
+                let refused = self.refuse(path, &Invalid::unwritable(path, &error));
+                return Some(self.needs_help(refused));
             }
         };
         let run = PlanRun::new(self, &plan, project, report_dir);
         Some(run.run(plan, selection).await)
+    }
+
+    /// A plan that another one's hook left less to test, while it waited for
+    /// its turn.
+    fn weakened(&self, job: &Job, plan: &Plan) -> Option<Invalid> {
+        let text = job.text.as_ref()?;
+        if *text == plan.source.text {
+            return None;
+        }
+        let source = PlanSource {
+            text: text.clone(),
+            ..plan.source.clone()
+        };
+        let before = load_with(source, &self.vars()).ok()?;
+        let changes = compare(&before, plan, &self.world.env);
+        let told: Vec<&str> = changes
+            .iter()
+            .filter(|change| change.kind.weakens())
+            .map(|change| change.what.as_str())
+            .collect();
+        (!told.is_empty()).then(|| Invalid::weakened(&job.path, &told))
+    }
+
+    /// Not the input is wrong, but what became of it.
+    fn needs_help(&self, mut end: PlanEnd) -> PlanEnd {
+        end.code = ExitCode::NeedsUserHelp;
+        end.report.verdict = Verdict::NeedsUserHelp;
+        end.report.exit_code = end.code.code();
+        end
     }
 }
 

@@ -244,11 +244,12 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
 
     /// Whether the plan asks all that it did. Says so where it does not.
     fn withstands(&mut self, changes: &[PlanChange]) -> bool {
-        let weakens: Vec<String> = changes
-            .iter()
-            .filter(|change| change.kind.weakens())
-            .map(|change| change.what.clone())
-            .collect();
+        let mut weakens: Vec<String> = Vec::new();
+        for change in changes.iter().filter(|change| change.kind.weakens()) {
+            if !weakens.contains(&change.what) {
+                weakens.push(change.what.clone());
+            }
+        }
         self.course.contract_changed |= changes.iter().any(|change| !change.kind.weakens());
         if weakens.is_empty() {
             return true;

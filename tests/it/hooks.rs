@@ -64,7 +64,9 @@ fn a_hook_that_deletes_the_failing_step_is_stopped_and_its_plan_shown() {
     assert_eq!(run.actions(), ["fix_tests"]);
     assert_eq!(changes(&run)[0]["kind"], "gone");
     assert_eq!(changes(&run)[0]["step"], "sum");
-    let diff = run.iteration(1)["action"]["hook"]["diff"].as_str().unwrap();
+    let diff = run.iteration(1).0["action"]["hook"]["diff"]
+        .as_str()
+        .unwrap();
     assert!(diff.contains("-  - { id: sum"), "{diff}");
     assert!(run.markdown.contains("-  - { id: sum"), "{}", run.markdown);
     assert!(
@@ -78,7 +80,7 @@ fn a_hook_that_deletes_the_failing_step_is_stopped_and_its_plan_shown() {
     let after = project.read("reports/latest/plan-after-fix_tests-1.yaml");
     assert_eq!(before, PLAN);
     assert!(!after.contains("id: sum"), "{after}");
-    let plans = &run.iteration(1)["action"]["hook"]["plans"];
+    let plans = &run.iteration(1).0["action"]["hook"]["plans"];
     assert_eq!(plans[0], "plan-before-fix_tests-1.yaml");
 }
 
@@ -148,7 +150,7 @@ fn another_program_after_a_hook_ends_the_run() {
             "command",
         ),
         (
-            "sed -i 's/  t: {/  u: { command: true }\\n  t: {/; s/id: echo, server: t/id: echo, server: u/' plan.yaml",
+            "sed -i 's/  t: {/  u: { command: cat }\\n  t: {/; s/id: echo, server: t/id: echo, server: u/' plan.yaml",
             "server `u`",
         ),
     ] {
@@ -258,7 +260,9 @@ steps: [{ id: a, tool: echo, args: { message: hi } }]
     run.ends(0, "passed_after_repair");
     assert_eq!(changes(&run).len(), 0);
     assert_eq!(run.last().total("passed"), 2);
-    let diff = run.iteration(1)["action"]["hook"]["diff"].as_str().unwrap();
+    let diff = run.iteration(1).0["action"]["hook"]["diff"]
+        .as_str()
+        .unwrap();
     assert!(diff.contains("+steps: [{ list: tools }"), "{diff}");
 }
 
@@ -267,17 +271,13 @@ fn a_hook_that_fails_changes_nothing_of_the_run_but_is_told_of() {
     let project = project("sed -i '/id: sum/d' plan.yaml; exit 1");
     let run = project.run(&[]);
     run.ends(3, "needs_user_help");
-    assert_eq!(
-        run.last().state("sum"),
-        "failed",
-        "the plan in memory is run"
-    );
+    assert_eq!(run.last().total("total"), 3, "the plan in memory is run");
     let warnings = run.results["warnings"].to_string();
     assert!(
         warnings.contains("left another plan in the file"),
         "{warnings}"
     );
-    let hook = &run.iteration(1)["action"]["hook"];
+    let hook = &run.iteration(1).0["action"]["hook"];
     assert_eq!(hook["changes"][0]["kind"], "gone");
     assert!(hook["diff"].as_str().unwrap().contains("-  - { id: sum"));
     assert_eq!(
@@ -426,7 +426,7 @@ fn code_that_fix_tests_changes_in_a_work_tree_is_named() {
         project.write("untouched.py", "");
         let run = project.run(&["--accept-repairs"]);
         run.ends(0, "passed_after_repair");
-        let hook = &run.iteration(1)["action"]["hook"];
+        let hook = &run.iteration(1).0["action"]["hook"];
         let named: Vec<&str> = hook["code_changed"]
             .as_array()
             .unwrap()
@@ -449,7 +449,7 @@ fn without_a_work_tree_nothing_is_said_of_code() {
     let run = project.run(&["--accept-repairs"]);
     run.ends(0, "passed_after_repair");
     assert!(
-        run.iteration(1)["action"]["hook"]
+        run.iteration(1).0["action"]["hook"]
             .get("code_changed")
             .is_none()
     );
@@ -546,4 +546,90 @@ fn a_refinement_that_breaks_another_step_leaves_its_own_proof_to_its_own_step() 
     let line = "echo 'tools: [{ name: work, responses: [{ text: \"42\" }] }, { name: other, responses: [{ text: ok }] }]' > server.yaml";
     let run = refined(line).run(&["--trust-plan"]);
     run.ends(0, "passed_after_repair");
+}
+
+#[test]
+fn a_plan_that_waits_for_its_turn_is_not_weakened_by_the_hook_of_another() {
+    let project = mended("sed -i '/id: extra/d' other.yaml");
+    let other = "version: 1
+servers: { s: { command: jelly, args: [mock] } }
+steps:
+  - { id: first, tool: echo, args: { message: a } }
+  - { id: extra, tool: echo, args: { message: b }, expect: { text: { equals: c } } }
+";
+    project.write("other.yaml", other);
+    let ended = project
+        .jelly(&[
+            "run",
+            "plan.yaml",
+            "other.yaml",
+            "--jobs",
+            "1",
+            "--accept-repairs",
+        ])
+        .output();
+    assert_eq!(ended.code, Some(3), "{}{}", ended.stdout, ended.stderr);
+    assert!(
+        ended.stderr.contains("the step `extra` is gone"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_combination_that_a_hook_takes_out_of_the_matrix_ends_the_run() {
+    let project = Project::with(&PLAN.replace(
+        "version: 1\n",
+        "version: 1\nmatrix: { protocol: [\"2025-03-26\", \"2025-06-18\", \"2025-11-25\"] }\n",
+    ));
+    project.write("snapshots/plan/said.snap", "yes\n");
+    project.script(
+        "fix.sh",
+        "#!/bin/sh\nsed -i 's/a: one/a: 1/; s/, \"2025-11-25\"//' plan.yaml\n",
+    );
+    let ended = project.call(&["--accept-repairs"]).output();
+    assert_eq!(ended.code, Some(3), "{}{}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("`2025-11-25`"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_spent_budget_is_named_in_the_help_with_a_command_that_works() {
+    let project = Project::with(
+        r#"version: 1
+servers: { s: { command: jelly, args: [mock, --state, "${workspace}/s.json"] } }
+vars: { want: "4" }
+steps: [{ id: sum, tool: add, args: { a: 1, b: 2 }, expect: { text: { equals: "${want}" } } }]
+"#,
+    );
+    for (flags, told, command) in [
+        (
+            &["--confirms", "0", "--var", "want=5"][..],
+            "a second look would have been next",
+            "jelly run plan.yaml --var want=5 --confirms 1",
+        ),
+        (
+            &["--no-confirm"],
+            "leave `--no-confirm` out",
+            "jelly run plan.yaml",
+        ),
+        (
+            &["--max-iterations", "1"],
+            "the budget of 1 iteration is used up",
+            "jelly run plan.yaml --max-iterations 2",
+        ),
+    ] {
+        let run = project.run(flags);
+        run.ends(3, "needs_user_help");
+        let reason = run.last().0["action"]["reason"].as_str().unwrap();
+        assert!(reason.contains(told), "{reason}");
+        let problems = run.results["help_summary"]["problems"].as_array().unwrap();
+        let next = problems[0]["next"].as_array().unwrap();
+        assert!(
+            next.iter().any(|line| line == &format!("$ {command}")),
+            "{next:#?}"
+        );
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        let again = project.jelly(&words).output();
+        assert_eq!(again.code, Some(1), "{command}: {}", again.stdout);
+    }
 }
