@@ -12,6 +12,8 @@ enum Fate {
     Kept,
     /// Kept only where the command is about what the hooks may do.
     OfHooks,
+    /// Kept only where the very same run is meant.
+    OfTheSame,
     /// It says how this run was to be shown, cut short or repeated.
     Dropped,
 }
@@ -36,19 +38,19 @@ const FLAGS: &[(&str, &str, Fate)] = &[
     ("refine_code", "--refine-code", Fate::OfHooks),
     ("hook_timeout", "--hook-timeout", Fate::OfHooks),
     ("plans", "", Fate::Dropped),
-    ("max_iterations", "--max-iterations", Fate::Dropped),
-    ("retries", "--retries", Fate::Dropped),
-    ("confirms", "--confirms", Fate::Dropped),
-    ("mcp_repairs", "--mcp-repairs", Fate::Dropped),
-    ("test_fixes", "--test-fixes", Fate::Dropped),
-    ("code_refines", "--code-refines", Fate::Dropped),
-    ("deadline", "--deadline", Fate::Dropped),
-    ("no_confirm", "--no-confirm", Fate::Dropped),
-    ("trust_plan", "--trust-plan", Fate::Dropped),
+    ("max_iterations", "--max-iterations", Fate::OfTheSame),
+    ("retries", "--retries", Fate::OfTheSame),
+    ("confirms", "--confirms", Fate::OfTheSame),
+    ("mcp_repairs", "--mcp-repairs", Fate::OfTheSame),
+    ("test_fixes", "--test-fixes", Fate::OfTheSame),
+    ("code_refines", "--code-refines", Fate::OfTheSame),
+    ("deadline", "--deadline", Fate::OfTheSame),
+    ("no_confirm", "--no-confirm", Fate::OfTheSame),
+    ("trust_plan", "--trust-plan", Fate::OfTheSame),
     ("write_repairs", "--write-repairs", Fate::Dropped),
-    ("only", "--only", Fate::Dropped),
-    ("skip", "--skip", Fate::Dropped),
-    ("fail_fast", "--fail-fast", Fate::Dropped),
+    ("only", "--only", Fate::OfTheSame),
+    ("skip", "--skip", Fate::OfTheSame),
+    ("fail_fast", "--fail-fast", Fate::OfTheSame),
     ("seed", "--seed", Fate::Dropped),
     ("jobs", "--jobs", Fate::Dropped),
     ("record", "--record", Fate::Dropped),
@@ -72,6 +74,7 @@ pub fn call_flags(matches: &ArgMatches) -> CallFlags {
     CallFlags {
         kept: of(Fate::Kept),
         hooks: of(Fate::OfHooks),
+        same: of(Fate::OfTheSame),
     }
 }
 

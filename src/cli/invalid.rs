@@ -22,6 +22,8 @@ pub enum Invalid {
     Empty(PathBuf),
     /// The call asks for what the plan does not have.
     Call(Refusal),
+    /// The plan is good, and no longer the one that was to be run.
+    Weakened(Refusal),
     /// The plan is good, and nothing could say how it went.
     Unreportable(Refusal),
 }
@@ -105,6 +107,18 @@ impl Invalid {
         })
     }
 
+    /// The plan asks less than it did when the call began.
+    pub fn weakened(plan: &Path, told: &[&str]) -> Self {
+        Self::Weakened(Refusal {
+            what: format!(
+                "{}: the plan was changed since this call began, and less is tested: {}",
+                plan.display(),
+                told.join("; ")
+            ),
+            next: Some("a hook of another run may have done that; see what it changed".to_owned()),
+        })
+    }
+
     pub fn unwritable(plan: &Path, error: &ReportError) -> Self {
         Self::Unreportable(Refusal {
             what: format!("{}: failed to {}", plan.display(), chain(error)),
@@ -118,7 +132,7 @@ impl Invalid {
             Self::Unreadable(_) | Self::Plan(_) | Self::Empty(_) | Self::Call(_) => {
                 ExitCode::InvalidInput
             }
-            Self::Unreportable(_) => ExitCode::NeedsUserHelp,
+            Self::Weakened(_) | Self::Unreportable(_) => ExitCode::NeedsUserHelp,
         }
     }
 
@@ -126,7 +140,11 @@ impl Invalid {
     pub fn is_unreportable(&self) -> bool {
         match self {
             Self::Unreportable(_) => true,
-            Self::Unreadable(_) | Self::Plan(_) | Self::Empty(_) | Self::Call(_) => false,
+            Self::Unreadable(_)
+            | Self::Plan(_)
+            | Self::Empty(_)
+            | Self::Call(_)
+            | Self::Weakened(_) => false,
         }
     }
 
@@ -135,7 +153,7 @@ impl Invalid {
             Self::Unreadable(_) | Self::Plan(_) | Self::Empty(_) | Self::Call(_) => {
                 Verdict::InvalidInput
             }
-            Self::Unreportable(_) => Verdict::NeedsUserHelp,
+            Self::Weakened(_) | Self::Unreportable(_) => Verdict::NeedsUserHelp,
         }
     }
 
@@ -144,6 +162,7 @@ impl Invalid {
             Self::Unreadable(_) => "The plan can't be read",
             Self::Plan(_) | Self::Empty(_) => "The plan can't be run as it is written",
             Self::Call(_) => "The plan can't be run as it was called for",
+            Self::Weakened(_) => "The plan was not run, since it was changed meanwhile",
             Self::Unreportable(_) => "The plan was not run, since its report can't be written",
         }
     }
@@ -154,12 +173,12 @@ impl Invalid {
             Self::Unreadable(error) => format!("error: {error}"),
             Self::Plan(error) => error.render(color),
             Self::Empty(path) => format!("error: {}\nhelp: {ADD_STEPS}", no_steps(path)),
-            Self::Call(Refusal { what, next }) | Self::Unreportable(Refusal { what, next }) => {
-                match next {
-                    Some(next) => format!("error: {what}\nhelp: {next}"),
-                    None => format!("error: {what}"),
-                }
-            }
+            Self::Call(Refusal { what, next })
+            | Self::Weakened(Refusal { what, next })
+            | Self::Unreportable(Refusal { what, next }) => match next {
+                Some(next) => format!("error: {what}\nhelp: {next}"),
+                None => format!("error: {what}"),
+            },
         }
     }
 
@@ -184,7 +203,9 @@ impl Invalid {
                 })
                 .collect(),
             Self::Empty(path) => vec![problem(no_steps(path), None, vec![ADD_STEPS.to_owned()])],
-            Self::Call(Refusal { what, next }) | Self::Unreportable(Refusal { what, next }) => {
+            Self::Call(Refusal { what, next })
+            | Self::Weakened(Refusal { what, next })
+            | Self::Unreportable(Refusal { what, next }) => {
                 vec![problem(what.clone(), None, next.iter().cloned().collect())]
             }
         }

@@ -13,6 +13,9 @@ use std::sync::Arc;
 pub struct Job {
     pub path: PathBuf,
     pub variant: Option<Arc<Variant>>,
+    /// What the file said when the call began, where it can be read: a hook of
+    /// another plan may change it before its turn comes.
+    pub text: Option<Arc<str>>,
 }
 
 impl Job {
@@ -31,16 +34,19 @@ impl Job {
 pub fn jobs(paths: &[PathBuf], vars: &IndexMap<String, Value>) -> Vec<Job> {
     let mut jobs = Vec::new();
     for path in paths {
+        let text = PlanSource::read(path).ok().map(|source| source.text);
         let variants = variants(path, vars);
         if variants.is_empty() {
             jobs.push(Job {
                 path: path.clone(),
                 variant: None,
+                text: text.clone(),
             });
         }
         jobs.extend(variants.into_iter().map(|variant| Job {
             path: path.clone(),
             variant: Some(Arc::new(variant)),
+            text: text.clone(),
         }));
     }
     jobs

@@ -25,6 +25,7 @@ mod past;
 mod plan_run;
 mod proposals;
 mod read;
+mod reads;
 mod record;
 mod results;
 mod rules;

@@ -8,16 +8,18 @@ use super::invalid::{Invalid, chain, read};
 use super::matrix::{InMatrix, Job};
 use super::out::Out;
 use super::proposals::{Proposals, stored};
+use super::reads::reads;
 use super::record;
 use super::schema_store::{LadderArgs, SchemaStore};
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
 use crate::exec::{ExecSettings, Selection};
 use crate::harness::{
-    CommandHooks, LoopSettings, PassedBefore, RealFs, ResultSettings, Surroundings,
+    CommandHooks, LoopSettings, PassedBefore, PlanReads, PlanTexts, RealFs, ResultSettings,
+    Surroundings,
 };
 use crate::model::{EventSink, RunReport, StepAnswers, Verdict, Warnings};
-use crate::plan::{Plan, Server};
+use crate::plan::{Plan, PlanSource, Server, compare, load_with};
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
 use crate::text::redact::Redactor;
 use crate::text::shell_word;
@@ -66,6 +68,9 @@ impl Call {
             Ok(plan) => plan,
             Err(invalid) => return Some(self.refuse(job, &invalid)),
         };
+        if let Some(weakened) = self.weakened(job, &plan) {
+            return Some(self.refuse(job, &weakened));
+        }
         // Of several plans, each takes what it has a place for.
         if !self.several
             && let Some(stray) =
@@ -100,6 +105,27 @@ impl Call {
         };
         let run = PlanRun::new(self, &plan, project, report_dir);
         Some(run.run(plan, selection).await)
+    }
+
+    /// A plan that another one's hook left less to test, while it waited for
+    /// its turn.
+    fn weakened(&self, job: &Job, plan: &Plan) -> Option<Invalid> {
+        let text = job.text.as_ref()?;
+        if *text == plan.source.text {
+            return None;
+        }
+        let source = PlanSource {
+            text: text.clone(),
+            ..plan.source.clone()
+        };
+        let before = load_with(source, &self.vars()).ok()?;
+        let changes = compare(&before, plan, &self.world.env);
+        let told: Vec<&str> = changes
+            .iter()
+            .filter(|change| change.kind.weakens())
+            .map(|change| change.what.as_str())
+            .collect();
+        (!told.is_empty()).then(|| Invalid::weakened(&job.path, &told))
     }
 }
 
@@ -192,7 +218,8 @@ impl<'a> PlanRun<'a> {
             events: self.events.clone(),
             warnings: self.warnings.clone(),
             stored: &stored,
-            on_iteration: &mut |report, repaired| self.write(report, repaired),
+            reads: &|plan| self.reads(plan),
+            on_iteration: &mut |report, texts| self.write(report, texts),
         };
         let outcome = tokio::select! {
             biased;
@@ -414,10 +441,17 @@ impl<'a> PlanRun<'a> {
         }
     }
 
+    /// What a plan reads now.
+    fn reads(&self, plan: &Plan) -> PlanReads {
+        let call = self.call;
+        reads(plan, &call.args, call.memory.as_ref(), &call.world.cwd)
+    }
+
     /// Writes the reports as they stand.
-    fn write(&self, report: &RunReport, repaired: Option<&str>) -> Result<(), String> {
+    fn write(&self, report: &RunReport, texts: PlanTexts<'_>) -> Result<(), String> {
         let extras = Extras {
-            repaired_plan: repaired,
+            repaired_plan: texts.repaired,
+            plans: texts.kept,
         };
         self.report_dir
             .write(report, extras)

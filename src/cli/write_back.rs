@@ -88,6 +88,8 @@ impl WriteBack {
         let text = self.redactor.redact(&self.repaired.text);
         let extras = Extras {
             repaired_plan: self.changes().then_some(text.as_ref()),
+            // They lie there already.
+            plans: &[],
         };
         let written = self.report_dir.write(report, extras);
         written.map_err(|error| format!("failed to {}", chain(&error)))

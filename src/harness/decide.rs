@@ -9,8 +9,10 @@ use super::ask::{Ask, ask};
 use super::backoff;
 use super::earlier::Ground;
 use super::judge::{Judged, judge};
+use super::lever::{Lever, act};
 use super::memory::{Memory, Tried};
 use super::one_side;
+use super::proofs::{Proof, Proofs};
 use super::purse::Purse;
 use super::reason;
 use super::seen::{Observation, Policy};
@@ -70,6 +72,8 @@ pub struct Decision {
     /// Steps that passed after failing on the same plan and code.
     pub flaky_steps: Vec<Flaky>,
     pub standings: Standings,
+    /// What keeps each failure from its next step, where the loop stops.
+    pub levers: Vec<Option<Lever>>,
 }
 
 /// The longest pause that a server asked for which may pass by itself.
@@ -89,8 +93,8 @@ pub struct LoopState {
     purse: Purse,
     memory: Memory,
     code_revision: u32,
-    /// A failure that one sighting proves was seen on this code.
-    proven: bool,
+    /// What was held against the code, and still is.
+    proofs: Proofs,
 }
 
 impl LoopState {
@@ -101,7 +105,7 @@ impl LoopState {
             policy,
             memory: Memory::default(),
             code_revision: 0,
-            proven: false,
+            proofs: Proofs::default(),
         }
     }
 
@@ -127,10 +131,15 @@ impl LoopState {
             .collect();
         one_side::settle(&mut judged);
         let flaky_steps = self.flaky_steps(observation);
-        next.proven |= judged.iter().any(Judged::is_proof);
+        next.proofs.take_in(
+            observation.index,
+            observation.record,
+            &judged,
+            self.code_revision,
+        );
         next.purse.iterated(observation.index);
         let before = next.purse.report();
-        let standings = standings(observation.record, &judged, next.proven);
+        let standings = standings(observation.record, &judged, !next.proofs.all().is_empty());
         let chosen = next.choose(observation, judged, &standings);
         // Of a run that passes at once nobody asks what it remembers.
         if chosen.action != Action::Stop || !observation.failures.is_empty() {
@@ -149,6 +158,7 @@ impl LoopState {
                 judged: chosen.judged,
                 action: chosen.action,
                 reason: chosen.reason,
+                levers: chosen.levers,
                 charged: chosen.charged,
                 budgets: BeforeAfter {
                     before,
@@ -188,10 +198,16 @@ impl LoopState {
         self.purse.charge(track);
     }
 
-    /// The code was changed: what was seen before proves nothing any more.
+    /// The code was changed: what was seen before proves nothing of it. What was
+    /// held against the code stands until it is seen to be well.
     pub fn code_refined(&mut self) {
         self.code_revision = self.code_revision.saturating_add(1);
-        self.proven = false;
+    }
+
+    /// What was held against the code, and still is.
+    #[must_use]
+    pub fn proofs(&self) -> &[Proof] {
+        self.proofs.all()
     }
 
     /// After this iteration, the plan was written anew by its owner.
@@ -235,7 +251,14 @@ impl LoopState {
             asks.push((ask, proposal));
         }
         let strongest = self.hear(&asks, &judged, standings);
-        let stop = reason::to_stop(observation, &self.policy, &judged, standings, strongest);
+        let (levers, lever) = self.levers(observation, &judged, standings, strongest);
+        let stop = reason::to_stop(
+            observation,
+            &self.policy,
+            &judged,
+            standings,
+            (strongest, lever),
+        );
         let action = match strongest {
             _ if stop.is_some() => Action::Stop,
             Ask::Repair | Ask::Quarantine => {
@@ -256,11 +279,50 @@ impl LoopState {
             | Action::RefineCode => self.charge_for(strongest, &asks, &judged),
         };
         Chosen {
+            levers: if stop.is_some() { levers } else { Vec::new() },
             reason: stop.unwrap_or_else(|| reason::to_go_on(&action, &judged, &asks)),
             judged,
             action,
             charged,
         }
+    }
+
+    /// What each failure, and what the strongest of them, would need to go on:
+    /// iterations where they ask for something, else the budget without which
+    /// they don't.
+    fn levers(
+        &self,
+        observation: &Observation<'_>,
+        judged: &[Judged],
+        standings: &Standings,
+        strongest: Ask,
+    ) -> (Vec<Option<Lever>>, Option<Lever>) {
+        if strongest != Ask::Nothing {
+            let lever = if observation.time_left {
+                Lever::Iterations {
+                    of: self.policy.budgets.max_iterations,
+                    next: act(strongest),
+                }
+            } else {
+                Lever::Deadline(self.policy.budgets.deadline)
+            };
+            return (vec![Some(lever); judged.len()], Some(lever));
+        }
+        let endless = self.purse.without_end(self.policy.means);
+        let asks: Vec<(Ask, Option<&Proposal>)> = observation
+            .failures
+            .iter()
+            .zip(judged)
+            .map(|(seen, judged)| ask(seen, judged, &self.memory, &endless, &self.policy))
+            .collect();
+        let next = self.hear(&asks, judged, standings);
+        let of = |ask: Ask| Lever::of(ask, &self.policy);
+        let levers = asks.iter().map(|(ask, _)| match ask {
+            // Not while anything else is in doubt.
+            Ask::RefineCode if next != Ask::RefineCode => None,
+            ask => of(*ask),
+        });
+        (levers.collect(), of(next))
     }
 
     /// The strongest ask. The code is refined only when nothing else is left
@@ -364,4 +426,5 @@ struct Chosen {
     action: Action,
     reason: String,
     charged: Vec<Track>,
+    levers: Vec<Option<Lever>>,
 }

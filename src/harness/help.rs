@@ -2,6 +2,8 @@
 //! type next, told as one colleague tells another. Deterministic.
 
 use super::help_problem::{Case, problem};
+use super::lever::Lever;
+use super::proofs::Proof;
 use super::run::PassedOver;
 use super::settings::CallFlags;
 use super::verdict::{Course, Taint};
@@ -12,6 +14,7 @@ use crate::model::{
 use crate::plan::Plan;
 use crate::text::redact::Redactor;
 use crate::text::{human_duration, plural, shell_word};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What the summary is told besides the iterations.
@@ -20,6 +23,10 @@ pub(super) struct HelpContext<'a> {
     pub plan: &'a Plan,
     pub course: &'a Course,
     pub passed_over: &'a [PassedOver],
+    /// What was held against the code, and still is.
+    pub proofs: &'a [Proof],
+    /// What keeps failures from their next step, by test fingerprint.
+    pub levers: &'a BTreeMap<String, Lever>,
     /// As of [`LoopSettings`](super::LoopSettings).
     pub reports_dir: Option<&'a str>,
     /// As of the same.
@@ -36,9 +43,26 @@ impl HelpContext<'_> {
     /// A command that runs the plan again as this run was called, with these
     /// words too.
     pub(super) fn run_again(&self, more: &[String]) -> String {
-        let kept = self.call_flags.kept.iter();
+        self.command(self.call_flags.kept.iter().chain(more))
+    }
+
+    /// The command that runs the same once more, with what was not allowed.
+    pub(super) fn rerun(&self, lever: &Lever) -> String {
+        let name = |flag: &str| flag.split(' ').next().map(str::to_owned);
+        let new = lever.flag();
+        let replaced = [
+            new.as_deref().and_then(name),
+            lever.without().and_then(name),
+        ];
+        let CallFlags { kept, hooks, same } = self.call_flags;
+        let typed = kept.iter().chain(hooks).chain(same);
+        let typed = typed.filter(|flag| !replaced.contains(&name(flag)));
+        self.command(typed.chain(&new))
+    }
+
+    fn command<'w>(&self, words: impl Iterator<Item = &'w String>) -> String {
         let mut command = format!("$ jelly run {}", self.plan_word());
-        for word in kept.chain(more) {
+        for word in words {
             command.push(' ');
             command.push_str(word);
         }
@@ -60,11 +84,12 @@ pub(super) fn unfinished(iterations: &[IterationReport], context: &HelpContext<'
 /// What to say of a run that is not green.
 pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpSummary {
     let mut problems = Vec::new();
-    problems.extend(context.course.tainted.map(|taint| tainted(taint, context)));
+    let of_taint = context.course.tainted;
+    problems.extend(of_taint.map(|taint| tainted(taint, iterations, context)));
     let mut to_blame = Blamed::Nobody;
     let mut doubtful = Vec::new();
     if let Some((last, before)) = iterations.split_last() {
-        for case in cases(last, before) {
+        for case in cases(last, before, context.proofs) {
             to_blame = to_blame.max(Blamed::by(case.failure));
             if case.failure.diagnosis.standing == Some(Standing::NeverPassed) {
                 doubtful.extend(case.sightings());
@@ -140,7 +165,11 @@ fn title(
 
 /// The problems of the last iteration, one for each cause and server; and what
 /// earlier ones proved, or took out of the run.
-fn cases<'a>(last: &'a IterationReport, before: &'a [IterationReport]) -> Vec<Case<'a>> {
+fn cases<'a>(
+    last: &'a IterationReport,
+    before: &'a [IterationReport],
+    proofs: &[Proof],
+) -> Vec<Case<'a>> {
     let mut cases: Vec<Case<'a>> = Vec::new();
     for failures in last.failures_by_step() {
         add(&mut cases, failures, last);
@@ -158,11 +187,15 @@ fn cases<'a>(last: &'a IterationReport, before: &'a [IterationReport]) -> Vec<Ca
             let step = failure.step.as_deref();
             let known = |case: &Case<'_>| case.failure.step == failure.step;
             let taken_out = step.is_some_and(quarantined) && !cases.iter().any(known);
-            // A crash that did not come back was a crash all the same.
-            let proof = failure.diagnosis.side == Side::Code
-                && failure.diagnosis.standing.is_none()
-                && last.failures.is_empty();
-            if taken_out || proof {
+            // A crash that did not come back was a crash all the same, and a
+            // server that no longer starts takes nothing back.
+            let stands = proofs.iter().any(|proof| {
+                proof.iteration == iteration.index
+                    && proof.step == failure.step
+                    && proof.server == failure.server
+                    && proof.test_fingerprint == failure.diagnosis.test_fingerprint
+            });
+            if taken_out || stands {
                 add(&mut cases, failures, iteration);
             }
         }
@@ -306,11 +339,11 @@ fn unexplained(
     }
 }
 
-fn tainted(taint: Taint, context: &HelpContext<'_>) -> HelpProblem {
+fn tainted(taint: Taint, iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpProblem {
     let (what, evidence, next) = match taint {
         Taint::ReportUnwritable => (
             "A report could not be written, so this result is on record nowhere",
-            "the warnings of this run name the file and the reason",
+            "the warnings of this run name the file and the reason".to_owned(),
             vec![
                 "see that the folder of the reports can be written to, and that its disk has room"
                     .to_owned(),
@@ -319,28 +352,70 @@ fn tainted(taint: Taint, context: &HelpContext<'_>) -> HelpProblem {
         ),
         Taint::PlanTampered => (
             "The hook refine_code changed what the plan expects, so nothing that was measured counts",
-            "the plan file, or a snapshot that it names, had other bytes after the hook than before it",
+            "the plan file, or something that it reads, was another after the hook than before it"
+                .to_owned(),
             vec![
                 "let refine_code change the code only; what changes plans and snapshots is fix_tests, or a \
                  person".to_owned(),
                 format!("$ git diff -- {}", context.plan_word()),
             ],
         ),
+        Taint::PlanWeakened => weakened(iterations, context),
     };
     HelpProblem {
         server: None,
         step: None,
         at: None,
         what: what.to_owned(),
-        evidence: evidence.to_owned(),
+        evidence,
         tried: Vec::new(),
         next,
     }
 }
 
+/// So many changes are told one by one.
+const CHANGES: usize = 20;
+
+/// What a hook took away, and where the plan is that asked for it.
+fn weakened(
+    iterations: &[IterationReport],
+    context: &HelpContext<'_>,
+) -> (&'static str, String, Vec<String>) {
+    let hooks = iterations
+        .iter()
+        .rev()
+        .filter_map(|i| i.action.hook.as_ref());
+    let mut hooks = hooks.filter(|hook| hook.changes.iter().any(|change| change.kind.weakens()));
+    let hook = hooks.next();
+    let changes = hook.into_iter().flat_map(|hook| &hook.changes);
+    let told: Vec<&str> = changes
+        .filter(|change| change.kind.weakens())
+        .map(|change| change.what.as_str())
+        .collect();
+    let more = told.len().saturating_sub(CHANGES);
+    let mut evidence = told[..told.len() - more].join("; ");
+    if more > 0 {
+        evidence.push_str(&format!("; and {more} more"));
+    }
+    let kept = hook.and_then(|hook| hook.plans.first());
+    let mut next = vec![
+        "see whether the plan still asks what it should; test_results.md has the diff".to_owned(),
+    ];
+    next.extend(kept.map(|name| format!("the plan as it was lies beside the report, as {name}")));
+    next.push(
+        "where the change is right, keep it: the next run takes the plan as it is".to_owned(),
+    );
+    next.push(context.run_again(&[]));
+    (
+        "The hook fix_tests left less to test, so nothing that comes after it counts",
+        evidence,
+        next,
+    )
+}
+
 /// `late` are the steps that it kept from running to their end.
-fn out_of_time(deadline: Duration, late: &[&StepReport], context: &HelpContext<'_>) -> HelpProblem {
-    let deadline = human_duration(deadline);
+fn out_of_time(limit: Duration, late: &[&StepReport], context: &HelpContext<'_>) -> HelpProblem {
+    let deadline = human_duration(limit);
     let mut what = format!("The deadline of {deadline} ended the run before everything was tried");
     if !late.is_empty() {
         let ids: Vec<&str> = late.iter().map(|step| step.id.as_str()).collect();
@@ -356,7 +431,7 @@ fn out_of_time(deadline: Duration, late: &[&StepReport], context: &HelpContext<'
         tried: Vec::new(),
         next: vec![
             "raise it by --deadline, or where it is set: `jelly config` shows where".to_owned(),
-            context.run_again(&[]),
+            context.rerun(&Lever::Deadline(limit)),
         ],
     }
 }

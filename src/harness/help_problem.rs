@@ -77,6 +77,24 @@ fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
     {
         add(format!("the same in {}", others.join(", ")));
     }
+    let last = iterations
+        .last()
+        .filter(|last| last.index > case.iteration.index);
+    if let Some(last) = last
+        && diagnosis.side == Side::Code
+    {
+        let passed = |step: &StepReport| {
+            failure.step.as_ref() == Some(&step.id) && step.state == StepState::Passed
+        };
+        add(if last.steps.iter().any(passed) {
+            format!("iteration {} found it", case.iteration.index)
+        } else {
+            format!(
+                "iteration {} found it, and nothing passed there since",
+                case.iteration.index
+            )
+        });
+    }
     let blocked = blocked_by(case);
     if blocked > 0 {
         add(format!(
@@ -475,6 +493,10 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         push_new(&mut next, context.run_again(&more));
     } else {
         push_new(&mut next, context.run_again(&[]));
+    }
+    if let Some(lever) = context.levers.get(&diagnosis.test_fingerprint) {
+        next.push(format!("{}: {}", lever.told(), lever.remedy()));
+        push_new(&mut next, context.rerun(lever));
     }
     // Trust matters only to a hook that is there to refine the code.
     if doubtful && case.iteration.budgets.before.code_refines > 0 {

@@ -1,5 +1,6 @@
 //! The commands that a user hangs into the loop.
 
+use super::work_tree::WorkTree;
 use crate::model::{Exit, HookReport, Track};
 use crate::process::{Capture, CommandSpec, ExitBoundReader, Process, spawn};
 use crate::text::redact::{Redactor, StreamRedactor, show_argv};
@@ -62,6 +63,17 @@ pub trait HookRunner {
     /// Runs it to its end. A hook succeeded exactly when its exit code is 0
     /// and the report names no error. Must leave nothing behind when dropped.
     async fn run(&mut self, call: &HookCall<'_>) -> HookReport;
+
+    /// The work tree that hooks change files of; none where there is none, or
+    /// where nothing can be said of it in time.
+    async fn work_tree(&mut self) -> Option<WorkTree> {
+        None
+    }
+
+    /// The files of the work tree that were changed since.
+    async fn changed_since(&mut self, _before: &WorkTree) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// Whether a hook says that something changed.
@@ -96,6 +108,10 @@ impl HookRunner for CommandHooks {
             stdout: String::new(),
             stderr: String::new(),
             elapsed_ms: 0,
+            changes: Vec::new(),
+            diff: None,
+            plans: Vec::new(),
+            code_changed: Vec::new(),
         };
         let spec = CommandSpec {
             argv: call.argv.to_vec(),
@@ -119,6 +135,14 @@ impl HookRunner for CommandHooks {
         }
         report.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         report
+    }
+
+    async fn work_tree(&mut self) -> Option<WorkTree> {
+        WorkTree::look(&self.project_dir).await
+    }
+
+    async fn changed_since(&mut self, before: &WorkTree) -> Vec<PathBuf> {
+        before.changed(&self.project_dir).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! The budgets of a run and what was spent of each: nobody pays for another.
 
+use super::seen::Means;
 use crate::model::{Budgets, BudgetsReport, Spent, Track};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +22,35 @@ impl Purse {
             spent: Spent::default(),
             confirmed: BTreeMap::new(),
             closed: BTreeSet::new(),
+        }
+    }
+
+    /// The same as if every budget had no end, but for the tracks that ended
+    /// before theirs did, and those that no budget would open.
+    pub(super) fn without_end(&self, means: Means) -> Self {
+        let open = |there: bool| if there { u32::MAX } else { 0 };
+        let Budgets {
+            max_iterations,
+            retries: _,
+            confirms: _,
+            mcp_repairs: _,
+            test_fixes: _,
+            code_refines: _,
+            deadline,
+        } = self.budgets;
+        Self {
+            budgets: Budgets {
+                max_iterations,
+                retries: u32::MAX,
+                confirms: u32::MAX,
+                mcp_repairs: u32::MAX,
+                test_fixes: open(means.fix_tests),
+                code_refines: open(means.refine_code),
+                deadline,
+            },
+            spent: Spent::default(),
+            confirmed: BTreeMap::new(),
+            closed: self.closed.clone(),
         }
     }
 

@@ -3,11 +3,12 @@
 use super::ask::Ask;
 use super::decide::Action;
 use super::judge::Judged;
+use super::lever::Lever;
 use super::seen::{Observation, Policy};
 use super::standing::Standings;
 use crate::model::{Failure, IterationRecord, StepState};
 use crate::repair::Proposal;
-use crate::text::{human_duration, plural};
+use crate::text::plural;
 use std::collections::BTreeMap;
 
 /// How a failure's owner is called, as in `servers.files` or `step read`.
@@ -25,7 +26,7 @@ pub(super) fn to_stop(
     policy: &Policy,
     judged: &[Judged],
     standings: &Standings,
-    strongest: Ask,
+    (strongest, lever): (Ask, Option<Lever>),
 ) -> Option<String> {
     if observation.record.interrupted.is_some() {
         return Some("a signal ended the run".to_owned());
@@ -35,21 +36,21 @@ pub(super) fn to_stop(
     }
     let going_on = strongest != Ask::Nothing;
     if observation.record.deadline_reached || (going_on && !observation.time_left) {
-        return Some(format!(
-            "the deadline of {} was reached",
-            human_duration(policy.budgets.deadline)
-        ));
+        return Some(Lever::Deadline(policy.budgets.deadline).told());
     }
     if !going_on {
-        return Some(nothing_left(observation.record, judged, standings, policy));
+        return Some(nothing_left(
+            observation.record,
+            judged,
+            standings,
+            policy,
+            lever,
+        ));
     }
-    (observation.index >= policy.budgets.max_iterations).then(|| {
-        format!(
-            "the budget of {} is used up; {} would have been next",
-            plural(policy.budgets.max_iterations, "iteration"),
-            act(strongest)
-        )
-    })
+    (observation.index >= policy.budgets.max_iterations)
+        .then_some(lever)
+        .flatten()
+        .map(|lever| format!("{} ({})", lever.told(), lever.remedy()))
 }
 
 /// Why nothing is tried any more.
@@ -58,7 +59,13 @@ fn nothing_left(
     judged: &[Judged],
     standings: &Standings,
     policy: &Policy,
+    lever: Option<Lever>,
 ) -> String {
+    let lever = lever.map(|lever| format!("{} ({})", lever.told(), lever.remedy()));
+    let end = |nothing: &str| match &lever {
+        Some(lever) => format!("; {lever}"),
+        None => format!("{nothing} nothing is left to try"),
+    };
     let doubtful: Vec<&Judged> = judged
         .iter()
         .filter(|j| j.is_doubtful() && !policy.trust_plan)
@@ -74,17 +81,21 @@ fn nothing_left(
                 "were"
             }
         ),
-        (true, false) => "code-side failures are confirmed, and nothing is left to try".to_owned(),
+        (true, false) => format!("code-side failures are confirmed{}", end(", and")),
         (true, true) if stands => {
-            "code-side failures are confirmed and test-side ones stand, and nothing is left to try"
-                .to_owned()
+            format!(
+                "code-side failures are confirmed and test-side ones stand{}",
+                end(", and")
+            )
         }
         (true, true) => {
-            "code-side failures are confirmed, not every step could run, and nothing is left to try"
-                .to_owned()
+            format!(
+                "code-side failures are confirmed, and not every step could run{}",
+                end(";")
+            )
         }
         (false, _) if judged.is_empty() => unexplained(record),
-        (false, _) => format!("test-side: {}; nothing is left to try", list(judged.iter())),
+        (false, _) => format!("test-side: {}{}", list(judged.iter()), end(";")),
     }
 }
 
@@ -202,15 +213,4 @@ fn names<'a>(judged: impl Iterator<Item = &'a Judged>) -> Vec<String> {
 
 fn list<'a>(judged: impl Iterator<Item = &'a Judged>) -> String {
     names(judged).join(", ")
-}
-
-fn act(ask: Ask) -> &'static str {
-    match ask {
-        Ask::Repair | Ask::Quarantine => "a repair",
-        Ask::Retry => "a retry",
-        Ask::Confirm => "a second look",
-        Ask::FixTests => "the hook fix_tests",
-        Ask::RefineCode => "the hook refine_code",
-        Ask::Nothing => "nothing",
-    }
 }

@@ -6,7 +6,9 @@ use super::assemble;
 use super::decide::{Action, Decision, LoopState};
 use super::earlier::{EarlierStep, earlier_steps};
 use super::executor::{Executor, IterationContext};
+use super::fence::Fence;
 use super::hooks::{Hook, HookRunner};
+use super::lever::Lever;
 use super::revision::{Beside, StoredSnapshots, step_facts};
 use super::seen::{Foundations, Observation, Policy, Seen};
 use super::settings::{LoopSettings, Surroundings};
@@ -64,6 +66,8 @@ pub(super) struct Run<'a, E, H> {
     pub(super) plan: Rc<Plan>,
     /// As its owner wrote it last.
     pub(super) original: PlanSource,
+    /// What hooks must not take away from.
+    pub(super) fence: Fence,
     pub(super) state: LoopState,
     pub(super) iterations: Vec<IterationReport>,
     pub(super) attempts: BTreeMap<String, u32>,
@@ -75,6 +79,9 @@ pub(super) struct Run<'a, E, H> {
     pub(super) steps: Rc<Foundations>,
     pub(super) earlier: Vec<EarlierStep>,
     pub(super) passed_over: Vec<PassedOver>,
+    /// By test fingerprint, what keeps the failures of the last iteration from
+    /// their next step.
+    pub(super) levers: BTreeMap<String, Lever>,
 }
 
 impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
@@ -85,6 +92,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             trust_plan: settings.trust_plan,
             passed_before: settings.passed_before.clone(),
             seed: settings.seed,
+            means: settings.means(),
         };
         Self {
             // An absurdly far deadline is none that could be missed.
@@ -93,6 +101,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 .unwrap_or_else(|| started + FAR),
             started,
             original: plan.source.clone(),
+            fence: Fence::new(&plan),
             plan: Rc::new(plan),
             state: LoopState::new(policy),
             iterations: Vec::new(),
@@ -112,6 +121,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             steps: Rc::default(),
             earlier: Vec::new(),
             passed_over: Vec::new(),
+            levers: BTreeMap::new(),
             settings,
             around,
         }
@@ -156,6 +166,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             millis(began.elapsed()),
         );
         self.last = decision.standings;
+        self.keep_levers(&decision);
         if let Some(applied) = applied {
             report.action.repairs = self.adopt(applied);
         }
@@ -204,6 +215,15 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         })
     }
 
+    pub(super) fn keep_levers(&mut self, decision: &Decision) {
+        let levers = decision.judged.iter().zip(&decision.levers);
+        self.levers = levers
+            .filter_map(|(judged, lever)| {
+                Some((judged.diagnosis.test_fingerprint.clone(), (*lever)?))
+            })
+            .collect();
+    }
+
     /// Diagnoses each failure and finds what could mend it.
     fn look(&mut self, record: &IterationRecord) -> Vec<Seen> {
         let scope = self.settings.scope(&self.plan);
@@ -218,15 +238,15 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         for failure in &record.failures {
             let diagnosis = (self.around.diagnose)(failure);
             let mut proposals = Vec::new();
-            if repairs_allowed {
-                for proposal in propose(&self.plan, failure, &diagnosis, &facts) {
-                    match self.sense(&proposal) {
-                        Ok(()) => proposals.push(proposal),
-                        // Nobody misses what would do nothing, nor what comes
-                        // after a repair that fits.
-                        Err(Some(why)) if proposals.is_empty() => self.pass_over(&proposal, &why),
-                        Err(_) => {}
+            for proposal in propose(&self.plan, failure, &diagnosis, &facts) {
+                match self.sense(&proposal) {
+                    Ok(()) => proposals.push(proposal),
+                    // Nobody misses what would do nothing, nor what comes
+                    // after a repair that fits.
+                    Err(Some(why)) if proposals.is_empty() && repairs_allowed => {
+                        self.pass_over(&proposal, &why);
                     }
+                    Err(_) => {}
                 }
             }
             seen.push(Seen {

@@ -5,6 +5,7 @@ use super::executor::Executor;
 use super::help::{self, HelpContext};
 use super::hooks::HookRunner;
 use super::run::{Outcome, Run, millis};
+use super::settings::PlanTexts;
 use super::standing::Standings;
 use super::verdict::{Ending, Taint, conclude};
 use crate::model::{
@@ -29,7 +30,11 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     fn publish(&mut self, report: &RunReport) {
         let text = &self.plan.source.text;
         let repaired = (*text != self.original.text).then(|| self.settings.redactor.redact(text));
-        if let Err(error) = (self.around.on_iteration)(report, repaired.as_deref()) {
+        let texts = PlanTexts {
+            repaired: repaired.as_deref(),
+            kept: &self.fence.kept(&self.settings.redactor),
+        };
+        if let Err(error) = (self.around.on_iteration)(report, texts) {
             // Of two taints the graver is kept.
             self.course.tainted = self.course.tainted.or(Some(Taint::ReportUnwritable));
             self.warn(&format!("a report could not be written: {error}"));
@@ -41,6 +46,8 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             plan: &self.plan,
             course: &self.course,
             passed_over: &self.passed_over,
+            proofs: self.state.proofs(),
+            levers: &self.levers,
             reports_dir: self.settings.reports_dir.as_deref(),
             call_flags: &self.settings.call_flags,
             redactor: &self.settings.redactor,

@@ -21,6 +21,21 @@ pub struct Policy {
     pub passed_before: PassedBefore,
     /// Seeds the jitter of the back-off.
     pub seed: u64,
+    pub means: Means,
+}
+
+/// What there would be to spend, whatever the budgets in effect say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Means {
+    /// There is such a hook.
+    pub fix_tests: bool,
+    pub refine_code: bool,
+    /// Repairs are switched off; so many would be allowed.
+    pub no_repair: bool,
+    pub mcp_repairs: u32,
+    /// A second look is switched off, likewise.
+    pub no_confirm: bool,
+    pub confirms: u32,
 }
 
 /// Which [definitions](super::definitions) of steps passed in earlier runs.

@@ -1,7 +1,8 @@
 //! What a run is told, and the world it acts in.
 
+use super::contract::PlanReads;
 use super::revision::{ResultSettings, StoredSnapshots};
-use super::seen::PassedBefore;
+use super::seen::{Means, PassedBefore};
 use crate::model::{Budgets, Diagnosis, EventSink, Failure, RunReport, Warnings};
 use crate::plan::{Hooks, Plan, Scope};
 use crate::repair::FsFacts;
@@ -63,9 +64,24 @@ pub struct CallFlags {
     pub kept: Vec<String>,
     /// What hooks there are, and how long they may take.
     pub hooks: Vec<String>,
+    /// What the very same run takes besides: its selection and its budgets.
+    pub same: Vec<String>,
 }
 
 impl LoopSettings {
+    /// What the budgets in effect leave out.
+    pub(super) fn means(&self) -> Means {
+        let has = |hook: &Option<Vec<String>>| hook.as_ref().is_some_and(|argv| !argv.is_empty());
+        Means {
+            fix_tests: has(&self.hooks.fix_tests),
+            refine_code: has(&self.hooks.refine_code),
+            no_repair: !self.repair,
+            mcp_repairs: self.budgets.mcp_repairs,
+            no_confirm: !self.confirm,
+            confirms: self.budgets.confirms,
+        }
+    }
+
     /// The budgets that can be spent at all.
     #[must_use]
     pub fn effective_budgets(&self) -> Budgets {
@@ -97,7 +113,16 @@ impl LoopSettings {
 }
 
 /// Where reports go; says why one could not be written.
-pub type ReportSink<'a> = dyn FnMut(&RunReport, Option<&str>) -> Result<(), String> + 'a;
+pub type ReportSink<'a> = dyn FnMut(&RunReport, PlanTexts<'_>) -> Result<(), String> + 'a;
+
+/// The texts of plans that lie beside a report, redacted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PlanTexts<'a> {
+    /// The plan where repairs have changed it.
+    pub repaired: Option<&'a str>,
+    /// By file name, what it was around the hooks that may change it.
+    pub kept: &'a [(String, String)],
+}
 
 /// What the loop reaches the world through.
 pub struct Surroundings<'a, E, H> {
@@ -111,8 +136,9 @@ pub struct Surroundings<'a, E, H> {
     pub warnings: Warnings,
     /// What is stored now for the snapshots of a plan.
     pub stored: &'a dyn Fn(&Plan) -> StoredSnapshots,
+    /// All that a plan reads besides its own file, as it is now.
+    pub reads: &'a dyn Fn(&Plan) -> PlanReads,
     /// Gets the report so far after every iteration, and the final one in the
-    /// end; with it the text of the plan where repairs have changed it. A
-    /// failure to write it is remembered: such a run is never green.
+    /// end. A failure to write it is remembered: such a run is never green.
     pub on_iteration: &'a mut ReportSink<'a>,
 }

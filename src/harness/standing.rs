@@ -18,8 +18,8 @@ pub struct Standings {
     pub code: bool,
 }
 
-/// Reads them off an iteration. `proven` says that a failure which one
-/// sighting proves was seen on this code, now or earlier.
+/// Reads them off an iteration. `proven` says that something was held against
+/// the code, now or earlier, and still is.
 pub(super) fn standings(record: &IterationRecord, judged: &[Judged], proven: bool) -> Standings {
     let code = proven || judged.iter().any(Judged::is_code);
     let unexplained = record.steps.iter().any(|s| is_unexplained(s, record))

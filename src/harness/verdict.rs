@@ -32,6 +32,9 @@ pub enum Taint {
     /// The hook that refines code changed the plan: whatever was found, it was
     /// found by a plan that is no more.
     PlanTampered,
+    /// The hook that fixes tests left less to test. What was found before it
+    /// stands.
+    PlanWeakened,
 }
 
 /// How a run ended.

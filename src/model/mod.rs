@@ -53,8 +53,8 @@ pub use record::{
 };
 pub use report::{
     ActionKind, ActionReport, BeforeAfter, BudgetsReport, EditReport, FailureReport, HelpProblem,
-    HelpSummary, HookReport, IterationReport, PlanReport, RepairReport, RunReport, SCHEMA_VERSION,
-    Unaccepted, VOLATILE_FIELDS, deciding,
+    HelpSummary, HookReport, IterationReport, PlanChange, PlanChangeKind, PlanReport, RepairReport,
+    RunReport, SCHEMA_VERSION, Unaccepted, VOLATILE_FIELDS, deciding,
 };
 pub use rules::{
     Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,

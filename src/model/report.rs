@@ -82,6 +82,75 @@ pub enum EditReport {
     },
 }
 
+/// What a change of a plan, or of what it reads, does to what is tested.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanChangeKind {
+    /// A step or an expectation is there no more.
+    Gone,
+    /// An expectation is there, and whatever comes meets it.
+    HoldsOfAnything,
+    /// A step runs only where more has come true.
+    FewerConditions,
+    /// Another program answers.
+    OtherServer,
+    /// An expectation compares with something else.
+    Operand,
+    /// Plan and server have agreed on something else.
+    Contract,
+}
+
+impl PlanChangeKind {
+    /// Less is tested than before, or something else: no repair may do that.
+    #[must_use]
+    pub fn weakens(self) -> bool {
+        match self {
+            Self::Gone | Self::HoldsOfAnything | Self::FewerConditions | Self::OtherServer => true,
+            Self::Operand | Self::Contract => false,
+        }
+    }
+}
+
+/// One thing that a hook made different in a plan, or in what the plan reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanChange {
+    pub kind: PlanChangeKind,
+    /// Id of the step that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// Name of the server that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// What an expectation looks at, as in `text` or `json`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface: Option<String>,
+    /// Where it looks, as in `$.content[0].text`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// How it compares, as in `equals`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator: Option<String>,
+    /// A clause that says it.
+    pub what: String,
+}
+
+impl PlanChange {
+    #[must_use]
+    pub fn new(kind: PlanChangeKind, what: impl Into<String>) -> Self {
+        Self {
+            kind,
+            step: None,
+            server: None,
+            surface: None,
+            path: None,
+            operator: None,
+            what: what.into(),
+        }
+    }
+}
+
 /// The run of a hook command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HookReport {
@@ -100,6 +169,20 @@ pub struct HookReport {
     pub stderr: String,
     /// Milliseconds; volatile.
     pub elapsed_ms: u64,
+    /// What it made different in the plan and in what the plan reads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<PlanChange>,
+    /// Unified diff of the plan, and of the other files that it reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// The files beside this report that hold the plan as it was before
+    /// `fix_tests`, and after it where it is another one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<String>,
+    /// Files of the git work tree that `fix_tests` changed and that the plan
+    /// does not read, from the work tree's folder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub code_changed: Vec<String>,
 }
 
 /// The action of an iteration with its reason.

@@ -2,7 +2,7 @@
 //! them.
 
 use super::template::{Part, Template};
-use super::{Plan, Server, Transport};
+use super::{Hooks, Plan, Server, Transport};
 use crate::text::redact::{Found, secrets_in_argv, secrets_in_header, secrets_in_text};
 use crate::text::redact::{looks_secret, secrets_in_variable};
 use serde_json::Value;
@@ -14,7 +14,8 @@ const NO_WORD: usize = 12;
 
 impl Plan {
     /// Names and values of what looks secret in the arguments, variables,
-    /// headers and URLs of the servers: a server may say it again where nobody
+    /// headers and URLs of the servers, and in the arguments of the hooks: a
+    /// server may say it again where nobody
     /// would look for it.
     #[must_use]
     pub fn literal_secrets(&self) -> Vec<(String, String)> {
@@ -22,15 +23,24 @@ impl Plan {
         for server in self.servers.values() {
             of_server(server, &mut secrets);
         }
+        let Hooks {
+            refine_code,
+            fix_tests,
+        } = &self.hooks;
+        for argv in [refine_code, fix_tests].into_iter().flatten() {
+            keep_telling(secrets_in_argv(argv), &mut secrets);
+        }
         secrets
     }
 }
 
+fn keep_telling(found: Vec<Found<'_>>, secrets: &mut Vec<(String, String)>) {
+    let telling = found.into_iter().filter(is_telling);
+    secrets.extend(telling.map(|found| (found.name.to_owned(), found.value.to_owned())));
+}
+
 fn of_server(server: &Server, secrets: &mut Vec<(String, String)>) {
-    let mut keep = |found: Vec<Found<'_>>| {
-        let telling = found.into_iter().filter(|found| is_telling(found));
-        secrets.extend(telling.map(|found| (found.name.to_owned(), found.value.to_owned())));
-    };
+    let mut keep = |found: Vec<Found<'_>>| keep_telling(found, secrets);
     if let Transport::Http { url, headers, .. } = &server.transport {
         keep(secrets_in_text(&plain(url)));
         for (name, value) in headers {
@@ -82,6 +92,7 @@ mod tests {
     fn what_is_spelled_out_is_known_wherever_it_stands() {
         let text = r#"
 version: 1
+hooks: { fix_tests: [./fix, --token, hunter2-g] }
 servers:
   a:
     command: x
@@ -104,7 +115,7 @@ steps: [{ server: a, tool: t }, { server: b, tool: t }]
             .map(|(_, value)| value)
             .collect();
         found.sort();
-        let wanted = ["a", "b", "c", "d", "e", "f"].map(|end| format!("hunter2-{end}"));
+        let wanted = ["a", "b", "c", "d", "e", "f", "g"].map(|end| format!("hunter2-{end}"));
         assert_eq!(found, wanted);
     }
 }

@@ -2,6 +2,7 @@
 //! comments. Must not know how a plan is executed.
 
 mod auth;
+mod compare;
 mod edit;
 mod features;
 mod literals;
@@ -17,6 +18,7 @@ mod types;
 mod uses;
 
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
+pub use compare::{compare, takes_anything};
 #[cfg(test)]
 pub(crate) use edit::witness;
 pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};

@@ -194,6 +194,8 @@ impl RunDir {
 pub struct Extras<'a> {
     /// The text of the repaired plan, where something was repaired.
     pub repaired_plan: Option<&'a str>,
+    /// Plans by the names of their files, as they were around a hook.
+    pub plans: &'a [(String, String)],
 }
 
 /// The report folder of one plan.
@@ -236,6 +238,10 @@ impl ReportDir {
         note(self.put("test_results.md", markdown));
         note(self.put_repair(REPAIRED_PLAN, extras.repaired_plan));
         note(self.put_repair(REPAIR_PATCH, report.repair_diff.as_deref()));
+        for (name, text) in extras.plans {
+            let name = file_name(name);
+            note(replace(&self.path, &name, text.as_bytes()).map(drop));
+        }
         if extras.repaired_plan.is_some() || report.repair_diff.is_some() {
             self.repaired.set(true);
         }

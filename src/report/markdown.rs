@@ -408,6 +408,41 @@ fn hook_md(hook: &HookReport) -> String {
     );
     out.push_str(&output("stdout of the hook", &hook.stdout));
     out.push_str(&output("stderr of the hook", &hook.stderr));
+    out.push_str(&hook_changes(hook));
+    out
+}
+
+/// What a hook did to the plan, to what the plan reads, and to other files.
+fn hook_changes(hook: &HookReport) -> String {
+    let mut out = String::new();
+    if !hook.changes.is_empty() {
+        out.push_str("\nWhat the hook changed of the plan:\n\n");
+        for change in &hook.changes {
+            let mark = if change.kind.weakens() {
+                "**less is tested**: "
+            } else {
+                ""
+            };
+            out.push_str(&format!("- {mark}{}\n", prose(&change.what)));
+        }
+    }
+    if let Some(diff) = hook.diff.as_deref().filter(|d| !d.trim().is_empty()) {
+        out.push_str(&format!("\n{}", fence(diff, "diff")));
+    }
+    if !hook.plans.is_empty() {
+        let plans: Vec<String> = hook.plans.iter().map(|name| code(name)).collect();
+        let lie = if plans.len() == 1 { "lies" } else { "lie" };
+        out.push_str(&format!(
+            "\n{} {lie} beside this report.\n",
+            plans.join(" and ")
+        ));
+    }
+    if !hook.code_changed.is_empty() {
+        out.push_str("\nFiles that are no part of the plan, changed by the hook:\n\n");
+        for file in &hook.code_changed {
+            out.push_str(&format!("- {}\n", code(file)));
+        }
+    }
     out
 }
 

@@ -504,6 +504,10 @@ pub(super) fn crash_in_call() -> RunReport {
         stdout: String::new(),
         stderr: "no idea\n".into(),
         elapsed_ms: 310,
+        changes: Vec::new(),
+        diff: None,
+        plans: Vec::new(),
+        code_changed: Vec::new(),
     });
     let mut failed = step("files", "read", StepState::Failed);
     failed.error_category = Some(ErrorCategory::Other);

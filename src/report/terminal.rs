@@ -290,6 +290,17 @@ impl<W: Write> TerminalReporter<W> {
             };
             let head = format!("     {}: ", name(&hook.hook));
             text.push_str(&paint.hanging(&head, Tone::Strong, &ended, 7));
+            for change in &hook.changes {
+                let tone = if change.kind.weakens() {
+                    Tone::Bad
+                } else {
+                    Tone::Plain
+                };
+                text.push_str(&paint.hanging("     - ", tone, &name(&change.what), 7));
+            }
+            if let Some(diff) = &hook.diff {
+                text.push_str(&paint.diff(diff, "       ", DIFF_LINES));
+            }
         }
         // The verdict follows at once, with a blank line of its own.
         if action.kind != ActionKind::Stop {

@@ -444,7 +444,7 @@ fn a_hook_that_mends_the_plan_makes_the_run_green() {
         "fix.sh",
         "#!/bin/sh\ncat > bundle.json\nsed -i 's/a: one/a: 1/' plan.yaml\n",
     );
-    let run = project.run(&[]);
+    let run = project.run(&["--accept-repairs"]);
     run.ends(0, "passed_after_repair");
     assert_eq!(run.actions(), ["fix_tests", "stop"]);
     let bundle: Value = serde_json::from_str(&project.read("bundle.json")).unwrap();

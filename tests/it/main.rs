@@ -26,6 +26,7 @@ mod explain;
 mod faults;
 mod founding;
 mod history;
+mod hooks;
 mod http;
 mod http_faults;
 mod init;

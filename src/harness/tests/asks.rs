@@ -474,7 +474,8 @@ fn the_iterations_end_when_their_budget_does() {
     assert_eq!(second.action, Action::Stop);
     assert_eq!(
         second.reason,
-        "the budget of 2 iterations is used up; a retry would have been next"
+        "the budget of 2 iterations is used up; a retry would have been next (`--max-iterations 3` \
+         allows it)"
     );
     assert_eq!(second.budgets.after.iterations, 0);
     assert_eq!(second.budgets.after.retries, 8);

@@ -180,6 +180,8 @@ fn a_secret_that_fix_tests_brings_is_known_before_anything_is_shown() {
     let dir = tempfile::tempdir().unwrap();
     let mut stage = Stage::new(dir.path(), PLAN);
     stage.settings.hooks.fix_tests = Some(vec!["./fix".into()]);
+    // A variable that is passed on is part of the contract.
+    stage.settings.accept_repairs = true;
     stage.settings.env = BTreeMap::from([("DBPW".to_owned(), "hunter2hunter2".to_owned())]);
     let path = stage.plan_path();
     let mut hooks = ScriptedHooks::new(|_, _| {
@@ -222,8 +224,12 @@ fn what_fix_tests_takes_away_is_said() {
         )
     });
     let outcome = stage.run(&mut script, &mut hooks, &by_message);
+    assert_eq!(outcome.report.exit_code, 3);
     let warning = &outcome.report.warnings[0];
-    assert!(warning.contains("step read expects less"), "{warning}");
+    assert!(
+        warning.contains("the step `read` no longer expects `text` `snapshot`"),
+        "{warning}"
+    );
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 mod asks;
 mod blame;
+mod fences;
 mod hooks;
+mod levers;
+mod proofs;
 mod properties;
 mod runs;
 mod several;

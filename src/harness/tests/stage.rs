@@ -4,7 +4,7 @@
 use super::support::diagnosis;
 use crate::harness::{
     CallFlags, Executor, Hook, HookCall, HookRunner, IterationContext, LoopSettings, Outcome,
-    PassedBefore, RealFs, ResultSettings, StoredSnapshots, Surroundings, run,
+    PassedBefore, PlanReads, PlanTexts, RealFs, ResultSettings, StoredSnapshots, Surroundings, run,
 };
 use crate::model::{
     Budgets, Event, EventSink, Exit, Failure, HookReport, IterationRecord, RunReport, Side, Signal,
@@ -103,6 +103,10 @@ impl HookRunner for ScriptedHooks<'_> {
             stdout: String::new(),
             stderr: String::new(),
             elapsed_ms: 1,
+            changes: Vec::new(),
+            diff: None,
+            plans: Vec::new(),
+            code_changed: Vec::new(),
         }
     }
 }
@@ -114,6 +118,10 @@ pub(super) struct Stage {
     /// Every report that was handed out.
     pub(super) reports: Vec<RunReport>,
     pub(super) repaired: Vec<Option<String>>,
+    /// The plans that lay beside the last report.
+    pub(super) kept: Vec<(String, String)>,
+    /// What the plan reads besides its snapshots.
+    pub(super) reads: PlanReads,
     /// Writing reports fails.
     pub(super) disk_full: bool,
     pub(super) events: Rc<RefCell<Vec<Event>>>,
@@ -173,6 +181,8 @@ impl Stage {
             dir,
             reports: Vec::new(),
             repaired: Vec::new(),
+            kept: Vec::new(),
+            reads: PlanReads::default(),
             disk_full: false,
             events: Rc::default(),
         }
@@ -194,6 +204,7 @@ impl Stage {
         let events = self.events.clone();
         let (reports, repaired, disk_full) =
             (&mut self.reports, &mut self.repaired, self.disk_full);
+        let (kept, others) = (&mut self.kept, self.reads.clone());
         let events: EventSink = Rc::new(move |event| events.borrow_mut().push(event));
         let surroundings = Surroundings {
             executor: script,
@@ -203,9 +214,16 @@ impl Stage {
             warnings: Warnings::new(events.clone()),
             events,
             stored: &stored,
-            on_iteration: &mut |report: &RunReport, text: Option<&str>| {
+            reads: &|plan| {
+                let mut reads = others.clone();
+                reads.snapshots = stored(plan);
+                reads.selected = plan.all_steps().map(|step| step.id.clone()).collect();
+                reads
+            },
+            on_iteration: &mut |report: &RunReport, texts: PlanTexts<'_>| {
                 reports.push(report.clone());
-                repaired.push(text.map(str::to_owned));
+                repaired.push(texts.repaired.map(str::to_owned));
+                *kept = texts.kept.to_vec();
                 if disk_full {
                     Err("no space left on device".to_owned())
                 } else {

@@ -2,8 +2,8 @@
 //! diagnosis that triage would give it.
 
 use crate::harness::{
-    Decision, EarlierStep, Foundations, LoopState, Observation, PassedBefore, Policy, Ran, Seen,
-    StepFacts, definitions,
+    Decision, EarlierStep, Foundations, LoopState, Means, Observation, PassedBefore, Policy, Ran,
+    Seen, StepFacts, definitions,
 };
 use crate::model::{
     Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
@@ -154,6 +154,7 @@ pub(super) fn policy() -> Policy {
         trust_plan: false,
         passed_before: PassedBefore::default(),
         seed: 7,
+        means: Means::default(),
     }
 }
 
@@ -161,6 +162,11 @@ pub(super) fn policy() -> Policy {
 pub(super) fn hooked() -> Policy {
     Policy {
         budgets: Budgets::default(),
+        means: Means {
+            fix_tests: true,
+            refine_code: true,
+            ..Means::default()
+        },
         ..policy()
     }
 }

@@ -25,6 +25,7 @@ fn a_repaired_run_leaves_all_its_files_and_nothing_else() {
     let run = RunDir::create(&home.path().join("reports"), "r1").unwrap();
     let dir = run.plan(None).unwrap();
     let extras = Extras {
+        plans: &[],
         repaired_plan: Some("version: 1\n"),
     };
     dir.write(&samples::dead_server(), Extras::default())
