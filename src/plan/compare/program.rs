@@ -369,43 +369,50 @@ fn identifying(command: &str, args: &[String]) -> Vec<String> {
     if WRAPPERS.contains(&base(command)) {
         return args.to_vec();
     }
-    let named = launcher(command).map_or(0, |launcher| launcher.reach(args));
-    let (own, rest) = args.split_at(named.min(args.len()));
-    let own = own.iter().filter(|word| {
-        let launcher = launcher(command);
-        launcher.is_none_or(|launcher| !launcher.bare.contains(&word.as_str()))
-    });
+    let (mut own, reach) = match launcher(command) {
+        Some(launcher) => launcher.identifying(args),
+        None => (Vec::new(), 0),
+    };
     // Some programs run what another word names.
-    let telling = rest.iter().filter(|word| is_code(word) || is_address(word));
-    own.chain(telling).cloned().collect()
+    let rest = args.iter().skip(reach);
+    own.extend(
+        rest.filter(|word| is_code(word) || is_address(word))
+            .cloned(),
+    );
+    own
 }
 
 impl Launcher {
-    /// How many of the arguments it takes to say what is run.
-    fn reach(&self, args: &[String]) -> usize {
+    /// The arguments that say what is run, and how many there are up to them.
+    fn identifying(&self, args: &[String]) -> (Vec<String>, usize) {
+        let mut own = Vec::new();
         let mut unsure = false;
         let mut at = 0;
-        while let Some(word) = args.get(at) {
-            let word = word.as_str();
+        while let Some(arg) = args.get(at) {
+            let word = arg.as_str();
             at += 1;
-            if self.last.contains(&word) {
-                return at + 1;
-            }
             if self.valued.contains(&word) {
                 at += 1;
-            } else if word == "--" || self.bare.contains(&word) {
-            } else if word.starts_with('-') {
+                continue;
+            }
+            if word == "--" || self.bare.contains(&word) {
+                continue;
+            }
+            own.push(arg.clone());
+            if self.last.contains(&word) {
+                own.extend(args.get(at).cloned());
+                return (own, at + 1);
+            }
+            if word.starts_with('-') {
                 // Whether the next word is its value, nobody knows here.
                 unsure = !word.contains('=');
-            } else if self.subcommands.contains(&word) {
-                unsure = false;
-            } else if unsure {
+            } else if unsure || self.subcommands.contains(&word) {
                 unsure = false;
             } else {
-                return at;
+                return (own, at);
             }
         }
-        args.len()
+        (own, at)
     }
 }
 
@@ -475,6 +482,11 @@ mod tests {
             ("python3 server.py /a", "python3 -u server.py /b"),
             ("npx -y @scope/server /a", "npx -y @scope/server /b"),
             ("uvx server --db a.db", "uvx server --db b.db"),
+            ("uvx --python 3.12 server", "uvx --python 3.13 server"),
+            (
+                "docker run -i -v /a:/data image:1",
+                "docker run -i -v /b:/data image:1",
+            ),
             ("docker run -i image:1 /a", "docker run -i image:1 /b"),
             ("server --data /a", "server --data /b"),
             ("jelly mock --state a.json", "jelly mock --state b.json"),
