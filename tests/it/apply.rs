@@ -59,7 +59,7 @@ fn nothing_is_written_unasked_or_when_the_repairs_did_not_help() {
     assert_eq!(plan(&project), SLIP);
     assert!(
         run.markdown
-            .contains("Your file is as it was: `jelly apply`")
+            .contains("Your file does not hold the repairs: `jelly apply reports/")
     );
 
     let hopeless = SLIP.replace("equals: hi", "equals: ho");
