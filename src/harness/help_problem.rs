@@ -264,7 +264,10 @@ fn mismatch(failure: &FailureReport) -> Option<String> {
 
 /// Another mismatch, with its place and why it does not decide.
 fn also(other: &FailureReport) -> String {
-    let told = mismatch(other).unwrap_or_else(|| one_line(&other.message, QUOTE));
+    // The message names what it is about; where a path finds nothing, it is
+    // long, and its end matters.
+    let nearest = other.assertion.as_ref().filter(|a| a.nearest.is_some());
+    let told = nearest.map_or_else(|| one_line(&other.message, QUOTE), compared);
     let mut asides = Vec::new();
     asides.extend(other.at.as_ref().map(|at| format!("the plan at {at}")));
     if other.diagnosis.flaky {

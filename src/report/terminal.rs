@@ -325,10 +325,12 @@ impl<W: Write> TerminalReporter<W> {
         let aside = words::mismatch_aside(failure);
         let subject = format!("  {}{aside}: ", name(&words::subject(failure)));
         let cause = format!("{} ({verdict})", name(&diagnosis.root_cause));
-        // Where a path finds nothing, the message shows what there is.
+        // The message of one of several names what it is about, and where a
+        // path finds nothing, it shows what there is.
         let assertion = failure.assertion.as_ref();
-        let found = assertion.is_none_or(|assertion| assertion.nearest.is_none());
-        let telling = words::telling_line(failure).filter(|_| found);
+        let is_told = words::which_mismatch(failure).is_some()
+            || assertion.is_some_and(|assertion| assertion.nearest.is_some());
+        let telling = words::telling_line(failure).filter(|_| !is_told);
         let telling = telling.unwrap_or_else(|| name(&failure.message));
         let mut text = self.paint.hanging(&subject, Tone::Bad, &cause, 6);
         text.push_str(&self.paint.hanging("      ", Tone::Plain, &telling, 6));
