@@ -17,9 +17,9 @@ use super::step::{Aftermath, Scene, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use crate::model::{
     Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, PlanIssue, RpcError, StepState,
-    ToolResult,
+    ToolResult, Wanted,
 };
-use crate::plan::{Location, Operator, Predicate, Step};
+use crate::plan::{Expect, Location, Operator, Predicate, Step};
 use crate::process::Mark;
 use crate::text::{human_duration, plural, shell_word};
 use crate::wire::{CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
@@ -27,6 +27,9 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// Values of a step's expectations that a failure keeps.
+const WANTED: usize = 32;
 
 /// A step whose request has come to its end.
 pub struct Ended<'a> {
@@ -83,7 +86,7 @@ impl Ended<'_> {
             ReplyOutcome::RpcError(error) => {
                 let end = match self.weighed(Err(&error)).await {
                     Judgement::RpcError => self.refusal(error),
-                    other => self.settled(&Value::Null, other),
+                    other => answered_with(self.settled(&Value::Null, other), error),
                 };
                 (end, Aftermath::Alive)
             }
@@ -124,7 +127,7 @@ impl Ended<'_> {
         if let Some(error) = rpc_error {
             let mut end = match self.weighed(Err(&error)).await {
                 Judgement::RpcError => self.refusal(error),
-                other => self.settled(&Value::Null, other),
+                other => answered_with(self.settled(&Value::Null, other), error),
             };
             if let Some(failure) = &mut end.failure {
                 failure.http = Some(facts);
@@ -157,6 +160,9 @@ impl Ended<'_> {
 
     fn fail(&self, mut failure: Failure) -> StepEnd {
         failure.request = Some(self.ready.facts());
+        if failure.assertion.is_some() {
+            failure.wanted = Some(self.wanted());
+        }
         let refused = self.told.refused();
         if let (Some(message), Some(first)) = (&mut failure.message, refused.first()) {
             let first = self.scene.board.cleaner.quote(first);
@@ -295,6 +301,37 @@ impl Ended<'_> {
             .map_err(OperandError::from)
     }
 
+    /// What the step wants of its answer: the operands of what must hold, so
+    /// far as they can be resolved.
+    fn wanted(&self) -> Wanted {
+        let Expect {
+            is_error: _,
+            text,
+            json,
+            structured,
+            error,
+            duration: _,
+            stderr: _,
+            notifications: _,
+        } = &self.step.expect;
+        let error = error
+            .iter()
+            .flat_map(|error| error.code.iter().chain(&error.message));
+        let json = json.iter().flat_map(|json| &json.predicates);
+        let predicates = error.chain(text).chain(structured).chain(json);
+        let values = predicates
+            .filter(|predicate| predicate.operator.names_value())
+            .filter_map(|predicate| self.resolve(predicate).ok())
+            .filter(|value| {
+                value.is_number() || value.as_str().is_some_and(is_short) || value.is_array()
+            })
+            .take(WANTED);
+        Wanted {
+            error: self.step.expects_error(),
+            values: values.collect(),
+        }
+    }
+
     /// Judges an answer; where stderr is asked about, it catches up first.
     async fn judged(&self, answer: Result<&Value, &RpcError>) -> Judgement {
         let Self { scene, step, .. } = self;
@@ -428,6 +465,23 @@ impl Ended<'_> {
             message.push_str(&said);
         }
     }
+}
+
+/// A mismatch over a JSON-RPC error that came where another one was expected.
+fn answered_with(mut end: StepEnd, error: RpcError) -> StepEnd {
+    if let Some(failure) = &mut end.failure
+        && failure.assertion.is_some()
+    {
+        failure.outcome = Some(Outcome::Error);
+        failure.tool_result = None;
+        failure.rpc_error = Some(error);
+    }
+    end
+}
+
+/// What an expectation of an error says is short; anything longer is data.
+fn is_short(text: &str) -> bool {
+    text.len() <= 2000
 }
 
 fn unjudged(error: &OperandError) -> String {

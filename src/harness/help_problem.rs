@@ -79,6 +79,10 @@ fn excuse(word: &str) -> &str {
         }
         "repair_ineffective" => "a repair had changed this step, so it proves nothing",
         "after_restart" => "its server had died and was restarted before",
+        "error_answer" => {
+            "the answer is an error as a whole, and the step was never seen to pass: what it asks \
+             for may not be there"
+        }
         "duration" => "a matter of time, which the machine decides too",
         other => other,
     }

@@ -99,6 +99,7 @@ fn needs_proof(failure: &Failure, diagnosis: &Diagnosis) -> bool {
     match diagnosis.side {
         Side::Code => true,
         Side::Test if diagnosis.root_cause == "assertion_mismatch" => true,
+        Side::Test if diagnosis.error_answer => true,
         Side::Test => diagnosis.ambiguous && !is_environmental(diagnosis.error_category),
     }
 }
@@ -145,6 +146,9 @@ fn prove(
         || memory.passed_as_planned(step, revision);
     let standing = if known {
         Standing::PassedBefore
+    } else if seen.diagnosis.error_answer {
+        // An error told as an answer may be what the plan asks for wrongly.
+        return (Blame::Open, Some("error_answer"));
     } else {
         Standing::NeverPassed
     };

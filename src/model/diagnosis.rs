@@ -123,12 +123,16 @@ pub struct Diagnosis {
     pub flaky: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspect: Option<Suspect>,
+    /// What failed the expectation is an answer that is an error as a whole,
+    /// and may be anybody's: only of a step that passed before is it the code's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub error_answer: bool,
     /// Id of the repair that applies, as in `filesystem_workspace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<String>,
     /// Why a mismatch is not held against the code, in a snake_case word:
     /// `not_repeatable`, `repair_ineffective`, `after_restart`, `duration`,
-    /// `unconfirmed`.
+    /// `error_answer`, `unconfirmed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused: Option<String>,
     pub advice: Advice,
@@ -150,6 +154,7 @@ impl Diagnosis {
         standing: None,
         flaky: false,
         suspect: None,
+        error_answer: false,
         repair: None,
         excused: None,
         advice: Advice {

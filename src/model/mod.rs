@@ -37,7 +37,7 @@ pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Signal, Verdict};
 pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, Outcome, Phase, PlanIssue, RequestFacts,
-    RpcError, SpawnError, ToolResult,
+    RpcError, SpawnError, ToolResult, Wanted,
 };
 pub use failures::{FailureView, Failures, KnownAdvice};
 pub use inventory::Inventory;

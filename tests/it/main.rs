@@ -46,6 +46,7 @@ mod secrets;
 mod servers;
 mod settings;
 mod signals;
+mod silent;
 mod snapshot;
 mod triage;
 mod wire_check;
