@@ -117,7 +117,7 @@ fn status(line: &str) -> Option<i64> {
             .trim()
             == *word
     });
-    (says_exit && !counts && !(bare_return && !rest.is_empty())).then_some(number)
+    (says_exit && !counts && (rest.is_empty() || !bare_return)).then_some(number)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 
 mod command;
 mod envelope;
+mod keys;
 mod literal;
 mod markup;
 mod sentence;
@@ -100,6 +101,3 @@ fn unfenced(text: &str) -> &str {
         None => text,
     }
 }
-
-#[cfg(test)]
-mod tests;
