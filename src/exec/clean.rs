@@ -242,6 +242,8 @@ impl Cleaner {
         let structured = result.and_then(|r| r.structured_content.as_mut());
         let assertion = failure.assertion.iter_mut();
         let compared = assertion.flat_map(|a| [&mut a.expected, &mut a.actual]);
+        let wanted = failure.wanted.iter_mut().flat_map(|w| &mut w.values);
+        let compared = compared.chain(wanted);
         let values = [error, params, structured, failure.server_info.as_mut()];
         let values = values.into_iter().flatten().chain(compared);
         let listed = &mut failure.tools_listed;

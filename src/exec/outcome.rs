@@ -17,9 +17,9 @@ use super::step::{Aftermath, Scene, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use crate::model::{
     Assertion, AssertionTarget, Exit, Failure, MismatchPlace, Outcome, Phase, PlanIssue, RpcError,
-    StepState, ToolResult,
+    StepState, ToolResult, Wanted,
 };
-use crate::plan::{Location, Operator, Predicate, Step};
+use crate::plan::{Expect, Location, Operator, Predicate, Step};
 use crate::process::Mark;
 use crate::text::{human_duration, shell_word};
 use crate::wire::{CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
@@ -31,6 +31,8 @@ use tokio::time::Instant;
 /// So many mismatches of one step are failures of their own: each keeps the
 /// answer, and a report has to bear them all.
 const MISMATCHES: usize = 50;
+/// Values of a step's expectations that a failure keeps.
+const WANTED: usize = 32;
 
 /// A step whose request has come to its end.
 pub struct Ended<'a> {
@@ -87,7 +89,7 @@ impl Ended<'_> {
             ReplyOutcome::RpcError(error) => {
                 let end = match self.weighed(Err(&error)).await {
                     Judgement::RpcError => self.refusal(error),
-                    other => self.settled(&Value::Null, other),
+                    other => answered_with(self.settled(&Value::Null, other), error),
                 };
                 (end, Aftermath::Alive)
             }
@@ -128,7 +130,7 @@ impl Ended<'_> {
         if let Some(error) = rpc_error {
             let mut end = match self.weighed(Err(&error)).await {
                 Judgement::RpcError => self.refusal(error),
-                other => self.settled(&Value::Null, other),
+                other => answered_with(self.settled(&Value::Null, other), error),
             };
             for failure in &mut end.failures {
                 failure.http = Some(facts.clone());
@@ -169,6 +171,9 @@ impl Ended<'_> {
         for failure in &mut failures {
             failure.request = Some(self.ready.facts());
             failure.elapsed_ms = Some(elapsed_ms);
+            if failure.assertion.is_some() {
+                failure.wanted = Some(self.wanted());
+            }
         }
         let refused = self.told.refused();
         let message = failures.first_mut().and_then(|f| f.message.as_mut());
@@ -319,6 +324,37 @@ impl Ended<'_> {
             .map_err(OperandError::from)
     }
 
+    /// What the step wants of its answer: the operands of what must hold, so
+    /// far as they can be resolved.
+    fn wanted(&self) -> Wanted {
+        let Expect {
+            is_error: _,
+            text,
+            json,
+            structured,
+            error,
+            duration: _,
+            stderr: _,
+            notifications: _,
+        } = &self.step.expect;
+        let error = error
+            .iter()
+            .flat_map(|error| error.code.iter().chain(&error.message));
+        let json = json.iter().flat_map(|json| &json.predicates);
+        let predicates = error.chain(text).chain(structured).chain(json);
+        let values = predicates
+            .filter(|predicate| predicate.operator.names_value())
+            .filter_map(|predicate| self.resolve(predicate).ok())
+            .filter(|value| {
+                value.is_number() || value.as_str().is_some_and(is_short) || value.is_array()
+            })
+            .take(WANTED);
+        Wanted {
+            error: self.step.expects_error(),
+            values: values.collect(),
+        }
+    }
+
     /// Judges an answer; where stderr is asked about, it catches up first.
     async fn judged(&self, answer: Result<&Value, &RpcError>) -> Judgement {
         let Self { scene, step, .. } = self;
@@ -461,6 +497,23 @@ impl Ended<'_> {
         }
         said
     }
+}
+
+/// A mismatch over a JSON-RPC error that came where another one was expected.
+fn answered_with(mut end: StepEnd, error: RpcError) -> StepEnd {
+    for failure in &mut end.failures {
+        if failure.assertion.is_some() {
+            failure.outcome = Some(Outcome::Error);
+            failure.tool_result = None;
+            failure.rpc_error = Some(error.clone());
+        }
+    }
+    end
+}
+
+/// What an expectation of an error says is short; anything longer is data.
+fn is_short(text: &str) -> bool {
+    text.len() <= 2000
 }
 
 fn unjudged(error: &OperandError) -> String {

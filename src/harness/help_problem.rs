@@ -143,6 +143,10 @@ fn excused(word: &str, diagnosis: &Diagnosis, unconfirmable: bool) -> String {
         }
         "repair_ineffective" => "a repair had changed this step, so it proves nothing",
         "after_restart" => "its server had died and was restarted before",
+        "error_answer" => {
+            "the answer is an error as a whole, and the step was never seen to pass: what it asks \
+             for may not be there"
+        }
         "duration" => "a matter of time, which the machine decides too",
         "made_by_jelly" => {
             "jelly itself made the value, since the server sent no structured output, so it proves \

@@ -114,6 +114,7 @@ pub(super) fn needs_proof(failure: &Failure, diagnosis: &Diagnosis) -> bool {
     match diagnosis.side {
         Side::Code => true,
         Side::Test if diagnosis.root_cause == "assertion_mismatch" => true,
+        Side::Test if diagnosis.error_answer => true,
         Side::Test => diagnosis.ambiguous && !is_environmental(diagnosis.error_category),
     }
 }
@@ -185,6 +186,9 @@ fn prove(
         .is_some_and(|d| policy.passed_before.has(d) || memory.passed_as_defined(d));
     let standing = if known {
         Standing::PassedBefore
+    } else if seen.diagnosis.error_answer {
+        // An error told as an answer may be what the plan asks for wrongly.
+        return (Blame::Open, Some("error_answer".into()));
     } else {
         Standing::NeverPassed
     };

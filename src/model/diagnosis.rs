@@ -123,13 +123,17 @@ pub struct Diagnosis {
     pub flaky: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspect: Option<Suspect>,
+    /// What failed the expectation is an answer that is an error as a whole,
+    /// and may be anybody's: only of a step that passed before is it the code's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub error_answer: bool,
     /// Id of the repair that applies, as in `filesystem_workspace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<String>,
     /// Why a mismatch is not held against the code, in a snake_case word:
     /// `not_repeatable`, `repair_ineffective`, `after_restart`, `duration`,
     /// `environment` (of another mismatch over the same answer), `unconfirmed`,
-    /// `earlier_step_not_done`, `made_by_jelly`.
+    /// `earlier_step_not_done`, `made_by_jelly`, `error_answer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused: Option<String>,
     /// Id of the step that excuses it: with `earlier_step_not_done`, the one
@@ -155,6 +159,7 @@ impl Diagnosis {
         standing: None,
         flaky: false,
         suspect: None,
+        error_answer: false,
         repair: None,
         excused: None,
         excused_by: None,

@@ -155,6 +155,17 @@ pub enum AssertionTarget {
     Cancellation,
 }
 
+/// What a step wants of its answer, besides the one expectation that did not
+/// hold.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Wanted {
+    /// An error: `error`, or `is_error: true`.
+    pub error: bool,
+    /// The values that the answer is to be, or to hold.
+    pub values: Vec<Value>,
+}
+
 /// An expectation that did not hold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -375,6 +386,9 @@ pub struct Failure {
     /// What the process wrote there, cut to a readable length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
+    /// `stderr` is older than the request, during which nothing was written.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stderr_is_older: bool,
     /// What the process wrote there, cut to a readable length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
@@ -419,6 +433,9 @@ pub struct Failure {
     /// only one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mismatch: Option<MismatchPlace>,
+    /// What the step wants besides; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<Wanted>,
     /// A breach of MCP or JSON-RPC that the wire saw, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_breach: Option<String>,

@@ -38,7 +38,7 @@ pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Signal, Verdict};
 pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase, PlanIssue,
-    RequestFacts, RpcError, SpawnError, ToolResult,
+    RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
 };
 pub use failures::{FailureView, Failures, KnownAdvice};
 pub use inventory::Inventory;

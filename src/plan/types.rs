@@ -414,6 +414,30 @@ impl Operator {
         Self::Snapshot,
     ];
 
+    /// Whether its operand is what the value is to be or to hold.
+    #[must_use]
+    pub fn names_value(self) -> bool {
+        match self {
+            Self::Equals
+            | Self::Contains
+            | Self::Matches
+            | Self::StartsWith
+            | Self::EndsWith
+            | Self::OneOf
+            | Self::Snapshot => true,
+            Self::NotEquals
+            | Self::NotContains
+            | Self::Gt
+            | Self::Ge
+            | Self::Lt
+            | Self::Le
+            | Self::Exists
+            | Self::Type
+            | Self::Length
+            | Self::Schema => false,
+        }
+    }
+
     /// The name as plans write it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -2,8 +2,9 @@
 
 use super::advice::{self, Values};
 use super::clues::{self, Text};
+use super::error_answer::Reading;
 use super::evidence::{evidence, evidence_of, with_values};
-use super::facts::{Facts, Promise, Source};
+use super::facts::{ErrorAnswer, Facts, Promise, Source};
 use super::fingerprint::{self, Parts};
 use super::launchers::launchers;
 use super::literals::literals;
@@ -237,9 +238,28 @@ impl Engine {
     }
 
     fn read_through(&self, failure: &Failure) -> (Diagnosis, Parts) {
-        let facts = Facts::of(failure);
-        let mut texts = clues::texts(&facts);
-        let found = self.strongest(&facts, &mut texts);
+        let mut facts = Facts::of(failure);
+        match self.reading_of(&facts) {
+            Some(Reading::Surroundings(instead)) => self.read_facts(&Facts::of(&instead)),
+            Some(Reading::Path(instead)) => {
+                let (mut diagnosis, parts) = self.read_facts(&Facts::of(&instead));
+                diagnosis.ambiguous = true;
+                diagnosis.error_answer = true;
+                (diagnosis, parts)
+            }
+            Some(Reading::Mismatch { shows, says }) => {
+                facts.error_answer = Some((shows, says));
+                self.read_facts(&facts)
+            }
+            None => self.read_facts(&facts),
+        }
+    }
+
+    /// Reads a failure as it is.
+    pub(super) fn read_facts(&self, facts: &Facts<'_>) -> (Diagnosis, Parts) {
+        let failure = facts.failure;
+        let mut texts = clues::texts(facts);
+        let found = self.strongest(facts, &mut texts);
         let mut values = advice::values(failure);
         let (rule, evidence) = match &found {
             Some(Match {
@@ -250,12 +270,12 @@ impl Engine {
                 *rule,
                 Some(self.quote(&texts[*text], *pattern, &mut values)),
             ),
-            Some(Match { rule, at: None, .. }) => (*rule, evidence_of(&facts)),
-            None => (unknown(), evidence_of(&facts)),
+            Some(Match { rule, at: None, .. }) => (*rule, evidence_of(facts)),
+            None => (unknown(), evidence_of(facts)),
         };
         let evidence = match rule.error_category {
             Some(ErrorCategory::Assertion) if facts.source == Source::Report => {
-                evidence.map(|said| with_values(said, &facts))
+                evidence.map(|said| with_values(said, facts))
             }
             Some(_) | None => evidence,
         };
@@ -272,15 +292,17 @@ impl Engine {
             RuleSide::Code if facts.starting => (Side::Test, true),
             RuleSide::Code => (Side::Code, false),
         };
-        let suspect = (facts.starting
-            && rule.side != RuleSide::Test
-            && failure
-                .stderr
-                .as_deref()
-                .and_then(clues::trace_line)
-                .is_some())
+        let shows = facts.error_answer.as_ref().map(|(shows, _)| *shows);
+        let suspect = (shows == Some(ErrorAnswer::Internal)
+            || facts.starting
+                && rule.side != RuleSide::Test
+                && failure
+                    .stderr
+                    .as_deref()
+                    .and_then(clues::trace_line)
+                    .is_some())
         .then_some(Suspect::Code);
-        let prints = fingerprint::of_facts(&facts, &rule.root_cause, evidence.as_ref());
+        let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref());
         let diagnosis = Diagnosis {
             side,
             ambiguous,
@@ -295,6 +317,7 @@ impl Engine {
             standing: None,
             flaky: false,
             suspect,
+            error_answer: shows == Some(ErrorAnswer::Other),
             repair: rule.repair_of(failure),
             excused: None,
             excused_by: None,
@@ -543,15 +566,8 @@ pub(super) fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
             return false;
         }
     }
-    // An answer that fails an expectation is read for the trouble of its
-    // surroundings alone; what it says of its subject was to be compared.
-    if facts.promise == Some(Promise::Expectation)
-        && !rule.patterns.is_empty()
-        && !matches!(
-            rule.error_category,
-            Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
-        )
-    {
+    // The code of an error that was to be another one is what was compared.
+    if facts.promise == Some(Promise::Expectation) && rule.when.asks_for_rpc_code() {
         return false;
     }
     rule.when.holds(facts)

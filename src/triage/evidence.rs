@@ -27,6 +27,14 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     if let Some((field, breach)) = breach_of(f) {
         return Some(evidence(field, breach));
     }
+    if let Some((_, says)) = facts
+        .error_answer
+        .as_ref()
+        .filter(|(_, says)| !says.is_empty())
+    {
+        let line = clues::telling_line(says).unwrap_or_default();
+        return Some(evidence("tool_result.text", &line));
+    }
     if let (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema)) =
         (&f.assertion, facts.promise)
     {

@@ -7,6 +7,7 @@
 use super::advice::Values;
 use super::clues::{self, Text};
 use super::engine::{Engine, Pattern, Ranked, applies, says_enough};
+use super::error_answer::Reading;
 use super::facts::{Facts, Source};
 use super::reading::{is_syntax, without_values};
 use super::roll::Key;
@@ -49,7 +50,16 @@ impl Engine {
     /// What `failure` means, and how that was found.
     #[must_use]
     pub fn explain(&self, failure: &Failure) -> Explanation {
-        let facts = Facts::of(failure);
+        let mut facts = Facts::of(failure);
+        let instead;
+        match self.reading_of(&facts) {
+            Some(Reading::Surroundings(other) | Reading::Path(other)) => {
+                instead = other;
+                facts = Facts::of(&instead);
+            }
+            Some(Reading::Mismatch { shows, says }) => facts.error_answer = Some((shows, says)),
+            None => {}
+        }
         let mut texts = clues::texts(&facts);
         let applying: Vec<bool> = self
             .rules

@@ -42,6 +42,17 @@ pub(super) enum Promise {
     OutputSchema,
 }
 
+/// What an answer shows that is an error as a whole, and nothing of the
+/// server's surroundings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ErrorAnswer {
+    /// That the server failed inside.
+    Internal,
+    /// Neither.
+    Other,
+}
+
 /// What can be said of a failure without reading its texts for a cause.
 pub(super) struct Facts<'a> {
     pub(super) failure: &'a Failure,
@@ -77,6 +88,9 @@ pub(super) struct Facts<'a> {
     pub(super) lists: bool,
     pub(super) path_in_arguments: Option<bool>,
     pub(super) nothing_sent: bool,
+    /// What the answer shows that is an error as a whole, and says then; for
+    /// the engine to find out.
+    pub(super) error_answer: Option<(ErrorAnswer, String)>,
     raised_in: OnceCell<Origin>,
     statement: OnceCell<Statement>,
 }
@@ -152,6 +166,7 @@ impl<'a> Facts<'a> {
             lists: tool_name(failure).is_some_and(says_list),
             path_in_arguments: live::path_in_arguments(failure),
             nothing_sent: live::nothing_sent(failure),
+            error_answer: None,
             raised_in: OnceCell::new(),
             statement: OnceCell::new(),
         }

@@ -92,9 +92,15 @@ pub(super) fn of_facts(facts: &Facts<'_>, root_cause: &str, evidence: Option<&Ev
                 parts.push("pointer", pointer.clone());
             }
             parts.push("expected", canonical(&assertion.expected));
-            let mut actual = assertion.actual.clone();
-            without_stamps(&mut actual);
-            parts.push("actual", canonical(&actual));
+            match &facts.error_answer {
+                // An error may name its request, which no two share.
+                Some((_, says)) => parts.push("says", truncate(&template(says), SAYS)),
+                None => {
+                    let mut actual = assertion.actual.clone();
+                    without_stamps(&mut actual);
+                    parts.push("actual", canonical(&actual));
+                }
+            }
         }
         (Some(_) | None, Some(_) | None) => match facts.source {
             Source::Live => push_evidence(&mut parts, evidence),

@@ -14,6 +14,7 @@ mod causes;
 mod clues;
 mod doing;
 mod engine;
+mod error_answer;
 mod evidence;
 mod explain;
 mod facts;

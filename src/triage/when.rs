@@ -1,7 +1,7 @@
 //! The conditions that rules put on the typed facts of a failure.
 
 use super::clues::Origin;
-use super::facts::{Ending, Facts, Promise, Source, blank, is_dialect};
+use super::facts::{Ending, ErrorAnswer, Facts, Promise, Source, blank, is_dialect};
 use super::issue::issue_kind;
 use super::told::breach_of;
 use crate::model::{Outcome, Phase};
@@ -41,6 +41,9 @@ pub(super) struct When {
     empty_answer: Option<bool>,
     /// Which promise the answer broke.
     promise: Option<Promise>,
+    /// What an answer shows that fails an expectation and is an error as a
+    /// whole.
+    error_answer: Option<ErrorAnswer>,
     /// Of the request, as in `tools/call`.
     method: Vec<String>,
     /// A request of a step was under way.
@@ -131,6 +134,11 @@ impl When {
         self.timed_out == Some(true) || self.outcome.contains(&Outcome::Timeout)
     }
 
+    /// Whether the rule is about the code of a JSON-RPC error.
+    pub(super) fn asks_for_rpc_code(&self) -> bool {
+        !self.rpc_code.is_empty()
+    }
+
     /// What must be known of a failure for the conditions to hold: a bit for
     /// each kind of fact, as [`known`] has them. A look at them spares nearly
     /// every rule the look at its conditions.
@@ -216,6 +224,9 @@ impl When {
             && self
                 .promise
                 .is_none_or(|wanted| facts.promise == Some(wanted))
+            && self.error_answer.is_none_or(|wanted| {
+                facts.error_answer.as_ref().map(|(shows, _)| *shows) == Some(wanted)
+            })
             && name(&self.method, f.request.as_ref().map(|r| r.method.as_str()))
             && same(self.requested, f.request.is_some())
             && same(self.died, facts.died)

@@ -50,6 +50,7 @@ mod sentences;
 mod servers;
 mod settings;
 mod signals;
+mod silent;
 mod snapshot;
 mod triage;
 mod wire_check;

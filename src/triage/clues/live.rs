@@ -3,7 +3,6 @@
 use super::slice::{List, readable};
 use super::{noise, quoted};
 use crate::model::Phase;
-use crate::triage::answer;
 use crate::triage::facts::{Facts, Promise};
 use crate::triage::rule::Field;
 use std::borrow::Cow;
@@ -11,16 +10,7 @@ use std::borrow::Cow;
 pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
     let f = facts.failure;
     if facts.promise == Some(Promise::Expectation) {
-        // What an assertion compares is no evidence, but a tool whose whole
-        // answer is an error of its surroundings has not been tested at all.
-        if let Some(statement) = answer::infrastructure_statement(f) {
-            list.whole(
-                Field::Answer,
-                "tool_result.text",
-                Cow::Borrowed(statement),
-                0,
-            );
-        }
+        // What an assertion compares is no evidence.
         return;
     }
     if let Some(text) = f.spawn_error.as_ref().and_then(|e| e.text.as_deref()) {
