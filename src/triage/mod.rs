@@ -56,3 +56,5 @@ pub use specimen::{Slip, specimen};
 
 #[cfg(test)]
 mod assertion_tests;
+#[cfg(test)]
+mod surroundings_tests;
