@@ -20,7 +20,6 @@ pub(super) fn unwrapped(said: &str, typed: bool) -> Option<Cow<'_, str>> {
     said_by_command(said)
         .map(Cow::Owned)
         .or_else(|| inner(said, typed).map(Cow::Borrowed))
-        .or_else(|| in_place_of_none(said).map(Cow::Borrowed))
         .or_else(|| in_own_words(said, typed).map(Cow::Owned))
 }
 
@@ -52,17 +51,27 @@ fn tells_of_system(said: &str) -> bool {
 /// The same in what a report says as it is, its compared values included: an
 /// error where none was wanted is no value.
 pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
-    const WORDS: [&str; 5] = ["None", "nil", "null", "unwanted", "reject"];
-    static FINDERS: LazyLock<[Finder<'_>; 5]> = LazyLock::new(|| WORDS.map(Finder::new));
+    // Few texts hold one of these words, so few are looked at any longer.
+    static WANTS_NONE: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
+        bytes::Regex::new(
+            r"None|nil|[Nn]ull|Falsy|Defined|Truthy|undefined|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
+        )
+        .ok()
+    });
     let beginning = text.get(..floor(text, BEGINNING))?;
-    let wants_none = || {
-        let mut words = FINDERS.iter();
-        words.any(|word| word.find(beginning.as_bytes()).is_some())
-    };
-    if !wants_none() || !tells_of_system(beginning) {
+    let wants_none = |words: &bytes::Regex| words.is_match(beginning.as_bytes());
+    if !WANTS_NONE.as_ref().is_some_and(wants_none) || !tells_of_system(beginning) {
         return None;
     }
-    in_place_of_none(&statements(beginning, f)).map(str::to_owned)
+    let said = statements(beginning, f);
+    let of_condition = || {
+        let said = said.trim_start();
+        let shown = said.starts_with("Value of: ");
+        shown.then(|| in_own_words(said, false)).flatten()
+    };
+    in_place_of_none(&said)
+        .map(str::to_owned)
+        .or_else(of_condition)
 }
 
 /// The error that stands where nil, null or None was wanted: the assertion
@@ -70,11 +79,7 @@ pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
 /// told so; one of the product is the product's.
 fn in_place_of_none(said: &str) -> Option<&str> {
     static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(WANTED_NONE).ok());
-    let beginning = said.get(..floor(said, BEGINNING))?;
-    if !tells_of_system(beginning) {
-        return None;
-    }
-    let found = NONE.as_ref()?.captures(beginning)?;
+    let found = NONE.as_ref()?.captures(said)?;
     let inner = ["rest", "js", "chai", "py", "null", "go", "nil"]
         .iter()
         .find_map(|name| found.name(name))?;
