@@ -1,7 +1,7 @@
 //! How well triage judges labelled failures:
 //! `cargo run --example score -- --corpus fixtures/corpus`.
 //!
-//! Each line of a `failures.jsonl` holds a failure and the truth about it; the
+//! Each line of a `failures*.jsonl` holds a failure and the truth about it; the
 //! engine sees the failure, and what it says is compared with the truth, field
 //! by field, strictly. Each line of a `fingerprints.jsonl` belongs to a group
 //! of sightings of one failure, or to a pair of failures that only look alike.
@@ -22,14 +22,16 @@ use clap::Parser;
 use marks::Marks;
 use prints::Prints;
 use rows::{Kind, Row};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Score the triage engine on labelled failures.
 #[derive(Parser)]
 struct Args {
-    /// Folders with `mcp/failures.jsonl`, `junit/failures.jsonl` and
-    /// `junit/fingerprints.jsonl`, or single files of that kind.
+    /// Folders with `mcp/failures*.jsonl`, `junit/failures*.jsonl` and
+    /// `junit/fingerprints*.jsonl`, or single files of that kind.
     #[arg(required_unless_present = "corpus", value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The same, for a folder.
@@ -73,15 +75,7 @@ fn main() -> ExitCode {
 /// Prints the scores of what lies at `path`, and says which are too low.
 fn score(path: &Path, args: &Args) -> Result<Vec<String>, String> {
     let files = if path.is_dir() {
-        let found: Vec<PathBuf> = [
-            "mcp/failures.jsonl",
-            "junit/failures.jsonl",
-            "junit/fingerprints.jsonl",
-        ]
-        .iter()
-        .map(|name| path.join(name))
-        .filter(|file| file.is_file())
-        .collect();
+        let found = labelled_files(path)?;
         if found.is_empty() {
             return Err(format!("{} holds no labelled failures", path.display()));
         }
@@ -128,4 +122,34 @@ fn score(path: &Path, args: &Args) -> Result<Vec<String>, String> {
         }
     }
     Ok(below)
+}
+
+/// The data files below `root`, in the order of [`SETS`] and then by name. A
+/// set grows by further files, as in `failures-2.jsonl`.
+fn labelled_files(root: &Path) -> Result<Vec<PathBuf>, String> {
+    /// Folder of a set, and what the names of its files begin with.
+    const SETS: [(&str, &str); 3] = [
+        ("mcp", "failures"),
+        ("junit", "failures"),
+        ("junit", "fingerprints"),
+    ];
+    let mut found = Vec::new();
+    for (folder, stem) in SETS {
+        let folder = root.join(folder);
+        if !folder.is_dir() {
+            continue;
+        }
+        let failed = |error: io::Error| format!("{}: {error}", folder.display());
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let file = entry.map_err(failed)?.path();
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with(stem) && name.ends_with(".jsonl") {
+                files.push(file);
+            }
+        }
+        files.sort();
+        found.append(&mut files);
+    }
+    Ok(found)
 }

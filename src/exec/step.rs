@@ -185,11 +185,11 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     };
     let (mut end, aftermath) = ended.conclude(sent.reply, sent.cancel).await;
     // What was logged of a wrong answer may still be on its way.
-    if end.failure.as_ref().is_some_and(|f| f.assertion.is_some()) {
+    if end.failures.iter().any(|f| f.assertion.is_some()) {
         session.stderr().caught_up().await;
     }
     let since = session.stderr().since(mark);
-    if let Some(failure) = &mut end.failure {
+    for failure in &mut end.failures {
         failure.stderr_is_older = since.trim().is_empty();
     }
     let unjudged = ended.schema.and_then(Declared::unjudged).map(|why| {

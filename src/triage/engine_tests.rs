@@ -216,6 +216,7 @@ fn a_server_that_exits_after_the_handshake_is_test_side_when_it_never_became_rea
             code: Some(1),
             signal: None,
         }),
+        stderr: Some("fatal: lost the shelves".into()),
         ..failure(Some(Phase::List))
     };
     assert_eq!(Engine::builtin().diagnose(&died).side, Side::Code);
@@ -224,6 +225,49 @@ fn a_server_that_exits_after_the_handshake_is_test_side_when_it_never_became_rea
         ..died
     };
     assert_eq!(Engine::builtin().diagnose(&live).side, Side::Test);
+}
+
+#[test]
+fn a_stack_of_a_server_that_was_asked_for_its_lists_is_the_servers() {
+    let stack = "Traceback (most recent call last):\n  File \"/srv/server.py\", line 3, in list_tools\n    return shelves[7]\nIndexError: list index out of range\n";
+    let listing = Failure {
+        outcome: Some(Outcome::Eof),
+        exit: Some(Exit {
+            code: Some(1),
+            signal: None,
+        }),
+        message: Some("exited during startup with code 1, before it answered `tools/list`".into()),
+        stderr: Some(stack.into()),
+        ..failure(Some(Phase::List))
+    };
+    let diagnosis = Engine::builtin().diagnose(&listing);
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Code, false));
+    let starting = Failure {
+        phase: Some(Phase::Handshake),
+        ..listing.clone()
+    };
+    let diagnosis = Engine::builtin().diagnose(&starting);
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Test, true));
+    let speechless = Failure {
+        stderr: None,
+        message: None,
+        ..listing
+    };
+    let diagnosis = Engine::builtin().diagnose(&speechless);
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Test, true));
+    let refused = Failure {
+        outcome: Some(Outcome::Error),
+        exit: None,
+        rpc_error: Some(RpcError {
+            code: Some(0),
+            message: "shelves".into(),
+            data: None,
+        }),
+        stderr: Some(stack.into()),
+        ..failure(Some(Phase::List))
+    };
+    let diagnosis = Engine::builtin().diagnose(&refused);
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Code, false));
 }
 
 #[test]

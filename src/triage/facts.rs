@@ -6,6 +6,7 @@ use super::live;
 use super::statement::{Statement, statement};
 use super::told::is_starting;
 use crate::model::{AssertionTarget, Failure, Outcome, Phase};
+use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
@@ -189,6 +190,17 @@ impl<'a> Facts<'a> {
         *self.raised_in.get_or_init(|| match self.source {
             Source::Live => Origin::Unknown,
             Source::Report => origin(self.failure),
+        })
+    }
+
+    /// Whether the stack of a report leads through the reading of settings:
+    /// through pydantic's package for them, or a class that inherits from it.
+    pub(super) fn reads_settings(&self) -> bool {
+        let said = [&self.failure.text, &self.failure.message];
+        said.into_iter().flatten().any(|said| {
+            ["pydantic_settings", "BaseSettings"]
+                .iter()
+                .any(|mark| memmem::find(said.as_bytes(), mark.as_bytes()).is_some())
         })
     }
 

@@ -56,6 +56,94 @@ pub(super) fn tail(text: &str) -> &str {
     &text[start..]
 }
 
+/// Whether any revision of MCP knows the method of the request.
+pub(super) fn method_known(failure: &Failure) -> Option<bool> {
+    const METHODS: [&str; 22] = [
+        "initialize",
+        "ping",
+        "tools/list",
+        "tools/call",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "prompts/list",
+        "prompts/get",
+        "completion/complete",
+        "logging/setLevel",
+        "server/discover",
+        "tasks/list",
+        "tasks/get",
+        "tasks/result",
+        "tasks/cancel",
+        "tasks/update",
+        "subscriptions/listen",
+        "sampling/createMessage",
+        "elicitation/create",
+    ];
+    let method = failure.request.as_ref()?.method.as_str();
+    Some(METHODS.contains(&method) || method.starts_with("notifications/"))
+}
+
+/// What the call sends to the tool.
+fn arguments(failure: &Failure) -> Option<&Value> {
+    let params = failure.request.as_ref()?.params.as_ref()?;
+    params.get("arguments")
+}
+
+/// Whether a number of the call's arguments is zero, or something there is
+/// divided by it: then a division by zero is what was asked for.
+pub(super) fn zero_given(failure: &Failure) -> Option<bool> {
+    fn holds_zero(value: &Value) -> bool {
+        match value {
+            Value::Number(number) => number.as_f64() == Some(0.0),
+            Value::String(text) => {
+                let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+                text == "0"
+                    || ["/0", "%0", "//0", "mod0"]
+                        .iter()
+                        .any(|by| text.contains(by))
+            }
+            Value::Array(values) => values.iter().any(holds_zero),
+            Value::Object(members) => members.values().any(holds_zero),
+            Value::Null | Value::Bool(_) => false,
+        }
+    }
+    arguments(failure).map(holds_zero)
+}
+
+/// Whether a value that the answer refuses, as pydantic shows it behind
+/// `input_value=`, stood in the call's arguments. Of a list or a map, its first
+/// word tells.
+pub(super) fn value_given(failure: &Failure) -> Option<bool> {
+    let answer = match (&failure.tool_result, &failure.rpc_error) {
+        (Some(result), _) => &result.text,
+        (None, Some(error)) => &error.message,
+        (None, None) => return None,
+    };
+    let given = arguments(failure).map_or_else(String::new, Value::to_string);
+    let is_given = |shown: &str| {
+        let word = shown
+            .split(|c: char| "{}[]()'\",: ".contains(c))
+            .find(|word| !word.is_empty());
+        match word {
+            // An empty map is what a call without arguments sends.
+            None => true,
+            Some("None") => given.contains("null"),
+            Some("True") => given.contains("true"),
+            Some("False") => given.contains("false"),
+            Some(word) => given.contains(word),
+        }
+    };
+    let shown = answer
+        .split("input_value=")
+        .skip(1)
+        .map(|rest| rest.split(", input_type=").next().unwrap_or(rest));
+    let told: Vec<bool> = shown.map(is_given).collect();
+    (!told.is_empty()).then(|| told.contains(&true))
+}
+
 /// Whether the code that failed was installed, not written here: the
 /// innermost frame of a traceback, the first of a JavaScript stack, or the
 /// file that could not be compiled lies in a folder of packages.

@@ -57,3 +57,5 @@ pub use specimen::{Slip, specimen};
 
 #[cfg(test)]
 mod assertion_tests;
+#[cfg(test)]
+mod surroundings_tests;

@@ -1,6 +1,7 @@
 //! What a failure tells of its own kind where the facts are jelly's: live, or
 //! in a JUnit report that jelly wrote.
 
+use super::clues;
 use crate::model::{Failure, Phase};
 
 /// Start-up ends when the first step may run. jelly's own words for a server
@@ -9,10 +10,13 @@ use crate::model::{Failure, Phase};
 pub(super) fn is_starting(failure: &Failure) -> bool {
     match failure.phase {
         Some(Phase::Config | Phase::Spawn | Phase::Handshake) => true,
-        Some(Phase::List) => failure
-            .message
-            .as_deref()
-            .is_some_and(|m| m.contains("exited during startup")),
+        // A stack says that the server was at work on its lists.
+        Some(Phase::List) => {
+            let message = failure.message.as_deref();
+            let stderr = failure.stderr.as_deref();
+            message.is_some_and(|m| m.contains("exited during startup"))
+                && stderr.and_then(clues::trace_line).is_none()
+        }
         Some(Phase::Call | Phase::Assert | Phase::Teardown) => false,
         None => {
             failure

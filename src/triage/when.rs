@@ -3,6 +3,7 @@
 use super::clues::Origin;
 use super::facts::{Ending, ErrorAnswer, Facts, Promise, Source, blank, is_dialect};
 use super::issue::issue_kind;
+use super::live;
 use super::told::breach_of;
 use crate::model::{Outcome, Phase};
 use schemars::JsonSchema;
@@ -106,6 +107,17 @@ pub(super) struct When {
     /// A tool was called, and without any argument, which can't be the cause
     /// then.
     nothing_sent: Option<bool>,
+    /// Whether any revision of MCP knows the method of the request.
+    method_known: Option<bool>,
+    /// A number of the call's arguments is zero, or something there is divided
+    /// by it.
+    zero_given: Option<bool>,
+    /// Whether a value that the answer refuses stood in the call's arguments.
+    value_given: Option<bool>,
+    /// The command was started as another user.
+    other_user: Option<bool>,
+    /// The stack of a report leads through the reading of settings.
+    reads_settings: Option<bool>,
     /// Names of report writers, as in `pytest`.
     dialect: Vec<String>,
     /// `failure` or `error`.
@@ -261,6 +273,19 @@ impl When {
                 .path_in_arguments
                 .is_none_or(|wanted| facts.path_in_arguments == Some(wanted))
             && same(self.nothing_sent, facts.nothing_sent)
+            && self
+                .method_known
+                .is_none_or(|wanted| live::method_known(f) == Some(wanted))
+            && self
+                .zero_given
+                .is_none_or(|wanted| live::zero_given(f) == Some(wanted))
+            && self
+                .value_given
+                .is_none_or(|wanted| live::value_given(f) == Some(wanted))
+            && same(self.other_user, f.user.is_some())
+            && self
+                .reads_settings
+                .is_none_or(|wanted| facts.reads_settings() == wanted)
             && (self.dialect.is_empty()
                 || f.dialect
                     .as_deref()

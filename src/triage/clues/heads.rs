@@ -69,6 +69,8 @@ fn head(line: &str, next: &str) -> Head {
         {
             format!("{class}: {next}")
         }
+        // pytest tells below of what a bare condition was made.
+        _ if line.ends_with("assert False") && next.starts_with("+ ") => format!("{line} {next}"),
         _ => line.to_owned(),
     };
     Head {

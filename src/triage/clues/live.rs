@@ -5,6 +5,7 @@ use super::{noise, quoted};
 use crate::model::Phase;
 use crate::triage::facts::{Facts, Promise};
 use crate::triage::rule::Field;
+use serde_json::Value;
 use std::borrow::Cow;
 
 pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
@@ -28,6 +29,9 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
     }
     if let Some(result) = &f.tool_result {
         list.with_roots(Field::Answer, "tool_result.text", &result.text, 1);
+    }
+    if let Some(said) = f.stdout.as_deref().and_then(answer_printed) {
+        list.with_roots(Field::Answer, "stdout", said, 1);
     }
     if let Some(http) = f.http.as_ref().filter(|_| !facts.kept_waiting()) {
         if let Some(text) = &http.text {
@@ -69,4 +73,22 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
     if let Some(message) = &f.message {
         list.whole(Field::Message, "message", readable(message), 4);
     }
+}
+
+/// The error that a client program printed as its result: the answer of a tool
+/// as JSON, alone on stdout.
+fn answer_printed(stdout: &str) -> Option<String> {
+    let stdout = stdout.trim();
+    if !stdout.starts_with('{') || !stdout.contains("isError") {
+        return None;
+    }
+    let answer: Value = serde_json::from_str(stdout).ok()?;
+    if answer.get("isError") != Some(&Value::Bool(true)) {
+        return None;
+    }
+    let texts = answer.get("content")?.as_array()?.iter();
+    let said: Vec<&str> = texts
+        .filter_map(|part| part.get("text")?.as_str())
+        .collect();
+    Some(said.join("\n"))
 }

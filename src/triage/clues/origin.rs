@@ -124,30 +124,54 @@ fn is_foreign(place: &str, test: Option<&str>) -> bool {
 }
 
 fn is_library(place: &str) -> bool {
-    const PARTS: [&str; 23] = [
-        "node_modules/",
+    /// Where runtimes and package managers keep the code of other people. A
+    /// folder that projects name like that (`internal`, `dist`, `build`,
+    /// `lib`, `out`) tells nothing by its name alone.
+    const PARTS: [&str; 36] = [
+        // Node, its package managers, browsers
+        r"node_modules[/\\]",
         "node:",
-        "internal/",
-        "site-packages",
-        "dist-packages",
-        "/lib/python",
-        "<frozen",
+        r"\Ainternal/(?:process|modules|main|bootstrap|timers|streams|util|fs|crypto|child_process|errors|async_hooks|event_target|vm|worker|test_runner|url|net|https?2?|cluster)[/.]",
         "<anonymous>",
         "<Jasmine>",
         "native code",
-        "/vendor/",
-        "/gems/",
+        "__cypress/",
+        "cypress:///",
+        r"webpack/(?:bootstrap|runtime)",
+        r"\A(?:ext|jsr|bun|native):",
+        "https://(?:deno.land|jsr.io|esm.sh)/",
+        // Python
+        "site-packages",
+        "dist-packages",
+        r"[/\\]lib(?:64)?/python[23]",
+        r"(?i:[/\\]python[\d.]*[/\\]lib[/\\])",
+        "<frozen",
+        // PHP, Go and Ruby put dependencies into the project
+        r"(?:\A|[/\\])vendor[/\\]",
+        "phar:",
+        r"[/\\]phpunit(?:\.phar|-\d|[/\\]src|[/\\]phpunit|:|\z)",
+        // Ruby
+        r"[/\\]gems[/\\][^/\\]+-[\da-f]",
         "/rubygems/",
         "/lib/ruby/",
+        "<internal:",
+        // Rust
         "/rustc/",
-        "/.cargo/",
-        "/usr/lib/",
+        r"[/\\]\.(?:cargo|rustup)[/\\]",
+        r"\Alibrary/(?:std|core|alloc|test)/src/",
+        // Go
         "/usr/local/go/",
-        "/go/pkg/mod/",
-        "/deps/",
-        "phpunit",
-        "/dist/",
-        "package:matcher",
+        r"[/\\]pkg[/\\]mod[/\\]",
+        r"[/\\][Gg]o(?:[-\d.][\w.-]*)?[/\\](?:(?:\d[\w.]*|x64|x86|arm64|amd64|libexec)[/\\])*src[/\\](?:runtime|testing|internal|net|os|io|reflect|sync|syscall|encoding|fmt|bufio|bytes|context|crypto|database|errors|log|sort|strconv|strings|time|regexp|text|html|go)[/\\]",
+        r"\A(?:runtime|testing|reflect|sync|syscall|internal/(?:abi|bytealg|poll|reflectlite|runtime|syscall|testlog))/[\w/]+\.go",
+        // Elixir, Dart, the JVM, .NET
+        r"(?:\A|/)deps/[^/]+/(?:lib|src)/",
+        r"\.pub-cache/",
+        "package:(?:matcher|test|test_api|stack_trace)/",
+        r"[/\\]\.(?:m2|gradle|nuget|yarn)[/\\]",
+        // The system
+        "/usr/(?:lib|lib64|share)/",
+        "/usr/local/(?:lib|share)/",
     ];
     const PACKAGES: [&str; 74] = [
         "androidx.",
@@ -226,8 +250,10 @@ fn is_library(place: &str) -> bool {
         "worker.org.",
     ];
     static ANY_PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let parts = PARTS.map(regex::escape).join("|");
-        RegexBuilder::new(&parts).unicode(false).build().ok()
+        RegexBuilder::new(&PARTS.join("|"))
+            .unicode(false)
+            .build()
+            .ok()
     });
     let first = place.as_bytes().first();
     let begins = |package: &&str| first == package.as_bytes().first() && place.starts_with(package);
@@ -254,9 +280,19 @@ fn is_test(place: &str) -> bool {
         "uitests",
         "acceptance",
     ];
-    let file = match place.rsplit_once('(') {
-        Some((_, file)) => file,
-        None => place,
+    const PACKAGES: [&str; 8] = [
+        "test",
+        "tests",
+        "testing",
+        "e2e",
+        "spec",
+        "steps",
+        "stepdefs",
+        "step_definitions",
+    ];
+    let (called, file) = match place.rsplit_once('(') {
+        Some((called, file)) => (called, file),
+        None => ("", place),
     };
     let mut parts = file.rsplit(['/', '\\']);
     let name = parts.next().unwrap_or_default();
@@ -267,7 +303,14 @@ fn is_test(place: &str) -> bool {
             || part.ends_with(".Tests")
             || part.ends_with(".Test")
     });
+    // What helps the tests stands in a package of theirs.
+    let package = || {
+        let of_jvm = [".java:", ".kt:", ".scala:", ".groovy:"];
+        of_jvm.iter().any(|ending| file.contains(ending))
+            && called.split('.').any(|part| PACKAGES.contains(&part))
+    };
     folder
+        || package()
         || stem.ends_with("Test")
         || stem.ends_with("Tests")
         || stem.ends_with("TestCase")
@@ -299,6 +342,70 @@ mod tests {
             text: Some(text.into()),
             ..Failure::default()
         })
+    }
+
+    #[test]
+    fn what_a_project_builds_or_keeps_to_itself_is_its_own() {
+        for path in [
+            "/srv/shop/src/internal/cart.js:4:9",
+            "/srv/shop/dist/cart.js:4:9",
+            "/srv/mono/packages/cart/dist/index.js:4:9",
+            "/srv/mono/packages/cart/src/internal/cart.ts:4:9",
+            "/srv/shop/build/cart.js:4:9",
+            "/srv/shop/lib/cart.js:4:9",
+            "/srv/shop/out/cart.js:4:9",
+            "/srv/shop/src/deps/cart.js:4:9",
+            "/srv/shop/gems/cart/lib/cart.js:4:9",
+            "webpack-internal:///./src/cart.js:4:9",
+            "/home/ci/go/src/shop.example/internal/cart.js:4:9",
+            "/go/src/app/internal/cart.js:4:9",
+            "/srv/lib/python/cart.js:4:9",
+        ] {
+            let text =
+                format!("TypeError: x\n    at total ({path})\n    at f (/srv/a.test.js:9:1)");
+            assert_eq!(of(&text), Origin::Product, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_came_with_a_runtime_or_a_package_is_a_library() {
+        for path in [
+            "/srv/shop/node_modules/ajv/dist/ajv.js:4:9",
+            "/srv/shop/node_modules/.pnpm/ajv@8/node_modules/ajv/dist/ajv.js:4:9",
+            "C:\\shop\\node_modules\\ajv\\ajv.js:4:9",
+            "node:internal/url:775:36",
+            "internal/process/task_queues.js:95:5",
+            "internal/modules/cjs/loader.js:999:30",
+            "ext:deno_fetch/26_fetch.js:2:7",
+            "/srv/shop/vendor/acme/x.js:8:1",
+            "/srv/venv/lib/python3.11/site-packages/x.js:8:1",
+            "/usr/lib/go-1.19/src/testing/x.js:8:1",
+            "/opt/hostedtoolcache/go/1.22.1/x64/src/runtime/panic.js:8:1",
+            "/home/ci/go/pkg/mod/shop.example/x.js:8:1",
+            "/home/ci/.m2/repository/x.js:8:1",
+            "/srv/vendor/bundle/ruby/3.2.0/gems/rack-2.2.8/lib/x.js:8:1",
+        ] {
+            let text =
+                format!("TypeError: x\n    at total ({path})\n    at f (/srv/a.test.js:9:1)");
+            assert_eq!(of(&text), Origin::Test, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_helper_in_a_package_of_tests_is_a_test() {
+        let text = |helper: &str| {
+            format!(
+                "java.lang.NullPointerException\n\tat {helper}\n\tat com.acme.CartTest.total(CartTest.java:9)\n\tat java.lang.reflect.Method.invoke(Method.java:1)"
+            )
+        };
+        assert_eq!(
+            of(&text("com.acme.testing.Carts.full(Carts.java:64)")),
+            Origin::Test
+        );
+        assert_eq!(
+            of(&text("com.acme.internal.Carts.full(Carts.java:64)")),
+            Origin::Product
+        );
     }
 
     #[test]

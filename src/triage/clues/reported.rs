@@ -8,7 +8,7 @@ use super::nothing::says_nothing;
 use super::origin::{Origin, origin};
 use super::roots::root_lines;
 use super::slice::{List, readable};
-use super::wrapped::unwrapped;
+use super::wrapped::{instead_of_none, is_assertion, unwrapped};
 use crate::model::Failure;
 use crate::triage::facts::is_dialect;
 use crate::triage::rule::Field;
@@ -31,13 +31,17 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     // Mostly the text is the message with a stack. Then it says nothing that
     // was not said.
     let text = text.filter(|text| message.as_ref() != Some(text));
-    for (name, said, rank) in [("message", message, 1), ("text", text, 2)] {
+    for (name, said, raw, rank) in [
+        ("message", message, &f.message, 1),
+        ("text", text, &f.text, 2),
+    ] {
         let Some(said) = said.filter(|said| !is_nothing(said.trim())) else {
             continue;
         };
         empty &= exits_only(&said, f);
         let typed = f.type_.as_deref().is_some_and(is_assertion_class);
-        match unwrapped(&said, typed) {
+        let of_none = || instead_of_none(&readable(raw.as_deref()?), f).map(Cow::Owned);
+        match unwrapped(&said, typed).or_else(of_none) {
             Some(inner) => {
                 compares_nothing = true;
                 statement(list, name, &inner, rank);
@@ -122,7 +126,9 @@ fn tells(type_: &str, f: &Failure) -> bool {
 }
 
 fn is_assertion_class(type_: &str) -> bool {
-    type_.contains("Assert") || type_.contains("Expectation")
+    type_.contains("Assert")
+        || type_.contains("Expectation")
+        || heads::class(type_).is_some_and(is_assertion)
 }
 
 /// Whether a hook round the tests failed: the stack leads through the runner's
