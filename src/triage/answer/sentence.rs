@@ -161,7 +161,7 @@ const UNLESS: &[&str] = &[
     r"(?:note|tip|hint|question|q|faq|summary|title|subject|topic|chapter|example|usage|definition|heading|warning|todo|fixme|info|debug|answer|quote|log|changelog|status|description|commit|author|name|value|result|output|text|body|content|state|label|key|field)\s*[:\-]",
     r"(?:how|what|why|when|where|if|once|whenever|unless|because|although|while|since|after|before)\s",
     r"[^\n.!:;-]{1,200}\?\s*\z",
-    r"[^\n]{1,200}[,'\x22] (?:she|he|they|i|we|ada|it) (?:said|says|asked|wrote|thought|replied|explained)\b",
+    r"[^\n]{1,200}[,'\x22] (?:she|he|they|i|we|it) (?:said|says|asked|wrote|thought|replied|explained)\b",
     r"(?:throw|raise|return|def|fn|func|function|class|const|let|var|import|from|public|private|if|for|try|catch|except|assert)\s+[^\n]{0,200}[;{}():]\s*(?:\z|\n)",
     r"(?:all|every|both)\s",
     r"(?:fixed?|fix(?:es|ed)|resolved?|closes?|handled?|prevents?|avoids?|improved?|added?|removed?)\b",
