@@ -92,6 +92,7 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
         at,
         assertion: failure.assertion.clone(),
         outcome: failure.outcome,
+        own_limit: failure.beyond(),
         diagnosis: judged.diagnosis.clone(),
     }
 }

@@ -80,6 +80,7 @@ fn excuse(word: &str) -> &str {
         "repair_ineffective" => "a repair had changed this step, so it proves nothing",
         "after_restart" => "its server had died and was restarted before",
         "duration" => "a matter of time, which the machine decides too",
+        "own_limit" => "a limit of jelly's own stands in the way, which proves nothing",
         other => other,
     }
 }

@@ -188,8 +188,9 @@ impl Memory {
                 continue;
             };
             // What a step saw on a server that had died before is no sighting
-            // of the healthy server's behaviour.
-            if seen.failure.is_mismatch() && !seen.failure.after_restart {
+            // of the healthy server's behaviour, and what was not seen is none.
+            let sighted = !seen.failure.after_restart && seen.failure.beyond().is_none();
+            if seen.failure.is_mismatch() && sighted {
                 mismatched
                     .entry((step.to_owned(), revision))
                     .or_default()

@@ -128,7 +128,7 @@ pub struct Diagnosis {
     pub repair: Option<String>,
     /// Why a mismatch is not held against the code, in a snake_case word:
     /// `not_repeatable`, `repair_ineffective`, `after_restart`, `duration`,
-    /// `unconfirmed`.
+    /// `own_limit`, `unconfirmed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused: Option<String>,
     pub advice: Advice,

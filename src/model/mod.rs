@@ -14,6 +14,7 @@ mod exit;
 mod failure;
 mod failures;
 mod inventory;
+mod limit;
 mod matrix;
 mod record;
 mod report;
@@ -41,6 +42,7 @@ pub use failure::{
 };
 pub use failures::{FailureView, Failures, KnownAdvice};
 pub use inventory::Inventory;
+pub use limit::OwnLimit;
 pub use matrix::{
     Difference, DifferenceKind, MatrixCell, MatrixRepair, MatrixReport, MatrixServer, MatrixStep,
     MatrixVariant, StepAnswers,

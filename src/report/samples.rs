@@ -114,6 +114,7 @@ pub(super) fn failure(
         at: None,
         assertion: None,
         outcome: None,
+        own_limit: None,
         diagnosis,
     }
 }
@@ -350,6 +351,7 @@ fn mismatch(actual: &str) -> FailureReport {
             expected: json!("hello"),
             actual: json!(actual),
             at: Some("plans/filesystem.yaml:21:15".into()),
+            own_limit: None,
         }),
         outcome: Some(Outcome::Result),
         ..failure(

@@ -37,6 +37,7 @@ mod limits;
 mod live_rules;
 mod matrix;
 mod notices;
+mod once;
 mod packages;
 mod peers;
 mod plans;
