@@ -3,7 +3,7 @@
 
 use super::judge::{Bench, Mismatch};
 use super::script::{By, Told};
-use crate::model::{Assertion, AssertionTarget};
+use crate::model::{Assertion, AssertionTarget, OwnLimit};
 use crate::plan::{Answer, Location};
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(super) fn judge_asked(bench: &mut Bench<'_>, told: &Told, own: &[Answer], se
             Some(params) => {
                 bench.ask_json(AssertionTarget::Asked, &answer.expect, Some(params));
             }
-            None => bench.mismatches.push(mismatch(
+            None => bench.mismatches.push(untold(
                 format!(
                     "what `{}` asked for is too long to be held against what is expected of it",
                     asked.method
@@ -37,7 +37,7 @@ pub(super) fn judge_asked(bench: &mut Bench<'_>, told: &Told, own: &[Answer], se
     }
     let expecting = own.iter().chain(server).find(|a| !a.expect.is_empty());
     if let (true, Some(answer)) = (told.more, expecting) {
-        bench.mismatches.push(mismatch(
+        bench.mismatches.push(untold(
             format!(
                 "the server asked for more than {} things, too many to be held against what is \
                  expected of them",
@@ -52,6 +52,13 @@ pub(super) fn judge_asked(bench: &mut Bench<'_>, told: &Told, own: &[Answer], se
     for answer in missing.filter(|answer| !answer.optional) {
         bench.mismatches.push(never_asked(told, answer));
     }
+}
+
+/// What jelly did not keep would have told.
+fn untold(message: String, expected: &str, actual: &str, at: Location) -> Mismatch {
+    let mut mismatch = mismatch(message, expected, actual, at);
+    mismatch.assertion.own_limit = Some(OwnLimit::Questions);
+    mismatch
 }
 
 fn never_asked(told: &Told, answer: &Answer) -> Mismatch {

@@ -264,6 +264,7 @@ impl Board {
             ReplyOutcome::TimedOut(_)
             | ReplyOutcome::Exited(_)
             | ReplyOutcome::Broken(_)
+            | ReplyOutcome::Beyond(_)
             | ReplyOutcome::Unanswered(_) => return,
         };
         answers.borrow_mut().insert(step.id.clone(), answer);

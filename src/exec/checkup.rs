@@ -221,6 +221,16 @@ async fn ready(
             }));
         }
     }
+    if let (None, Some(unfit)) = (&failure, session.unfit()) {
+        // It came so far since jelly forgives what clients do not.
+        let message = format!("{unfit}, for which clients of the official SDKs refuse it");
+        failure = Some(Box::new(Failure {
+            outcome: Some(Outcome::Ok),
+            process_alive: session.has_process().then_some(true),
+            protocol_breach: Some(unfit),
+            ..facts.failure(Phase::Handshake, message)
+        }));
+    }
     let (stdout_noise, stdout_noise_sample) = session.noise();
     if stdout_noise > 0 && failure.is_none() {
         let message = "wrote to stdout what is no message";
@@ -317,7 +327,12 @@ async fn listed(
             protocol_breach: Some(why.clone()),
             ..failed(why)
         },
+        ReplyOutcome::Beyond(beyond) => Failure {
+            own_limit: Some(beyond.limit),
+            ..failed(beyond.text)
+        },
         ReplyOutcome::Http(end) => Failure {
+            own_limit: end.own_limit,
             rpc_error: end.rpc_error.clone(),
             http: Some(end.facts.clone()),
             ..failed(format!("gave no good answer to `{method}`"))

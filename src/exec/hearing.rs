@@ -1,43 +1,68 @@
-//! Notifications that a step expects, waited for as long as they may take.
+//! Notifications that a step expects: matched as they come, and waited for as
+//! long as they may take.
 //!
-//! Main type: [`Hearing`].
+//! Main types: [`Hearings`], which listens from before the step's request on,
+//! and [`Hearing`], which waits for one expectation.
 
 use super::clean::Cleaner;
 use super::judge::{Bench, Mismatch, relation};
 use super::operators::{Compiled, OperandError, holds};
-use crate::model::{Assertion, AssertionTarget};
-use crate::plan::{Location, NotificationExpect, Predicate};
+use crate::model::{Assertion, AssertionTarget, OwnLimit};
+use crate::plan::{JsonExpect, Location, NotificationExpect, Operator, Predicate};
 use crate::text::human_duration;
-use crate::wire::{Notice, Session, deadline_after};
+use crate::wire::{Attending, Listener, Notice, Session, deadline_after};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// So many other notifications are named.
 const OTHERS: usize = 5;
 
-/// One expectation, and what was heard of it so far.
-pub struct Hearing<'a> {
-    pub expect: &'a NotificationExpect,
-    pub within: Duration,
-    pub resolve: &'a dyn Fn(&Predicate) -> Result<Value, OperandError>,
-    pub compiled: &'a RefCell<Compiled>,
-    pub cleaner: &'a Cleaner,
+/// Everything that a step expects to hear. Nothing is kept but what was found
+/// so far, so that it costs the same however many notifications come.
+#[derive(Debug)]
+pub struct Hearings {
+    ears: Shared,
+    /// Ends with this.
+    _attending: Option<Attending>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Shared(Arc<Mutex<Ears>>);
+
+#[derive(Debug, Default)]
+struct Ears {
+    ears: Vec<Ear>,
+    compiled: Compiled,
+}
+
+/// One expectation, as it is held against what comes.
+#[derive(Debug)]
+struct Ear {
+    method: String,
+    json: Vec<JsonExpect>,
+    /// The operands of its predicates, with values in the place of names.
+    operands: Vec<(Operator, Value, Result<Value, OperandError>)>,
+    cleaner: Cleaner,
+    found: Found,
 }
 
 /// What was heard.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 struct Found {
     fitting: u64,
-    /// Why the newest one of the right method does not fit.
-    unfit: Option<Mismatch>,
+    /// The params of the newest one of the right method that does not fit.
+    unfit: Option<Value>,
     /// The params of the first that fits.
     first: Option<Value>,
     others: BTreeSet<String>,
-    /// More came than can be kept.
-    dropped: bool,
+    /// Something came that jelly did not read.
+    missed: bool,
+    /// What it is to be held against can't be asked.
+    bad: Option<(OperandError, Location)>,
 }
 
 /// Why an expectation does not hold, or could not even be asked.
@@ -46,75 +71,201 @@ pub enum Unheard {
     BadOperand(OperandError, Location),
 }
 
-impl Hearing<'_> {
-    /// Waits until the expectation holds, or can't hold any more. What came
-    /// after the first `before` notifications counts; `since` is when the
-    /// answer came.
-    pub async fn wait(
-        &self,
+impl Hearings {
+    /// Listens from now on. Operands are resolved at once: what a step expects
+    /// does not depend on what its own answer brings.
+    pub fn begin(
         session: &Session,
-        before: u64,
-        since: Instant,
-    ) -> Result<(), Unheard> {
+        expects: &[NotificationExpect],
+        resolve: &dyn Fn(&Predicate) -> Result<Value, OperandError>,
+        cleaner: &Cleaner,
+    ) -> Self {
+        let ears = Shared::default();
+        if expects.is_empty() {
+            return Self {
+                ears,
+                _attending: None,
+            };
+        }
+        ears.lock().ears = expects
+            .iter()
+            .map(|expect| Ear::new(expect, resolve, cleaner))
+            .collect();
+        Self {
+            _attending: Some(session.attend(Box::new(ears.clone()))),
+            ears,
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Ears> {
+        // Nothing in it depends on anything else in it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listener for Shared {
+    fn hear(&mut self, notice: &Notice) {
+        let Ears { ears, compiled } = &mut *self.lock();
+        for ear in ears {
+            ear.hear(notice, compiled);
+        }
+    }
+
+    fn miss(&mut self) {
+        for ear in &mut self.lock().ears {
+            ear.found.missed = true;
+        }
+    }
+}
+
+impl Ear {
+    fn new(
+        expect: &NotificationExpect,
+        resolve: &dyn Fn(&Predicate) -> Result<Value, OperandError>,
+        cleaner: &Cleaner,
+    ) -> Self {
+        let predicates = expect.json.iter().flat_map(|json| &json.predicates);
+        Self {
+            method: expect.method.clone(),
+            json: expect.json.clone(),
+            operands: predicates
+                .map(|p| (p.operator, p.operand.clone(), resolve(p)))
+                .collect(),
+            cleaner: cleaner.clone(),
+            found: Found::default(),
+        }
+    }
+
+    /// The operand of one of its predicates: what is written alike is the same.
+    fn operand(&self, predicate: &Predicate) -> Result<Value, OperandError> {
+        let own = self.operands.iter().find(|(operator, written, _)| {
+            *operator == predicate.operator && *written == predicate.operand
+        });
+        own.map_or_else(
+            || Ok(predicate.operand.clone()),
+            |(_, _, value)| value.clone(),
+        )
+    }
+
+    fn hear(&mut self, notice: &Notice, compiled: &mut Compiled) {
+        if notice.method != self.method {
+            if self.found.others.len() < OTHERS {
+                self.found.others.insert(notice.method.clone());
+            }
+            return;
+        }
+        match self.fits(&notice.params, compiled) {
+            Ok(true) => {
+                self.found.fitting += 1;
+                let first = &mut self.found.first;
+                first.get_or_insert_with(|| notice.params.clone());
+            }
+            Ok(false) => self.found.unfit = Some(notice.params.clone()),
+            Err(bad) => {
+                self.found.bad.get_or_insert(bad);
+            }
+        }
+    }
+
+    fn fits(
+        &self,
+        params: &Value,
+        compiled: &mut Compiled,
+    ) -> Result<bool, (OperandError, Location)> {
+        for json in &self.json {
+            let is_plain = |p: &Predicate| p.operator != Operator::Snapshot;
+            if !json.predicates.iter().all(is_plain) {
+                // A snapshot is compared after some cleaning, as elsewhere.
+                let resolve = |predicate: &Predicate| self.operand(predicate);
+                let mut bench = Bench::new(&resolve, compiled, &self.cleaner);
+                let json = std::slice::from_ref(json);
+                bench.ask_json(AssertionTarget::Notification, json, Some(params));
+                if let Some(bad) = bench.bad {
+                    return Err(bad);
+                }
+                if !bench.mismatches.is_empty() {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let nodes = json.path.query(params).all();
+            let several;
+            let actual = match nodes.as_slice() {
+                [] => None,
+                [one] => Some(*one),
+                many => {
+                    several = Value::Array(many.iter().map(|v| (*v).clone()).collect());
+                    Some(&several)
+                }
+            };
+            for predicate in &json.predicates {
+                let bad = |error| (error, predicate.at);
+                let operand = self.operand(predicate).map_err(bad)?;
+                if !holds(predicate.operator, &operand, actual, compiled).map_err(bad)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// One expectation that is waited for.
+pub struct Hearing<'a> {
+    pub expect: &'a NotificationExpect,
+    /// Its place among those of its step.
+    pub index: usize,
+    pub hearings: &'a Hearings,
+    pub within: Duration,
+    pub resolve: &'a dyn Fn(&Predicate) -> Result<Value, OperandError>,
+    pub compiled: &'a RefCell<Compiled>,
+    pub cleaner: &'a Cleaner,
+}
+
+impl Hearing<'_> {
+    /// Waits until the expectation holds, or can't hold any more, or can't be
+    /// told any more; `since` is when the answer came.
+    pub async fn wait(&self, session: &Session, since: Instant) -> Result<(), Unheard> {
         let deadline = deadline_after(since, self.within);
         let mut stirs = session.stirs();
-        let mut found = Found::default();
-        let mut seen = before;
         loop {
             // Asked first: what comes in between is still looked at.
             let over = session.has_ended();
-            let heard = session.heard_since(seen);
-            seen += heard.dropped + heard.notices.len() as u64;
-            found.dropped |= heard.dropped > 0;
-            for notice in &heard.notices {
-                self.look_at(notice, &mut found)?;
-            }
-            if self.is_settled(&found)? {
-                break;
+            let found = self.found();
+            if let Some((error, at)) = found.bad {
+                return Err(Unheard::BadOperand(error, at));
             }
             // Nobody sends anything any more once the connection is gone.
-            if over || !stirs.next(deadline).await {
+            if over || self.is_settled(&found)? || !stirs.next(deadline).await {
                 break;
             }
         }
-        self.verdict(found)
+        self.verdict(&self.found())
     }
 
-    fn look_at(&self, notice: &Notice, found: &mut Found) -> Result<(), Unheard> {
-        if notice.method != self.expect.method {
-            if found.others.len() < OTHERS {
-                found.others.insert(notice.method.clone());
-            }
-            return Ok(());
-        }
-        let mut compiled = self.compiled.borrow_mut();
-        let mut bench = Bench::new(self.resolve, &mut compiled, self.cleaner);
-        bench.ask_json(
-            AssertionTarget::Notification,
-            &self.expect.json,
-            Some(&notice.params),
-        );
-        if let Some((error, at)) = bench.bad {
-            return Err(Unheard::BadOperand(error, at));
-        }
-        match bench.mismatches.into_iter().next() {
-            Some(mismatch) => found.unfit = Some(mismatch),
-            None => {
-                found.fitting += 1;
-                found.first.get_or_insert_with(|| notice.params.clone());
-            }
-        }
-        Ok(())
+    fn found(&self) -> Found {
+        let ears = self.hearings.ears.lock();
+        let ear = ears.ears.get(self.index);
+        ear.map(|ear| ear.found.clone()).unwrap_or_default()
     }
 
     /// Whether waiting can change nothing: for what must not come, that it
     /// came; for all else, that enough has. One more may break any bound but a
-    /// lower one, so that such a number is known only when time is up.
+    /// lower one, so that such a number is known only when time is up. Of what
+    /// was not read, no time tells whether it was among it.
     fn is_settled(&self, found: &Found) -> Result<bool, Unheard> {
-        if self.expect.absent || self.expect.count.is_empty() {
+        if self.expect.absent {
+            return Ok(found.fitting > 0 || found.missed);
+        }
+        if self.expect.count.is_empty() {
             return Ok(found.fitting > 0);
         }
-        Ok(self.expect.count_only_grows() && self.off(found)?.is_none())
+        if !self.expect.count_only_grows() {
+            return Ok(found.missed);
+        }
+        Ok(self.off(found)?.is_none())
     }
 
     /// The first thing about their number that does not hold.
@@ -133,7 +284,7 @@ impl Hearing<'_> {
         Ok(None)
     }
 
-    fn verdict(&self, found: Found) -> Result<(), Unheard> {
+    fn verdict(&self, found: &Found) -> Result<(), Unheard> {
         let Self { expect, .. } = self;
         let method = &expect.method;
         let within = human_duration(self.within);
@@ -147,15 +298,15 @@ impl Hearing<'_> {
                     "absent",
                     (Value::Null, params.clone()),
                 )),
-                None if found.dropped => Err(self.lost()),
+                None if found.missed => Err(self.untold()),
                 None => Ok(()),
             };
         }
         if !expect.count.is_empty() {
-            let off = self.off(&found)?;
-            // Those that are gone can only add to what is enough already.
-            if found.dropped && (off.is_some() || !expect.count_only_grows()) {
-                return Err(self.lost());
+            let off = self.off(found)?;
+            // Those that were not read can only add to what is enough already.
+            if found.missed && (off.is_some() || !expect.count_only_grows()) {
+                return Err(self.untold());
             }
             let Some((predicate, operand)) = off else {
                 return Ok(());
@@ -166,7 +317,7 @@ impl Hearing<'_> {
                 "expected the number of notifications `{method}` within {within} {relation} \
                  {shown}, got {}{}",
                 found.fitting,
-                self.besides(&found)
+                self.besides(found)
             );
             let compared = (operand, Value::from(found.fitting));
             return Err(self.mismatch(message, predicate.operator.name(), compared));
@@ -174,23 +325,33 @@ impl Hearing<'_> {
         if found.fitting > 0 {
             return Ok(());
         }
-        if found.dropped {
-            return Err(self.lost());
+        if found.missed {
+            return Err(self.untold());
         }
-        let actual = found.unfit.as_ref().map(|m| m.assertion.actual.clone());
+        let actual = self.unfit(found).map(|unfit| unfit.assertion.actual);
         Err(self.mismatch(
             format!(
                 "expected the notification `{method}` within {within}, and it did not come{}",
-                self.besides(&found)
+                self.besides(found)
             ),
             "exists",
             (Value::from(method.as_str()), actual.unwrap_or_default()),
         ))
     }
 
+    /// What is wrong with the newest one of the right method.
+    fn unfit(&self, found: &Found) -> Option<Mismatch> {
+        let params = found.unfit.as_ref()?;
+        let mut compiled = self.compiled.borrow_mut();
+        let mut bench = Bench::new(self.resolve, &mut compiled, self.cleaner);
+        let target = AssertionTarget::Notification;
+        bench.ask_json(target, &self.expect.json, Some(params));
+        bench.mismatches.into_iter().next()
+    }
+
     /// What else came.
     fn besides(&self, found: &Found) -> String {
-        match (&found.unfit, found.others.is_empty()) {
+        match (self.unfit(found), found.others.is_empty()) {
             (Some(unfit), _) => format!("; of one that came, it was {}", unfit.message),
             (None, false) => {
                 let others: Vec<&str> = found.others.iter().map(String::as_str).collect();
@@ -201,19 +362,29 @@ impl Hearing<'_> {
         }
     }
 
-    fn lost(&self) -> Unheard {
-        self.mismatch(
-            format!(
-                "more notifications came than are kept, so that nothing can be said of `{}`",
-                self.expect.method
-            ),
-            "kept",
-            (Value::Null, Value::Null),
-        )
+    /// What was not read may have been what is waited for.
+    fn untold(&self) -> Unheard {
+        let message = format!(
+            "a message came that is beyond what jelly reads, so that nothing can be said of the \
+             notifications `{}`",
+            self.expect.method
+        );
+        let mut mismatch = self.mismatched(message, "read", (Value::Null, Value::Null));
+        mismatch.assertion.own_limit = Some(OwnLimit::MessageSize);
+        Unheard::Mismatch(Box::new(mismatch))
     }
 
-    fn mismatch(&self, message: String, kind: &str, (expected, actual): (Value, Value)) -> Unheard {
-        Unheard::Mismatch(Box::new(Mismatch {
+    fn mismatch(&self, message: String, kind: &str, compared: (Value, Value)) -> Unheard {
+        Unheard::Mismatch(Box::new(self.mismatched(message, kind, compared)))
+    }
+
+    fn mismatched(
+        &self,
+        message: String,
+        kind: &str,
+        (expected, actual): (Value, Value),
+    ) -> Mismatch {
+        Mismatch {
             message,
             assertion: Assertion {
                 kind: kind.to_owned(),
@@ -224,6 +395,6 @@ impl Hearing<'_> {
                 ..Assertion::default()
             },
             at: self.expect.at,
-        }))
+        }
     }
 }

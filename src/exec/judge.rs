@@ -6,14 +6,16 @@
 //! weakest evidence.
 
 use super::clean::Cleaner;
+use super::cut::told;
 use super::ladder::{Footing, climb, own_structure};
 use super::misfit::{Misfit, misfit};
 use super::nearest::nearest;
 use super::operators::{Compiled, OperandError, holds};
 use super::output::{self, Declared};
 use super::volatile::{idle, settled};
-use crate::model::{Assertion, AssertionTarget, RpcError, Rung};
+use crate::model::{Assertion, AssertionTarget, OwnLimit, RpcError, Rung};
 use crate::plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate};
+use crate::process::Said;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -23,7 +25,7 @@ pub struct Observed<'a> {
     pub answer: Result<&'a Value, &'a RpcError>,
     pub duration: Duration,
     /// What the server wrote on stderr during the step.
-    pub stderr: &'a str,
+    pub stderr: &'a Said,
     /// The tool's declared output schema.
     pub output_schema: Option<&'a Declared>,
     /// JSON in the text keeps a declared output schema too: see
@@ -132,8 +134,7 @@ pub fn judge(
             bench.ask_result(expect, result, observed)
         }
     };
-    let stderr = Value::from(observed.stderr);
-    bench.ask(AssertionTarget::Stderr, None, &expect.stderr, Some(&stderr));
+    bench.ask_stderr(&expect.stderr, observed.stderr);
     let millis = Value::from(observed.duration.as_secs_f64() * 1000.0);
     bench.ask(
         AssertionTarget::Duration,
@@ -297,6 +298,54 @@ impl<'a> Bench<'a> {
             }
         }
         rung
+    }
+
+    /// Asks about what a process said, of which not all may have been kept.
+    fn ask_stderr(&mut self, predicates: &[Predicate], said: &Said) {
+        let text = Value::from(said.clone().into_text());
+        for predicate in predicates {
+            let known = said.left_out == 0
+                || match (self.resolve)(predicate)
+                    .and_then(|operand| told(predicate.operator, &operand, said, self.compiled))
+                {
+                    Ok(Some(true)) => continue,
+                    Ok(Some(false)) | Err(_) => true,
+                    Ok(None) => false,
+                };
+            let so_far = self.mismatches.len();
+            if known {
+                let one = std::slice::from_ref(predicate);
+                self.ask(AssertionTarget::Stderr, None, one, Some(&text));
+            }
+            if known && (said.left_out == 0 || self.mismatches.len() > so_far) {
+                continue;
+            }
+            if self.bad.is_none() {
+                self.add_untold(predicate, said.left_out, &text);
+            }
+        }
+    }
+
+    /// What jelly did not keep would have told.
+    fn add_untold(&mut self, predicate: &Predicate, left_out: u64, text: &Value) {
+        let operand = (self.resolve)(predicate).unwrap_or_default();
+        self.mismatches.push(Mismatch {
+            message: format!(
+                "jelly did not keep {left_out} bytes of stderr, so that nothing can be said of \
+                 what is expected of it: {} {}",
+                relation(predicate.operator, &operand),
+                self.cleaner.quote_value(&operand)
+            ),
+            assertion: Assertion {
+                kind: predicate.operator.name().to_owned(),
+                target: Some(AssertionTarget::Stderr),
+                expected: operand,
+                actual: text.clone(),
+                own_limit: Some(OwnLimit::Stderr),
+                ..Assertion::default()
+            },
+            at: predicate.at,
+        });
     }
 
     pub(super) fn verdict(self, adapter: Option<&'static str>) -> Judgement {

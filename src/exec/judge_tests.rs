@@ -5,6 +5,7 @@ use crate::exec::operators::{Compiled, OperandError};
 use crate::exec::output::Declared;
 use crate::model::{AssertionTarget, RpcError};
 use crate::plan::{ErrorExpect, Expect, Flag, JsonExpect, Location, Operator, Predicate};
+use crate::process::Said;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -30,7 +31,7 @@ fn run(expect: &Expect, answer: Result<&Value, &RpcError>, schema: Option<&Decla
     let observed = Observed {
         answer,
         duration: Duration::from_millis(40),
-        stderr: "warn: low\n",
+        stderr: &Said::whole("warn: low\n"),
         output_schema: schema,
         text_will_do: false,
         footing: footing(schema),
@@ -314,7 +315,7 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
         let observed = Observed {
             answer: Ok(&answer),
             duration: Duration::ZERO,
-            stderr: "",
+            stderr: &Said::default(),
             output_schema: None,
             text_will_do: false,
             footing: footing(None),

@@ -213,6 +213,7 @@ impl Lane {
                 if !session.has_process() && !report.notes.iter().any(|note| note == NOT_OURS) {
                     report.notes.push(NOT_OURS.to_owned());
                 }
+                self.tell_unfit(&session, report);
                 self.emit(Event::ServerReady {
                     server: self.server.name.clone(),
                     era: session.era().to_string(),
@@ -236,6 +237,25 @@ impl Lane {
                 Err(Because::Server(self.server.name.clone()))
             }
         }
+    }
+
+    /// What jelly forgives and clients of the official SDKs do not is said once,
+    /// and loudly enough: such a server works here and nowhere else.
+    pub(super) fn tell_unfit(&self, session: &Session, report: &mut ServerReport) {
+        let Some(unfit) = session.unfit().filter(|_| !self.checks_wire()) else {
+            return;
+        };
+        let note = format!(
+            "the server {unfit}: clients of the official SDKs refuse such a message, and \
+             `--wire-check` takes it for a failure"
+        );
+        if report.notes.contains(&note) {
+            return;
+        }
+        self.emit(Event::Warning {
+            message: format!("{}: {}", self.server.name, self.board.cleaner.text(&note)),
+        });
+        report.notes.push(note);
     }
 
     /// Ends every step of a server that never became ready.
@@ -294,6 +314,7 @@ impl Lane {
             return self.end(index, step, end);
         }
         let mut announced = false;
+        let mut sent_before = false;
         // A server that dies before it reads the request is started again and
         // asked again; it is given up after a few deaths, so this ends.
         loop {
@@ -324,6 +345,7 @@ impl Lane {
                         script: &self.script,
                         ladder: &self.ladder,
                         fragile,
+                        sent_before,
                         is_strict: self.checks_wire(),
                         limit,
                         deadline,
@@ -342,6 +364,7 @@ impl Lane {
                 }
                 Aftermath::SessionLost(end) => {
                     self.session_lost(*end, step, running, report).await;
+                    sent_before = true;
                     continue;
                 }
                 Aftermath::Alive | Aftermath::Died | Aftermath::Unsure => {}

@@ -65,6 +65,7 @@ impl ServerFacts {
         failure.rpc_error = start.rpc_error;
         failure.http = start.http;
         failure.protocol_breach = start.protocol_breach;
+        failure.own_limit = start.own_limit;
         failure.timeout_s = start.timeout.map(|limit| limit.as_secs_f64());
         failure.showed_life = Some(start.showed_life);
         failure.server_info = start.server_info;

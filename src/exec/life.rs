@@ -75,7 +75,13 @@ impl Running {
                 Pulse::Beats
             }
             ReplyOutcome::TimedOut(_) if reply.unread => Pulse::Deaf,
-            ReplyOutcome::Http(end) if end.answered() && !end.session_lost => Pulse::Beats,
+            ReplyOutcome::Http(end)
+                if end.answered() && !end.session_lost && !end.session_in_doubt =>
+            {
+                Pulse::Beats
+            }
+            // Whatever it was, something came.
+            ReplyOutcome::Beyond(_) => Pulse::Beats,
             ReplyOutcome::TimedOut(_) | ReplyOutcome::Broken(_) | ReplyOutcome::Http(_) => {
                 Pulse::Silent
             }
@@ -171,8 +177,14 @@ impl Lane {
         let stderr = running.session.as_ref().map(|s| s.stderr().tail());
         self.complete(&mut failure, running, &stderr.unwrap_or_default());
         failure.message = Some(format!(
-            "the server no longer knows the session: the request of `{}` {}",
-            step.id, end.message
+            "{}: the request of `{}` {}",
+            if end.session_lost {
+                "the server no longer knows the session"
+            } else {
+                "the server seems to know the session no longer"
+            },
+            step.id,
+            end.message
         ));
         failure.rpc_error = end.rpc_error;
         failure.http = Some(end.facts);
@@ -189,6 +201,7 @@ impl Lane {
         };
         report.state = ServerState::Died;
         report.exit = session.exit_watch().now();
+        self.tell_unfit(&session, report);
         note_evidence(&session, report);
         session.shutdown(HASTY_GRACE).await;
         note_wire_check(&session, report);
@@ -273,6 +286,7 @@ impl Lane {
             None => self.server.shutdown_timeout,
         };
         let stderr = session.stderr();
+        self.tell_unfit(&session, report);
         note_evidence(&session, report);
         let shutdown = tokio::select! {
             biased;
@@ -338,6 +352,11 @@ fn note_evidence(session: &Session, report: &mut ServerReport) {
     report.stderr_tail = shorten(&session.stderr().tail());
     for breach in session.breaches() {
         report.notes.push(format!("the server {breach}"));
+    }
+    for unread in session.unread() {
+        report.notes.push(format!(
+            "the server {unread}: a limit of jelly's own, which proves nothing against it"
+        ));
     }
 }
 

@@ -13,6 +13,7 @@ mod board;
 mod bound;
 mod checkup;
 mod clean;
+mod cut;
 mod hearing;
 mod issue;
 mod judge;

@@ -7,14 +7,14 @@ use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Compiled patterns and schemas, kept for the length of an iteration since
 /// compiling costs more than matching.
 #[derive(Debug, Default)]
 pub struct Compiled {
-    patterns: HashMap<String, Rc<regex::Regex>>,
-    schemas: HashMap<String, Rc<jsonschema::Validator>>,
+    patterns: HashMap<String, Arc<regex::Regex>>,
+    schemas: HashMap<String, Arc<jsonschema::Validator>>,
 }
 
 /// Why a predicate could not even be asked.
@@ -22,6 +22,8 @@ pub struct Compiled {
 pub enum OperandError {
     #[error("the pattern is not a regular expression: {0}")]
     Pattern(String),
+    #[error("the pattern takes more than the {0} bytes that jelly gives one: make it shorter")]
+    PatternSize(usize),
     #[error("the schema is not a JSON Schema: {0}")]
     Schema(String),
     #[error("`{operator}` takes {takes}, not {got}")]
@@ -39,15 +41,31 @@ pub enum OperandError {
 }
 
 impl Compiled {
-    fn pattern(&mut self, pattern: &str) -> Result<Rc<regex::Regex>, OperandError> {
+    /// Where a pattern matches, one match after the other.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn matches(
+        &mut self,
+        pattern: &str,
+        text: &str,
+    ) -> Result<Vec<std::ops::Range<usize>>, OperandError> {
+        let pattern = self.pattern(pattern)?;
+        Ok(pattern.find_iter(text).map(|found| found.range()).collect())
+    }
+
+    fn pattern(&mut self, pattern: &str) -> Result<Arc<regex::Regex>, OperandError> {
         if let Some(found) = self.patterns.get(pattern) {
             return Ok(found.clone());
         }
         let compiled = regex::RegexBuilder::new(pattern)
             .size_limit(4 << 20)
             .build()
-            .map_err(|e| OperandError::Pattern(e.to_string()))?;
-        let compiled = Rc::new(compiled);
+            .map_err(|error| match error {
+                regex::Error::CompiledTooBig(limit) => OperandError::PatternSize(limit),
+                error => OperandError::Pattern(error.to_string()),
+            })?;
+        let compiled = Arc::new(compiled);
         self.patterns.insert(pattern.to_owned(), compiled.clone());
         Ok(compiled)
     }
@@ -56,14 +74,14 @@ impl Compiled {
     ///
     /// # Errors
     /// The schema is none, or refers to what is not in it.
-    pub fn schema(&mut self, schema: &Value) -> Result<Rc<jsonschema::Validator>, OperandError> {
+    pub fn schema(&mut self, schema: &Value) -> Result<Arc<jsonschema::Validator>, OperandError> {
         let key = schema.to_string();
         if let Some(found) = self.schemas.get(&key) {
             return Ok(found.clone());
         }
         let compiled =
             jsonschema::validator_for(schema).map_err(|e| OperandError::Schema(e.to_string()))?;
-        let compiled = Rc::new(compiled);
+        let compiled = Arc::new(compiled);
         self.schemas.insert(key, compiled.clone());
         Ok(compiled)
     }

@@ -5,6 +5,7 @@
 mod beside;
 
 use super::board::Board;
+use super::hearing::Hearings;
 use super::judge::{Judgement, Mismatch, Observed, SnapshotProposal, judge};
 use super::ladder::Footing;
 use super::launch::issue_of;
@@ -16,13 +17,13 @@ use super::snapshots;
 use super::step::{Aftermath, Scene, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use crate::model::{
-    Assertion, AssertionTarget, Exit, Failure, MismatchPlace, Outcome, Phase, PlanIssue, RpcError,
-    StepState, ToolResult, Wanted,
+    Assertion, AssertionTarget, Exit, Failure, MismatchPlace, Outcome, OwnLimit, Phase, PlanIssue,
+    RpcError, StepState, ToolResult, Wanted,
 };
 use crate::plan::{Expect, Location, Operator, Predicate, Step};
-use crate::process::Mark;
+use crate::process::{Mark, Said};
 use crate::text::{human_duration, shell_word};
-use crate::wire::{CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
+use crate::wire::{Beyond, CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::time::Duration;
@@ -48,8 +49,8 @@ pub struct Ended<'a> {
     pub at: Instant,
     /// Where the server's stderr stood before.
     pub mark: Mark,
-    /// How many notifications had come before.
-    pub heard_before: u64,
+    /// What was listened for since before the request was sent.
+    pub hearings: &'a Hearings,
     /// What the server asked for meanwhile.
     pub told: Told,
     /// What is wrong although the server answered, in a sentence.
@@ -82,6 +83,14 @@ impl Ended<'_> {
                 failure.process_alive = self.lives();
                 (self.fail(failure), Aftermath::Unsure)
             }
+            ReplyOutcome::Beyond(beyond) if beyond.limit == OwnLimit::Rounds => {
+                let failure = Failure {
+                    own_limit: Some(beyond.limit),
+                    ..self.unanswered(&beyond.text)
+                };
+                (StepEnd::unfit(failure), Aftermath::Alive)
+            }
+            ReplyOutcome::Beyond(beyond) => (self.fail(self.unread(&beyond)), Aftermath::Unsure),
             ReplyOutcome::Unanswered(why) => {
                 (StepEnd::unfit(self.unanswered(&why)), Aftermath::Alive)
             }
@@ -110,12 +119,17 @@ impl Ended<'_> {
     /// The exchange brought no good answer. A JSON-RPC error in a refusal is
     /// an answer all the same.
     async fn over_http(&self, end: Box<HttpEnd>) -> (StepEnd, Aftermath) {
-        if end.session_lost {
+        let again = end.session_in_doubt
+            && !self.scene.sent_before
+            && self.ready.is_repeatable(self.scene.book);
+        if end.session_lost || again {
             let message = format!("{} {}", self.ready.shown(), end.message);
             let failure = at_step(self.step, Phase::Call, message);
             return (self.fail(failure), Aftermath::SessionLost(end));
         }
-        let aftermath = if end.answered() && end.breach.is_none() {
+        // What is in doubt, a sign of life tells.
+        let sound = end.breach.is_none() && end.own_limit.is_none();
+        let aftermath = if end.answered() && sound && !end.session_in_doubt {
             Aftermath::Alive
         } else {
             Aftermath::Unsure
@@ -125,7 +139,9 @@ impl Ended<'_> {
             message,
             rpc_error,
             breach,
+            own_limit,
             session_lost: _,
+            session_in_doubt: _,
         } = *end;
         if let Some(error) = rpc_error {
             let mut end = match self.weighed(Err(&error)).await {
@@ -144,6 +160,7 @@ impl Ended<'_> {
         let failure = Failure {
             process_alive: self.lives(),
             protocol_breach: breach,
+            own_limit,
             http: Some(facts),
             ..at_step(self.step, Phase::Call, message)
         };
@@ -231,6 +248,21 @@ impl Ended<'_> {
         }
     }
 
+    /// What came, if it was the answer, was not read.
+    fn unread(&self, beyond: &Beyond) -> Failure {
+        let text = self.scene.board.cleaner.quote(&beyond.text);
+        let message = format!(
+            "the server {text}, in answer to {}: a limit of jelly's own, so that nothing can be \
+             said of the answer",
+            self.ready.shown()
+        );
+        Failure {
+            own_limit: Some(beyond.limit),
+            process_alive: self.lives(),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
     /// The server asks for what the plan has no answer to, which is the plan's
     /// matter; `why` completes "the server …".
     fn unanswered(&self, why: &str) -> Failure {
@@ -314,14 +346,7 @@ impl Ended<'_> {
     }
 
     fn resolve(&self, predicate: &Predicate) -> Result<Value, OperandError> {
-        let board = self.scene.board;
-        if predicate.operator == Operator::Snapshot {
-            let name = predicate.operand.as_str().unwrap_or_default();
-            return snapshots::stored(&board.plan.source.path, name).map(Value::from);
-        }
-        let scope = board.scope.borrow();
-        crate::plan::resolve_json(&predicate.operand, &scope, &self.step.server)
-            .map_err(OperandError::from)
+        resolve(self.scene.board, self.step, predicate)
     }
 
     /// What the step wants of its answer: the operands of what must hold, so
@@ -360,10 +385,10 @@ impl Ended<'_> {
         let Self { scene, step, .. } = self;
         let board = scene.board;
         let stderr = if step.expect.stderr.is_empty() {
-            String::new()
+            Said::default()
         } else {
             self.scene.session.stderr().caught_up().await;
-            self.scene.session.stderr().since(self.mark)
+            self.scene.session.stderr().said_since(self.mark)
         };
         let observed = Observed {
             answer,
@@ -452,6 +477,7 @@ impl Ended<'_> {
                         (unjudged(&error), issue_of(unresolved))
                     }
                     OperandError::Pattern(_)
+                    | OperandError::PatternSize(_)
                     | OperandError::Schema(_)
                     | OperandError::Type { .. }
                     | OperandError::Snapshot { .. } => (unjudged(&error), None),
@@ -514,6 +540,16 @@ fn answered_with(mut end: StepEnd, error: RpcError) -> StepEnd {
 /// What an expectation of an error says is short; anything longer is data.
 fn is_short(text: &str) -> bool {
     text.len() <= 2000
+}
+
+/// The operand of an expectation, with values in the place of names.
+pub fn resolve(board: &Board, step: &Step, predicate: &Predicate) -> Result<Value, OperandError> {
+    if predicate.operator == Operator::Snapshot {
+        let name = predicate.operand.as_str().unwrap_or_default();
+        return snapshots::stored(&board.plan.source.path, name).map(Value::from);
+    }
+    let scope = board.scope.borrow();
+    crate::plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(OperandError::from)
 }
 
 fn unjudged(error: &OperandError) -> String {

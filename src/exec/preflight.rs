@@ -19,6 +19,7 @@ pub struct ToolBook {
 struct Tool {
     input: Option<Declared>,
     output: Option<Declared>,
+    repeatable: bool,
 }
 
 impl ToolBook {
@@ -32,6 +33,7 @@ impl ToolBook {
                     let entry = Tool {
                         input: tool.input_schema.clone().map(Declared::new),
                         output: tool.output_schema.clone().map(Declared::new),
+                        repeatable: tool.repeatable,
                     };
                     (tool.name.clone(), entry)
                 })
@@ -48,6 +50,13 @@ impl ToolBook {
     #[must_use]
     pub fn output_schema(&self, tool: &str) -> Option<&Declared> {
         self.tools.get(tool)?.output.as_ref()
+    }
+
+    /// Whether the tool says of itself that a second call does no more than the
+    /// first.
+    #[must_use]
+    pub fn is_repeatable(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(|tool| tool.repeatable)
     }
 
     /// Why this call can't be meant, if it can't: the tool's name first, then
@@ -158,11 +167,13 @@ mod tests {
                 name: "echo".into(),
                 input_schema: Some(schema),
                 output_schema: None,
+                repeatable: false,
             },
             ToolInfo {
                 name: "bare".into(),
                 input_schema: None,
                 output_schema: None,
+                repeatable: false,
             },
         ])
     }

@@ -2,6 +2,7 @@
 
 use super::board::Board;
 use super::launch::issue_of;
+use super::preflight::ToolBook;
 use super::script::{Slot, slots};
 use super::step::at_step;
 use crate::model::{Era, Failure, Phase, RequestFacts};
@@ -11,6 +12,20 @@ use crate::plan::{
 };
 use crate::wire::LOG_LEVEL;
 use serde_json::{Map, Value, json};
+
+/// Requests that only ask, or set what a new session has to be told anyway.
+const WITHOUT_EFFECT: [&str; 10] = [
+    "completion/complete",
+    "logging/setLevel",
+    "ping",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "server/discover",
+    "tools/list",
+];
 
 /// The request a step makes.
 pub struct Ready {
@@ -76,6 +91,19 @@ impl Ready {
                 None,
                 Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_),
             ) => self.method().to_owned(),
+        }
+    }
+
+    /// Whether to send it once more does no more than to send it once, by the
+    /// protocol or by the tool's own word.
+    pub fn is_repeatable(&self, book: &ToolBook) -> bool {
+        match &self.sends {
+            Sends::Raw(_) => false,
+            Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => true,
+            Sends::Request => match &self.tool {
+                Some(tool) => book.is_repeatable(tool),
+                None => WITHOUT_EFFECT.contains(&self.method()),
+            },
         }
     }
 

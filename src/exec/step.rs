@@ -1,9 +1,10 @@
 //! One step against a running server: resolved, checked, sent, judged.
 
 use super::board::Board;
+use super::hearing::Hearings;
 use super::issue::describe;
 use super::ladder::{Footing, ServerLadder, climb};
-use super::outcome::Ended;
+use super::outcome::{Ended, resolve};
 use super::output::{Declared, malformed};
 use super::preflight::ToolBook;
 use super::request::prepare;
@@ -98,6 +99,8 @@ pub struct Scene<'a> {
     pub ladder: &'a ServerLadder,
     /// Nothing unknown is to be sent to the server.
     pub fragile: bool,
+    /// The step's request went out before, to a session that was over.
+    pub sent_before: bool,
     /// The server is held to every word of the specification.
     pub is_strict: bool,
     /// For all that the step sends.
@@ -160,7 +163,12 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     }
 
     let mark = session.stderr().mark();
-    let heard_before = session.notice_count();
+    let hearings = Hearings::begin(
+        session,
+        &step.expect.notifications,
+        &|predicate| resolve(board, step, predicate),
+        &board.cleaner,
+    );
     script.begin(std::mem::take(&mut ready.answers));
     let sent = send(session, subscriptions, step, &mut ready, deadline).await;
     board.keep_answer(step, &sent.reply.outcome);
@@ -178,7 +186,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
         elapsed: sent.reply.elapsed,
         at: Instant::now(),
         mark,
-        heard_before,
+        hearings: &hearings,
         told: script.finish(),
         trouble: sent.trouble,
         subscriptions: RefCell::new(subscriptions),

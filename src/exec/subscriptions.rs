@@ -55,6 +55,7 @@ impl Subscriptions {
                 | ReplyOutcome::TimedOut(_)
                 | ReplyOutcome::Exited(_)
                 | ReplyOutcome::Broken(_)
+                | ReplyOutcome::Beyond(_)
                 | ReplyOutcome::Unanswered(_)
                 | ReplyOutcome::Http(_) => None,
             };
@@ -151,6 +152,7 @@ fn said(how: &ReplyOutcome) -> String {
         ReplyOutcome::Http(end) => format!("it {}", end.message),
         ReplyOutcome::Exited(_) => "the server exited".to_owned(),
         ReplyOutcome::Broken(why) | ReplyOutcome::Unanswered(why) => format!("the server {why}"),
+        ReplyOutcome::Beyond(beyond) => format!("the server {}", beyond.text),
         ReplyOutcome::TimedOut(_) => "nobody waits for it".to_owned(),
     }
 }

@@ -76,6 +76,7 @@ impl Lane {
             let how = match reply.outcome {
                 ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => continue,
                 ReplyOutcome::Broken(_) => "answered what is no list".to_owned(),
+                ReplyOutcome::Beyond(beyond) => format!("it {}", beyond.text),
                 ReplyOutcome::Http(end) if end.rpc_error.is_some() => continue,
                 ReplyOutcome::Http(end) => format!("the request {}", end.message),
                 // A list asks for nothing, and what it asks all the same is a breach.

@@ -99,6 +99,7 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
         assertion: failure.assertion.clone(),
         mismatch: failure.mismatch,
         outcome: failure.outcome,
+        own_limit: failure.beyond(),
         diagnosis: judged.diagnosis.clone(),
     }
 }

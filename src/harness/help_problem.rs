@@ -160,6 +160,7 @@ fn excused(word: &str, diagnosis: &Diagnosis, unconfirmable: bool) -> String {
             );
         }
         "environment" => "the environment explains the same answer",
+        "own_limit" => "a limit of jelly's own stands in the way, which proves nothing",
         other => other,
     };
     why.to_owned()

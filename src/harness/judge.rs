@@ -6,6 +6,9 @@ use super::memory::Memory;
 use super::seen::{Observation, Policy, Seen, StepFacts};
 use crate::model::{AssertionTarget, Diagnosis, ErrorCategory, Failure, Repeated, Side, Standing};
 
+/// Why what jelly itself left out is held against nobody.
+const OWN_LIMIT: &str = "own_limit";
+
 /// How far the question of blame has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Blame {
@@ -95,6 +98,11 @@ pub(super) fn judge(
         }
         blame
     } else {
+        if failure.beyond().is_some() {
+            diagnosis.side = Side::Test;
+            diagnosis.ambiguous = true;
+            diagnosis.excused = Some(OWN_LIMIT.to_owned());
+        }
         Blame::Settled
     };
     Judged {
@@ -206,7 +214,9 @@ fn step_of<'a>(
 /// What excuses a mismatch however often it comes.
 fn excuse(failure: &Failure) -> Option<&'static str> {
     let target = failure.assertion.as_ref().and_then(|a| a.target);
-    if target == Some(AssertionTarget::Duration) {
+    if failure.beyond().is_some() {
+        Some(OWN_LIMIT)
+    } else if target == Some(AssertionTarget::Duration) {
         Some("duration")
     } else if failure.after_restart {
         Some("after_restart")

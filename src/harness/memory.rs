@@ -197,11 +197,11 @@ impl Memory {
             };
             // What a step saw on a server that had died before, or that lacked
             // what earlier steps do, is no sighting of the server as the plan
-            // means it to be.
-            if seen.failure.is_mismatch()
-                && !seen.failure.after_restart
-                && ground.gap_before(step, passed_before).is_none()
-            {
+            // means it to be; and what was not seen is none.
+            let sighted = !seen.failure.after_restart
+                && seen.failure.beyond().is_none()
+                && ground.gap_before(step, passed_before).is_none();
+            if seen.failure.is_mismatch() && sighted {
                 mismatched
                     .entry((step.to_owned(), revision))
                     .or_default()

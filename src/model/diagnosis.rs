@@ -133,7 +133,7 @@ pub struct Diagnosis {
     /// Why a mismatch is not held against the code, in a snake_case word:
     /// `not_repeatable`, `repair_ineffective`, `after_restart`, `duration`,
     /// `environment` (of another mismatch over the same answer), `unconfirmed`,
-    /// `earlier_step_not_done`, `made_by_jelly`, `error_answer`.
+    /// `earlier_step_not_done`, `made_by_jelly`, `error_answer`, `own_limit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused: Option<String>,
     /// Id of the step that excuses it: with `earlier_step_not_done`, the one

@@ -1,5 +1,6 @@
 //! The facts of one thing that went wrong, from a live run or a JUnit file.
 
+use super::limit::OwnLimit;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -197,6 +198,9 @@ pub struct Assertion {
     /// `file:line:column` of the expectation in the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// Whether it holds can't be told, since jelly did not read or keep all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_limit: Option<OwnLimit>,
 }
 
 impl Assertion {
@@ -439,6 +443,9 @@ pub struct Failure {
     /// A breach of MCP or JSON-RPC that the wire saw, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_breach: Option<String>,
+    /// The limit of jelly's own that stood in the way of an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_limit: Option<OwnLimit>,
     /// The server said something (stdout or stderr) before time ran out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub showed_life: Option<bool>,
@@ -492,6 +499,15 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The limit of jelly's own for which nothing can be said, of an answer or
+    /// of an expectation. Such a failure is held against nobody.
+    #[must_use]
+    pub fn beyond(&self) -> Option<OwnLimit> {
+        let asserted = self.assertion.as_ref();
+        self.own_limit
+            .or_else(|| asserted.and_then(|assertion| assertion.own_limit))
+    }
+
     /// A mismatch of an expectation, the one kind that needs a second look
     /// before it is blamed on anybody. A breach of the tool's own declared
     /// output schema, or of the protocol, is a broken contract, not a mismatch.

@@ -14,6 +14,7 @@ mod exit;
 mod failure;
 mod failures;
 mod inventory;
+mod limit;
 mod matrix;
 mod offers;
 mod record;
@@ -42,6 +43,7 @@ pub use failure::{
 };
 pub use failures::{FailureView, Failures, KnownAdvice};
 pub use inventory::Inventory;
+pub use limit::OwnLimit;
 pub use matrix::{
     Difference, DifferenceKind, MatrixCell, MatrixRepair, MatrixReport, MatrixServer, MatrixStep,
     MatrixVariant, StepAnswers,

@@ -170,6 +170,9 @@ pub struct ToolInfo {
     pub name: String,
     pub input_schema: Option<Value>,
     pub output_schema: Option<Value>,
+    /// Its annotations say that calling it twice does what calling it once
+    /// does: `readOnlyHint` or `idempotentHint`.
+    pub repeatable: bool,
 }
 
 /// What `exec` hands to the loop: one plan, executed once.

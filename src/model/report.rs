@@ -267,6 +267,9 @@ pub struct FailureReport {
     /// server that did not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+    /// The limit of jelly's own for which nothing can be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_limit: Option<super::OwnLimit>,
     pub diagnosis: Diagnosis,
 }
 

@@ -43,7 +43,7 @@ pub use lookup::check;
 pub use scratch::{Scratch, clear_scratch};
 pub use shutdown::{How, Shutdown, sweep_orphans};
 pub use spawn::{Capture, CommandSpec, Process, StdinGauge, spawn};
-pub use stderr::{Mark, StderrHandle};
+pub use stderr::{Mark, Said, StderrHandle};
 pub use supervise::{Role, WorkerEnd, supervise};
 pub use terminal::Terminal;
 pub use version::version_of;

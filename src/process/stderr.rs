@@ -23,6 +23,47 @@ const CATCH_UP_TURNS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark(u64);
 
+/// What a process said from some moment on, as far as it was kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Said {
+    /// All of it, where nothing was left out.
+    pub before: String,
+    /// Bytes between the two.
+    pub left_out: u64,
+    pub after: String,
+}
+
+impl Said {
+    /// Of which nothing is missing.
+    #[must_use]
+    pub fn whole(text: impl Into<String>) -> Self {
+        Self {
+            before: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// In one text, with a line where something was left out.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        let Self {
+            before: mut text,
+            left_out,
+            after,
+        } = self;
+        if left_out == 0 {
+            text.push_str(&after);
+            return text;
+        }
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&format!("[… {left_out} bytes left out …]\n"));
+        text.push_str(&after);
+        text
+    }
+}
+
 /// The stderr of one process. Cheap to clone; outlives the process.
 #[derive(Clone)]
 pub struct StderrHandle {
@@ -79,6 +120,26 @@ impl StderrHandle {
         match redactor.redact(&text) {
             Cow::Owned(redacted) => redacted,
             Cow::Borrowed(_) => text,
+        }
+    }
+
+    /// What was said after the mark, with the place where something of it was
+    /// not kept.
+    #[must_use]
+    pub fn said_since(&self, mark: Mark) -> Said {
+        let (said, redactor) = {
+            let shared = lock(&self.shared);
+            (shared.ring.said_since(mark.0), shared.redactor.clone())
+        };
+        let Said {
+            before,
+            left_out,
+            after,
+        } = said;
+        Said {
+            before: redactor.redact(&before).into_owned(),
+            left_out,
+            after: redactor.redact(&after).into_owned(),
         }
     }
 
@@ -225,8 +286,13 @@ impl Ring {
         self.tail.extend(last);
     }
 
-    /// What was kept of the bytes from `start` on.
+    /// What was kept of the bytes from `start` on, in one text.
     fn since(&self, start: u64) -> String {
+        self.said_since(start).into_text()
+    }
+
+    /// What was kept of the bytes from `start` on.
+    fn said_since(&self, start: u64) -> Said {
         let head_end = self.head.len() as u64;
         let tail_start = self.total - self.tail.len() as u64;
         let from_head = self.head.get(to_index(start)..).unwrap_or_default();
@@ -236,18 +302,16 @@ impl Ring {
         let gap = tail_start.saturating_sub(start.max(head_end));
         if gap == 0 {
             let whole = [from_head, &from_tail].concat();
-            return String::from_utf8_lossy(&whole).into_owned();
+            return Said::whole(String::from_utf8_lossy(&whole));
         }
         let before = until_char_end(from_head);
         let after = from_char_start(&from_tail);
         let gap = gap + (from_head.len() - before.len() + from_tail.len() - after.len()) as u64;
-        let mut text = String::from_utf8_lossy(before).into_owned();
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
+        Said {
+            before: String::from_utf8_lossy(before).into_owned(),
+            left_out: gap,
+            after: String::from_utf8_lossy(after).into_owned(),
         }
-        text.push_str(&format!("[… {gap} bytes left out …]\n"));
-        text.push_str(&String::from_utf8_lossy(after));
-        text
     }
 }
 

@@ -138,6 +138,7 @@ fn proposals(plan: &Plan, failure: &Failure, root_cause: &str, fs: &FakeFs) -> V
         name: name.into(),
         input_schema: None,
         output_schema: None,
+        repeatable: false,
     };
     let tools = vec![(
         "files".to_owned(),

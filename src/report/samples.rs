@@ -122,6 +122,7 @@ pub(super) fn failure(
         assertion: None,
         mismatch: None,
         outcome: None,
+        own_limit: None,
         diagnosis,
     }
 }
@@ -362,6 +363,7 @@ fn mismatch(actual: &str) -> FailureReport {
             made_by_jelly: false,
             at: Some("plans/filesystem.yaml:21:15".into()),
             nearest: None,
+            own_limit: None,
         }),
         outcome: Some(Outcome::Result),
         ..failure(

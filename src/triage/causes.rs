@@ -225,6 +225,11 @@ pub const CAUSES: &[CauseInfo] = &[
     ),
     cause(
         "protocol",
+        "own_limit",
+        "a limit of jelly's own: what came was not read or kept, so nothing can be said",
+    ),
+    cause(
+        "protocol",
         "client_error",
         "a fault or missing capability of the client",
     ),

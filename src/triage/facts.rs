@@ -3,6 +3,7 @@
 use super::clues::{self, Origin, origin};
 use super::doing;
 use super::live;
+use super::proxies::is_proxy_page;
 use super::statement::{Statement, statement};
 use super::told::is_starting;
 use crate::model::{AssertionTarget, Failure, Outcome, Phase};
@@ -84,6 +85,7 @@ pub(super) struct Facts<'a> {
     pub(super) shell_script: bool,
     pub(super) numeric_host: bool,
     pub(super) sse_path: bool,
+    pub(super) proxy_page: bool,
     pub(super) listens: bool,
     pub(super) http_mode: bool,
     pub(super) lists: bool,
@@ -162,6 +164,7 @@ impl<'a> Facts<'a> {
             shell_script: live::shell_script(&failure.argv),
             numeric_host: live::numeric_host(failure),
             sse_path: live::sse_path(failure),
+            proxy_page: is_proxy_page(failure),
             listens: live::listens(failure),
             http_mode: live::http_mode(failure),
             lists: tool_name(failure).is_some_and(says_list),

@@ -28,6 +28,7 @@ mod load;
 mod marks;
 mod own;
 mod provar;
+mod proxies;
 mod reading;
 mod roll;
 mod rule;

@@ -61,6 +61,10 @@ pub(super) struct When {
     quiet_stderr: Option<bool>,
     /// The server broke the protocol.
     breach: Option<bool>,
+    /// A limit of jelly's own stood in the way.
+    own_limit: Option<bool>,
+    /// The refusal is the page of a proxy or gateway, and not the server's.
+    proxy_page: Option<bool>,
     /// The operating system named the working directory, not the command.
     cwd_refused: Option<bool>,
     /// The command is an interpreter without a program to run.
@@ -176,6 +180,8 @@ impl When {
             yes(self.noise),
             yes(self.starting),
             yes(self.breach),
+            yes(self.own_limit),
+            yes(self.proxy_page),
             yes(self.over_http),
             !self.raised.is_empty(),
             yes(self.traced),
@@ -247,6 +253,8 @@ impl When {
             && same(self.silent, facts.silent)
             && same(self.quiet_stderr, blank(&f.stderr))
             && same(self.breach, breach_of(f).is_some())
+            && same(self.own_limit, f.beyond().is_some())
+            && same(self.proxy_page, facts.proxy_page)
             && same(self.cwd_refused, facts.cwd_refused)
             && same(self.bare_interpreter, facts.bare_interpreter)
             && same(self.writes, facts.writes)
@@ -321,6 +329,8 @@ pub(super) fn known(facts: &Facts<'_>) -> u32 {
         !f.stdout_noise.is_empty(),
         facts.starting,
         breach_of(f).is_some(),
+        f.beyond().is_some(),
+        facts.proxy_page,
         facts.over_http,
         facts.raised.is_some(),
         facts.traced,
@@ -333,7 +343,7 @@ pub(super) fn known(facts: &Facts<'_>) -> u32 {
 }
 
 /// Kinds of fact.
-const KINDS: usize = 27;
+const KINDS: usize = 29;
 
 fn bits(flags: [bool; KINDS]) -> u32 {
     let numbered = flags.iter().enumerate();

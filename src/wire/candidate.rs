@@ -3,6 +3,7 @@
 //! Main types: [`Candidate`] and [`Attempt`].
 
 use super::connection::Connection;
+use super::exchange::Beyond;
 use super::handshake::{INITIALIZE, Opening, Settled, Trouble};
 use super::http::Link;
 use super::listing::ListKind;
@@ -207,6 +208,7 @@ impl Attempt {
                 format!("refused `{method}`")
             }
             Err(Trouble::Breach(why) | Trouble::Version(why)) => why.clone(),
+            Err(Trouble::Beyond(beyond)) => beyond.text.clone(),
         }
     }
 
@@ -326,6 +328,7 @@ impl Attempt {
                 failure.outcome = Outcome::Timeout;
                 failure.timeout = Some(launch.startup_timeout);
                 failure.protocol_breach = seen.breaches.into_iter().next();
+                failure.own_limit = seen.unread.first().map(|beyond| beyond.limit);
                 failure.message = format!(
                     "timed out during startup: no answer to `{waited_for}` within {}",
                     human_duration(launch.startup_timeout)
@@ -341,6 +344,7 @@ impl Attempt {
                 failure.message = format!("did not become ready: `{method}` {}", end.message);
                 failure.http = Some(end.facts);
                 failure.protocol_breach = end.breach;
+                failure.own_limit = end.own_limit;
                 if let Some(error) = end.rpc_error {
                     failure.outcome = Outcome::Error;
                     failure.rpc_error = Some(redacted(error, launch));
@@ -363,6 +367,10 @@ impl Attempt {
                 let why = launch.redactor.redact(&why).into_owned();
                 failure.message = format!("broke the protocol during startup: it {why}");
                 failure.protocol_breach = Some(why);
+            }
+            Trouble::Beyond(Beyond { limit, text }) => {
+                failure.message = format!("did not become ready: it {text}");
+                failure.own_limit = Some(limit);
             }
             Trouble::Version(why) => {
                 let why = launch.redactor.redact(&why).into_owned();
@@ -397,6 +405,7 @@ fn blank(phase: Phase, outcome: Outcome) -> StartFailure {
         rpc_error: None,
         http: None,
         protocol_breach: None,
+        own_limit: None,
         timeout: None,
         showed_life: false,
         era: None,

@@ -8,6 +8,7 @@
 
 use super::exchange::{Answer, Life, Outgoing};
 use super::http::ParamHeaders;
+use super::notices::Listener;
 use super::peer::Peer;
 use super::stdio;
 use crate::model::{Era, Exit, HttpFacts, ToolInfo};
@@ -132,6 +133,16 @@ impl Connection {
         }
     }
 
+    /// Has `listener` hear every notification, for as long as what comes back
+    /// is kept.
+    #[must_use]
+    pub fn attend(&self, listener: Box<dyn Listener>) -> Attending {
+        Attending {
+            number: self.shared.peer().attend(listener),
+            shared: Arc::clone(&self.shared),
+        }
+    }
+
     /// Takes notice of the server's tools: over HTTP, some of their arguments
     /// travel as headers too (2026-07-28, "Custom Headers from Tool
     /// Parameters"). True where that changes which ones.
@@ -189,6 +200,19 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.driver.abort();
+    }
+}
+
+/// A listener that hears notifications; dropping this ends it.
+#[derive(Debug)]
+pub struct Attending {
+    number: u64,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Attending {
+    fn drop(&mut self) {
+        self.shared.peer().dismiss(self.number);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What passes between a [`super::Peer`] and whoever asks through it.
 
 use super::era::Version;
-use crate::model::{Exit, HttpFacts, RpcError};
+use crate::model::{Exit, HttpFacts, OwnLimit, RpcError};
 use serde_json::Value;
 
 /// How a request ended, but for its time limit, which the asker holds.
@@ -14,8 +14,18 @@ pub enum Answer {
     /// A breach of the protocol leaves no hope for an answer; a fragment that
     /// completes "the server …".
     Broken(String),
+    /// It may have been there, and was not read.
+    Beyond(Beyond),
     /// The exchange over HTTP went wrong. The server may be there for the next.
     Http(Box<HttpEnd>),
+}
+
+/// What was not read, for a limit of jelly's own: a breach of nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beyond {
+    pub limit: OwnLimit,
+    /// Completes "the server …", redacted.
+    pub text: String,
 }
 
 /// An exchange over HTTP that brought no good answer to its request. All texts
@@ -30,9 +40,14 @@ pub struct HttpEnd {
     /// What of it breaks the protocol; a fragment that completes "the server
     /// …".
     pub breach: Option<String>,
+    /// It is a limit of jelly's own that stands in the way.
+    pub own_limit: Option<OwnLimit>,
     /// The server has said that the session is no more, so that the request
     /// was not executed.
     pub session_lost: bool,
+    /// The refusal speaks of a session, and does not surely say that. The
+    /// request may have been executed.
+    pub session_in_doubt: bool,
 }
 
 impl HttpEnd {

@@ -3,10 +3,11 @@
 //!
 //! Main types: [`Listening`], [`CancelEnd`].
 
+use super::connection::Attending;
 use super::connection::{InFlight, deadline_after};
 use super::exchange::{Answer, Outgoing};
 use super::listing::ListKind;
-use super::notices::Heard;
+use super::notices::Listener;
 use super::peer::{LISTEN, LateAnswer, Peer};
 use super::raw::RawAsks;
 use super::reply::{Reply, ReplyOutcome};
@@ -16,11 +17,6 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
-
-/// What a server says first of a subscription (2026-07-28, "Subscriptions").
-const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
-/// Where it says of which.
-const SUBSCRIPTION_ID: &str = "/_meta/io.modelcontextprotocol~1subscriptionId";
 
 /// A result that comes so soon after the cancellation may have been on its way
 /// before the server could know of that (2025-11-25, "Cancellation", "Timing
@@ -54,9 +50,9 @@ pub enum CancelEnd {
     TooLate,
     /// Its result came so soon afterwards that the two may have crossed.
     Crossed,
-    /// The server answered it all the same.
+    /// The server sent its result all the same.
     Answered,
-    /// Nothing came of it.
+    /// Nothing came of it, or an error, as of who says that it was cancelled.
     Quiet,
 }
 
@@ -75,16 +71,11 @@ impl Stirs {
 impl Session {
     // ── notifications ────────────────────────────────────────────────────
 
-    /// How many notifications came so far.
+    /// Has `listener` hear every notification, not redacted, for as long as
+    /// what comes back is kept.
     #[must_use]
-    pub fn notice_count(&self) -> u64 {
-        self.connection().look(Peer::notice_count)
-    }
-
-    /// The notifications after the first `before`, not redacted.
-    #[must_use]
-    pub fn heard_since(&self, before: u64) -> Heard {
-        self.connection().look(|peer| peer.heard_since(before))
+    pub fn attend(&self, listener: Box<dyn Listener>) -> Attending {
+        self.connection().attend(listener)
     }
 
     /// For who waits for more of them.
@@ -131,7 +122,6 @@ impl Session {
         filter: Value,
         deadline: Instant,
     ) -> (ReplyOutcome, Option<Listening>) {
-        let mut seen = self.notice_count();
         let mut stirs = self.stirs();
         let mut in_flight = self.connection().send(Outgoing {
             method: LISTEN,
@@ -141,18 +131,14 @@ impl Session {
             probe: false,
         });
         loop {
-            let id = Value::from(in_flight.id());
-            let heard = self.heard_since(seen);
-            seen += heard.dropped + heard.notices.len() as u64;
-            let acknowledged = heard.notices.into_iter().find(|notice| {
-                notice.method == ACKNOWLEDGED && notice.params.pointer(SUBSCRIPTION_ID) == Some(&id)
-            });
-            if let Some(notice) = acknowledged {
+            let id = in_flight.id();
+            let said = |peer: &mut Peer| peer.take_acknowledgement(id);
+            if let Some(params) = self.connection().with_peer(said) {
                 let listening = Listening {
                     in_flight,
                     ended: None,
                 };
-                return (ReplyOutcome::Answered(notice.params), Some(listening));
+                return (ReplyOutcome::Answered(params), Some(listening));
             }
             match in_flight.answer_now() {
                 Some(Answer::Result(_)) => {
@@ -214,8 +200,9 @@ impl Session {
         while !self.connection().look(is_over) && stirs.next(deadline).await {}
         match self.connection().with_peer(Peer::watched) {
             Some(LateAnswer::Result) if started.elapsed() <= CROSSING => CancelEnd::Crossed,
-            Some(LateAnswer::Result | LateAnswer::Error) => CancelEnd::Answered,
-            None => CancelEnd::Quiet,
+            Some(LateAnswer::Result) => CancelEnd::Answered,
+            // Receivers should not answer, and every Python SDK 1.x does.
+            Some(LateAnswer::Error) | None => CancelEnd::Quiet,
         }
     }
 

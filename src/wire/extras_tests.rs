@@ -1,12 +1,21 @@
 use super::CancelEnd;
-use crate::wire::ReplyOutcome;
 use crate::wire::fixture::{Fixture, SOON};
+use crate::wire::{Listener, Notice, ReplyOutcome};
 use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-fn methods(heard: &crate::wire::Heard) -> Vec<&str> {
-    heard.notices.iter().map(|n| n.method.as_str()).collect()
+/// Keeps what it hears.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<Notice>>>);
+
+impl Listener for Kept {
+    fn hear(&mut self, notice: &Notice) {
+        self.0.lock().unwrap().push(notice.clone());
+    }
+
+    fn miss(&mut self) {}
 }
 
 #[tokio::test]
@@ -15,16 +24,19 @@ async fn a_notification_is_heard_while_and_after_a_request_runs() {
 ok(m, {'content': []})
 send({'jsonrpc': '2.0', 'method': 'notifications/two'})";
     let session = Fixture::calling(call).ready().await;
-    let before = session.notice_count();
+    let kept = Kept::default();
+    let attending = session.attend(Box::new(kept.clone()));
     let mut stirs = session.stirs();
     session.request("tools/call", json!({}), SOON).await;
     let deadline = Instant::now() + SOON;
-    while session.heard_since(before).notices.len() < 2 {
+    while kept.0.lock().unwrap().len() < 2 {
         assert!(stirs.next(deadline).await, "nothing more came");
     }
-    let heard = session.heard_since(before);
-    assert_eq!(methods(&heard), ["notifications/one", "notifications/two"]);
-    assert_eq!(heard.notices[0].params, json!({"n": 1}));
+    drop(attending);
+    let heard = kept.0.lock().unwrap();
+    let methods: Vec<&str> = heard.iter().map(|n| n.method.as_str()).collect();
+    assert_eq!(methods, ["notifications/one", "notifications/two"]);
+    assert_eq!(heard[0].params, json!({"n": 1}));
 }
 
 #[tokio::test]
@@ -42,14 +54,34 @@ async fn a_request_that_is_cancelled_in_time_is_quiet() {
 }
 
 #[tokio::test]
-async fn an_answer_after_the_cancellation_is_noticed() {
-    let error = "recv(); send({'jsonrpc': '2.0', 'id': m['id'], 'error': {'code': 0, 'message': 'cancelled'}})";
-    let session = Fixture::calling(error).ready().await;
+async fn an_error_after_the_cancellation_is_a_cancelled_call_and_a_result_is_none() {
+    let answers = [
+        (
+            "'error': {'code': 0, 'message': 'Request cancelled'}",
+            CancelEnd::Quiet,
+        ),
+        (
+            "'result': {'content': [], 'isError': True}",
+            CancelEnd::Quiet,
+        ),
+    ];
+    for (answer, expected) in answers {
+        let call = format!("recv(); send({{'jsonrpc': '2.0', 'id': m['id'], {answer}}})");
+        let session = Fixture::calling(&call).ready().await;
+        let times = (Duration::from_millis(20), SOON);
+        let (reply, end) = session
+            .cancelled("tools/call", json!({}), times, false)
+            .await;
+        assert!(matches!(reply.outcome, ReplyOutcome::TimedOut(_)));
+        assert_eq!(end, expected, "{answer}");
+        assert!(session.breaches().is_empty(), "{:?}", session.breaches());
+    }
+    let late = "recv(); time.sleep(0.3); ok(m, {'content': []})";
+    let session = Fixture::calling(late).ready().await;
     let times = (Duration::from_millis(20), SOON);
-    let (reply, end) = session
+    let (_, end) = session
         .cancelled("tools/call", json!({}), times, false)
         .await;
-    assert!(matches!(reply.outcome, ReplyOutcome::TimedOut(_)));
     assert_eq!(end, CancelEnd::Answered);
     assert!(session.breaches().is_empty(), "{:?}", session.breaches());
 }

@@ -10,7 +10,7 @@ use super::era::{
     Greeting, Version, initialize_params, is_modern_error, read_discover, read_initialize,
     supported_by,
 };
-use super::exchange::{Answer, HttpEnd, Outgoing};
+use super::exchange::{Answer, Beyond, HttpEnd, Outgoing};
 use super::peer::Peer;
 use crate::model::{Era, Exit, RpcError};
 use serde_json::Value;
@@ -60,7 +60,9 @@ pub(super) enum Trouble {
     },
     /// A fragment that completes "the server …".
     Breach(String),
-    /// The same, of a server that speaks no version that jelly does.
+    /// What came was not read, for a limit of jelly's own.
+    Beyond(Beyond),
+    /// The same as a breach, of a server that speaks no version that jelly does.
     Version(String),
 }
 
@@ -219,6 +221,7 @@ fn held_to(pin: Option<&'static Version>, next: Next) -> Next {
         Next::NotModern(_, Trouble::Http { end, .. }) => {
             format!("does not take `{DISCOVER}`, which {}", end.message)
         }
+        Next::NotModern(_, Trouble::Beyond(_)) => return next,
         Next::NotModern(_, Trouble::Version(why) | Trouble::Breach(why))
         | Next::Failed(Trouble::Version(why)) => why.clone(),
         Next::NotModern(_, Trouble::Exited(_) | Trouble::TimedOut) | Next::Failed(_) => {
@@ -274,6 +277,9 @@ fn judge_discover(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
     match answer {
         Answer::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
         Answer::Broken(why) => Next::NotModern(Version::newest(Era::Legacy), Trouble::Breach(why)),
+        Answer::Beyond(beyond) => {
+            Next::NotModern(Version::newest(Era::Legacy), Trouble::Beyond(beyond))
+        }
         Answer::Result(result) => match read_discover(&result) {
             Some((versions, greeting)) => choose(&versions, greeting),
             None => Next::NotModern(
@@ -355,6 +361,7 @@ fn judge_initialize(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
     match answer {
         Answer::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
         Answer::Broken(why) => Next::Failed(Trouble::Breach(why)),
+        Answer::Beyond(beyond) => Next::Failed(Trouble::Beyond(beyond)),
         Answer::Http(end) => {
             let supported = end.rpc_error.as_ref().map(supported_by);
             match Version::best_of(Era::Legacy, &supported.unwrap_or_default()) {

@@ -8,14 +8,15 @@ use super::era::Version;
 use super::exchange::{Life, Outgoing};
 use super::frame::MAX_LINE_BYTES;
 use super::reply::ReplyOutcome;
-use crate::model::ToolInfo;
+use crate::model::{OwnLimit, ToolInfo};
 use crate::text::json_type;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::{self, Write};
 use tokio::time::Instant;
 
-/// More pages than this are a circle with changing cursors.
+/// More pages than this are hardly anything but a circle with changing cursors;
+/// the protocol knows no such limit.
 const MAX_PAGES: usize = 1000;
 
 /// What can be listed.
@@ -78,6 +79,9 @@ pub(super) async fn list_all(
 ) -> ReplyOutcome {
     let method = kind.method();
     let broken = |text: String| ReplyOutcome::Broken(connection.with_peer(|p| p.breach(&text)));
+    let beyond = |limit, text: String| {
+        ReplyOutcome::Beyond(connection.with_peer(|p| p.pass_over(limit, &text)))
+    };
     let mut whole: Option<Value> = None;
     let mut items: Vec<Value> = Vec::new();
     let mut cursors: HashSet<String> = HashSet::new();
@@ -125,10 +129,13 @@ pub(super) async fn list_all(
             size += size_of(&found);
         }
         if size > MAX_LINE_BYTES {
-            return broken(format!(
-                "sends more than {} MiB in the pages of `{method}`",
-                MAX_LINE_BYTES >> 20
-            ));
+            return beyond(
+                OwnLimit::ListSize,
+                format!(
+                    "sends more than {} MiB in the pages of `{method}`, which is more than jelly reads",
+                    MAX_LINE_BYTES >> 20
+                ),
+            );
         }
         if let Some(index) = kind.nameless(&found) {
             let index = items.len() + index;
@@ -156,7 +163,12 @@ pub(super) async fn list_all(
         };
         whole = Some(result);
         if cursors.len() >= MAX_PAGES {
-            return broken(format!("sends more than {MAX_PAGES} pages of `{method}`"));
+            return beyond(
+                OwnLimit::ListPages,
+                format!(
+                    "sends more than {MAX_PAGES} pages of `{method}`, which is more than jelly reads"
+                ),
+            );
         }
         if !params.is_object() {
             params = json!({});
@@ -221,10 +233,12 @@ pub(super) fn read_tools(result: &mut Value) -> Result<(Vec<ToolInfo>, Vec<Strin
             )),
             None => flaws.push(format!("lists the tool `{name}` without an inputSchema")),
         }
+        let hint = |key: &str| item.pointer(key) == Some(&Value::Bool(true));
         tools.push(ToolInfo {
             name,
             input_schema,
             output_schema,
+            repeatable: hint("/annotations/readOnlyHint") || hint("/annotations/idempotentHint"),
         });
     }
     Ok((tools, flaws))

@@ -4,7 +4,7 @@
 //! really sent, so what can be understood is understood, with its flaws said.
 //! It must not know which requests are pending.
 
-use crate::model::RpcError;
+use crate::model::{OwnLimit, RpcError};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -23,6 +23,8 @@ pub enum Line {
         why: String,
         /// It looks like an answer, so somebody waits for it in vain.
         answer: bool,
+        /// It is jelly that can't read it.
+        beyond: Option<OwnLimit>,
     },
     /// One message, or several in a JSON-RPC batch (2025-03-26 allows it).
     Messages(Vec<Message>),
@@ -37,6 +39,9 @@ pub struct Message {
     /// Carried the member `jsonrpc` at all; without it, only what matches a
     /// pending request is taken for a message.
     pub marked: bool,
+    /// Clients of the official SDKs do not take it for a message, for the first
+    /// of the flaws.
+    pub unfit: bool,
 }
 
 /// The kinds of messages.
@@ -67,11 +72,29 @@ pub enum Payload {
     Nothing,
 }
 
+/// In UTF-8. JSON texts that are sent must not begin with it (RFC 8259, section
+/// 8.1).
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Reads a line, without its line feed.
 #[must_use]
 pub fn read_line(line: &[u8]) -> Line {
     // Windows programs like to open a stream with a byte order mark.
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let Some(rest) = line.strip_prefix(BYTE_ORDER_MARK) else {
+        return read_unmarked(line);
+    };
+    let mut read = read_unmarked(rest);
+    if let Line::Messages(messages) = &mut read
+        && let Some(first) = messages.first_mut()
+    {
+        let flaw = "puts a byte order mark before a message".to_owned();
+        first.flaws.insert(0, flaw);
+        first.unfit = true;
+    }
+    read
+}
+
+fn read_unmarked(line: &[u8]) -> Line {
     let line = line.trim_ascii();
     match line.first() {
         None => return Line::Blank,
@@ -81,12 +104,14 @@ pub fn read_line(line: &[u8]) -> Line {
             return Line::Malformed {
                 why: "writes UTF-16 where UTF-8 is due".into(),
                 answer: contains(line, b"j\0s\0o\0n\0r\0p\0c"),
+                beyond: None,
             };
         }
         Some(b'"') if line.starts_with(b"\"jsonrpc\"") => {
             return Line::Malformed {
                 why: "spreads a message over several lines".into(),
                 answer: false,
+                beyond: None,
             };
         }
         Some(_) => return Line::Noise,
@@ -107,12 +132,17 @@ pub fn read_line(line: &[u8]) -> Line {
                 std::borrow::Cow::Owned(text) => serde_json::from_str(text).ok(),
                 std::borrow::Cow::Borrowed(_) => None,
             };
-            match again {
-                Some(value) => {
+            match (again, half_pairs_replaced(line)) {
+                (Some(value), _) => {
                     flaw = Some("holds bytes that are not UTF-8".to_owned());
                     value
                 }
-                None => return malformed(line, &error),
+                // By the grammar of JSON there is nothing wrong with it.
+                (None, Some(line)) if let Ok(value) = serde_json::from_slice(&line) => {
+                    flaw = Some("holds half of a surrogate pair".to_owned());
+                    value
+                }
+                (None, _) => return malformed(line, &error),
             }
         }
     };
@@ -155,10 +185,60 @@ fn malformed(line: &[u8], error: &serde_json::Error) -> Line {
     let answer = [b"result".as_slice(), b"error"]
         .iter()
         .any(|word| contains(line, word));
+    let beyond = beyond(error);
+    let why = match beyond {
+        Some(_) => format!("writes a message that is beyond what jelly reads ({error})"),
+        None => format!("writes a message that can't be read as JSON ({error})"),
+    };
     Line::Malformed {
-        why: format!("writes a message that can't be read as JSON ({error})"),
+        why,
         answer,
+        beyond,
     }
+}
+
+/// The limit of the JSON parser that a text went beyond, where that is all
+/// that is wrong with it. JSON itself has neither.
+pub(super) fn beyond(error: &serde_json::Error) -> Option<OwnLimit> {
+    let said = error.to_string();
+    if said.starts_with("recursion limit exceeded") {
+        Some(OwnLimit::MessageDepth)
+    } else if said.starts_with("number out of range") {
+        Some(OwnLimit::NumberRange)
+    } else {
+        None
+    }
+}
+
+/// The text with the replacement character where an escape stands for half of a
+/// surrogate pair, as a text that was cut between the two leaves it. None where
+/// there is none.
+pub(super) fn half_pairs_replaced(text: &[u8]) -> Option<Vec<u8>> {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut replaced = Vec::new();
+    let (mut done, mut at) = (0, 0);
+    while let Some(next) = memchr::memchr(b'\\', text.get(at..).unwrap_or_default()) {
+        at += next;
+        match (unit(at), unit(at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => at += 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                replaced.extend_from_slice(&text[done..at]);
+                replaced.extend_from_slice(b"\\ufffd");
+                at += 6;
+                done = at;
+            }
+            // An escape of two bytes, or of more without a second backslash.
+            (Some(_) | None, _) => at += 2,
+        }
+    }
+    if done == 0 {
+        return None;
+    }
+    replaced.extend_from_slice(&text[done..]);
+    Some(replaced)
 }
 
 /// The members of an object that a message is made of; others are not kept.
@@ -188,6 +268,7 @@ impl Members {
     fn message(self) -> Option<Message> {
         let mut flaws = Vec::new();
         let marked = self.version.is_some();
+        let unfit = self.version.as_ref().and_then(Value::as_str) != Some("2.0");
         match &self.version {
             Some(Value::String(text)) if text == "2.0" => {}
             Some(other) => flaws.push(format!("says \"jsonrpc\": {other} where \"2.0\" is due")),
@@ -206,6 +287,7 @@ impl Members {
                 body,
                 flaws,
                 marked,
+                unfit,
             });
         }
         let payload = match (self.result, self.error) {
@@ -233,6 +315,7 @@ impl Members {
             },
             flaws,
             marked,
+            unfit,
         })
     }
 }
@@ -352,6 +435,7 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Body, Line, Message, Payload, read_line};
+    use crate::model::OwnLimit;
     use serde_json::{Value, json};
 
     fn one(line: &str) -> Message {
@@ -445,6 +529,59 @@ mod tests {
             flaws(r#"{"jsonrpc":"2.0","id":1,"error":{"code":"E","message":"m"}}"#)
                 .contains("integer")
         );
+    }
+
+    #[test]
+    fn what_clients_throw_away_is_read_and_marked() {
+        for line in [
+            r#"{"jsonrpc":"1.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":2.0,"id":1,"result":{}}"#,
+            r#"{"id":1,"result":{}}"#,
+            "\u{FEFF}{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
+        ] {
+            let message = one(line);
+            assert!(message.unfit && !message.flaws.is_empty(), "{line}");
+        }
+        let message = one(r#"{"jsonrpc":"2.0","id":1,"error":"boom"}"#);
+        assert!(!message.unfit && !message.flaws.is_empty());
+    }
+
+    #[test]
+    fn half_of_a_surrogate_pair_leaves_an_answer_readable() {
+        for (half, read) in [
+            (r"a\ud83d", "a\u{FFFD}"),
+            (r"\ude00b", "\u{FFFD}b"),
+            (r"\ud83dx\ud83d\ude00", "\u{FFFD}x\u{1F600}"),
+            (r"\ud83d\n\\ud83d", "\u{FFFD}\n\\ud83d"),
+        ] {
+            let message = one(&format!(
+                r#"{{"jsonrpc":"2.0","id":1,"result":{{"t":"{half}"}}}}"#
+            ));
+            let Body::Response {
+                payload: Payload::Result(result),
+                ..
+            } = message.body
+            else {
+                panic!("no result");
+            };
+            assert_eq!(result["t"], read, "{half}");
+            assert!(message.flaws[0].contains("surrogate") && !message.unfit);
+        }
+    }
+
+    #[test]
+    fn what_only_the_parser_can_not_read_is_told_from_what_is_no_json() {
+        let of = |value: &str| {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{value}}}"#);
+            match read_line(line.as_bytes()) {
+                Line::Malformed { beyond, answer, .. } => (beyond, answer),
+                other => panic!("{value}: {other:?}"),
+            }
+        };
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        assert_eq!(of(&deep), (Some(OwnLimit::MessageDepth), true));
+        assert_eq!(of("-1e999"), (Some(OwnLimit::NumberRange), true));
+        assert_eq!(of("NaN"), (None, true));
     }
 
     #[test]

@@ -45,14 +45,14 @@ mod fixture;
 
 pub use answers::{Answers, Ask, Given, Responder, accept_defaults};
 pub use check::{Checker, RULES, Rule};
-pub use connection::{Connection, Ear, InFlight, deadline_after};
+pub use connection::{Attending, Connection, Ear, InFlight, deadline_after};
 pub use era::{Greeting, LOG_LEVEL, VERSIONS, Version};
-pub use exchange::{Answer, End, HttpEnd, Life, Outgoing};
+pub use exchange::{Answer, Beyond, End, HttpEnd, Life, Outgoing};
 pub use extras::{CROSSING, CancelEnd, Listening, Stirs};
 pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
 pub use http::{SseItem, SseParser, auth};
 pub use listing::ListKind;
-pub use notices::{Heard, Notice};
+pub use notices::{Listener, Notice};
 pub use observed::Observed;
 pub use peer::Peer;
 pub use raw::is_sound;

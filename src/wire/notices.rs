@@ -1,14 +1,10 @@
-//! The notifications of one connection, as many as can be kept.
+//! The notifications of one connection, and who hears them.
 //!
-//! Main type: [`Notices`].
+//! Main types: [`Notice`], and [`Listener`], which is told of each as it comes,
+//! so that nothing has to be kept for whoever looks later, however many come.
 
 use serde_json::Value;
-use std::collections::VecDeque;
-
-/// So many are kept, the newest ones.
-const KEPT: usize = 1000;
-/// Bytes of their messages, all together.
-const KEPT_BYTES: usize = 2 * 1024 * 1024;
+use std::fmt;
 
 /// A notification of the server. Not redacted.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,93 +12,96 @@ pub struct Notice {
     pub method: String,
     /// Null where there are none.
     pub params: Value,
-    /// Bytes of the message.
-    bytes: usize,
 }
 
-/// What came after some moment.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Heard {
-    /// In the order in which they came.
-    pub notices: Vec<Notice>,
-    /// So many came before these and were not kept.
-    pub dropped: u64,
+/// Hears what a server says beside its answers.
+///
+/// It is called where messages are read, so it must be quick, and wait for
+/// nobody.
+pub trait Listener: Send {
+    /// In the order in which they come.
+    fn hear(&mut self, notice: &Notice);
+
+    /// A message came that was not read, for a limit of jelly's own. It may
+    /// have been a notification.
+    fn miss(&mut self);
 }
 
-/// All that came, counted, and the newest of it.
-#[derive(Debug, Default)]
-pub(super) struct Notices {
-    kept: VecDeque<Notice>,
-    bytes: usize,
-    /// Ever.
-    count: u64,
+/// Those who listen.
+#[derive(Default)]
+pub(super) struct Listeners {
+    all: Vec<(u64, Box<dyn Listener>)>,
+    next: u64,
 }
 
-impl Notices {
-    pub(super) fn add(&mut self, method: String, params: Value, bytes: usize) {
-        self.count += 1;
-        self.bytes += bytes;
-        self.kept.push_back(Notice {
-            method,
-            params,
-            bytes,
-        });
-        while self.kept.len() > KEPT || self.bytes > KEPT_BYTES {
-            match self.kept.pop_front() {
-                Some(oldest) => self.bytes -= oldest.bytes,
-                None => return,
-            }
+impl Listeners {
+    /// The number to leave by.
+    pub(super) fn join(&mut self, listener: Box<dyn Listener>) -> u64 {
+        self.next += 1;
+        self.all.push((self.next, listener));
+        self.next
+    }
+
+    pub(super) fn leave(&mut self, number: u64) {
+        self.all.retain(|(own, _)| *own != number);
+    }
+
+    pub(super) fn tell(&mut self, notice: &Notice) {
+        for (_, listener) in &mut self.all {
+            listener.hear(notice);
         }
     }
 
-    /// How many came so far.
-    pub(super) fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Those after the first `before`.
-    pub(super) fn since(&self, before: u64) -> Heard {
-        let wanted = self.count.saturating_sub(before);
-        let kept = self.kept.len() as u64;
-        let skipped = usize::try_from(kept.saturating_sub(wanted)).unwrap_or(usize::MAX);
-        Heard {
-            notices: self.kept.iter().skip(skipped).cloned().collect(),
-            dropped: wanted.saturating_sub(kept),
+    pub(super) fn tell_missed(&mut self) {
+        for (_, listener) in &mut self.all {
+            listener.miss();
         }
+    }
+}
+
+impl fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listeners")
+            .field("count", &self.all.len())
+            .finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, Notices};
-    use serde_json::{Value, json};
+    use super::{Listener, Listeners, Notice};
+    use serde_json::Value;
+    use std::sync::{Arc, Mutex};
 
-    #[test]
-    fn what_came_since_a_moment_is_told_in_order() {
-        let mut notices = Notices::default();
-        notices.add("a".into(), Value::Null, 10);
-        let before = notices.count();
-        notices.add("b".into(), json!(1), 10);
-        notices.add("c".into(), json!(2), 10);
-        let heard = notices.since(before);
-        let methods: Vec<&str> = heard.notices.iter().map(|n| n.method.as_str()).collect();
-        assert_eq!((methods, heard.dropped), (vec!["b", "c"], 0));
-        assert!(notices.since(notices.count()).notices.is_empty());
+    #[derive(Clone, Default)]
+    struct Ear(Arc<Mutex<(Vec<String>, u32)>>);
+
+    impl Listener for Ear {
+        fn hear(&mut self, notice: &Notice) {
+            self.0.lock().unwrap().0.push(notice.method.clone());
+        }
+
+        fn miss(&mut self) {
+            self.0.lock().unwrap().1 += 1;
+        }
     }
 
     #[test]
-    fn a_flood_keeps_its_newest_and_says_how_many_are_gone() {
-        let mut notices = Notices::default();
-        for n in 0..KEPT as u64 + 5 {
-            notices.add("n".into(), n.into(), 10);
-        }
-        let heard = notices.since(0);
-        assert_eq!((heard.notices.len(), heard.dropped), (KEPT, 5));
-        assert_eq!(heard.notices[0].params, 5);
-        notices.add("huge".into(), Value::Null, 1 << 30);
-        assert_eq!(notices.since(0).notices, []);
-        assert_eq!(notices.since(notices.count() - 1).dropped, 1);
-        notices.add("small".into(), Value::Null, 10);
-        assert_eq!(notices.since(0).notices.len(), 1);
+    fn whoever_listens_hears_all_from_then_on_until_it_leaves() {
+        let notice = |method: &str| Notice {
+            method: method.to_owned(),
+            params: Value::Null,
+        };
+        let (first, second) = (Ear::default(), Ear::default());
+        let mut listeners = Listeners::default();
+        listeners.tell(&notice("a"));
+        let number = listeners.join(Box::new(first.clone()));
+        listeners.tell(&notice("b"));
+        listeners.join(Box::new(second.clone()));
+        listeners.tell_missed();
+        listeners.leave(number);
+        listeners.tell(&notice("c"));
+        assert_eq!(*first.0.lock().unwrap(), (vec!["b".to_owned()], 1));
+        assert_eq!(*second.0.lock().unwrap(), (vec!["c".to_owned()], 1));
     }
 }

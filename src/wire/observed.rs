@@ -2,6 +2,8 @@
 //!
 //! Main type: [`Observed`]. Bounded, whatever a server does, and redacted.
 
+use super::exchange::Beyond;
+use crate::model::OwnLimit;
 use crate::text::redact::Redactor;
 use std::collections::VecDeque;
 
@@ -13,6 +15,8 @@ const NOISE_TAIL: usize = 15;
 const NOISE_LINE_BYTES: usize = 300;
 /// Different breaches that are kept.
 const BREACHES: usize = 50;
+/// Different messages that were not read, of which something is kept.
+const UNREAD: usize = 10;
 /// Bytes of a breach's text that are kept.
 const BREACH_BYTES: usize = 600;
 
@@ -35,6 +39,11 @@ pub struct Observed {
     pub breaches: Vec<String>,
     /// How many there were, repetitions included.
     pub breach_count: u64,
+    /// What was not read, for limits of jelly's own, each text once.
+    pub unread: Vec<Beyond>,
+    /// The first breach for which clients of the official SDKs throw a message
+    /// away.
+    pub unfit: Option<String>,
     /// The server said that its list of tools is no longer what it was.
     pub tools_changed: bool,
     /// It offers no stream on which it could tell what nobody asked for, or
@@ -72,6 +81,20 @@ impl Observed {
         if self.messages == 0 && !(line.is_empty() && self.unfinished.is_empty()) {
             self.unfinished = shown(line, redactor);
         }
+    }
+
+    pub(super) fn add_unread(
+        &mut self,
+        limit: OwnLimit,
+        text: &str,
+        redactor: &Redactor,
+    ) -> Beyond {
+        let text = redactor.cut(text, BREACH_BYTES);
+        let beyond = Beyond { limit, text };
+        if self.unread.len() < UNREAD && !self.unread.contains(&beyond) {
+            self.unread.push(beyond.clone());
+        }
+        beyond
     }
 
     pub(super) fn add_breach(&mut self, text: &str, redactor: &Redactor) -> String {

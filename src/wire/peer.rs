@@ -7,15 +7,17 @@
 mod checked;
 mod receiving;
 
+pub use receiving::Understood;
+
 use super::answers::Answers;
 use super::check::Checker;
 use super::era::{Version, dress};
-use super::exchange::{Answer, End, Life, Outgoing};
-use super::notices::{Heard, Notices};
+use super::exchange::{Answer, Beyond, End, Life, Outgoing};
+use super::notices::{Listener, Listeners, Notice};
 use super::observed::Observed;
 use super::raw::RawAsks;
 use super::transcript::{Direction, Recorder};
-use crate::model::Era;
+use crate::model::{Era, OwnLimit};
 use crate::text::redact::Redactor;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -24,6 +26,11 @@ use tokio::sync::{oneshot, watch};
 
 /// Answers to a server that doesn't read them pile up no further than this.
 const OUTBOX_BYTES: usize = 16 * 1024 * 1024;
+
+/// What a server says first of a subscription (2026-07-28, "Subscriptions").
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+/// Where it says of which.
+const SUBSCRIPTION_ID: &str = "/_meta/io.modelcontextprotocol~1subscriptionId";
 
 /// Opens a subscription in the modern era.
 pub(super) const LISTEN: &str = "subscriptions/listen";
@@ -110,7 +117,10 @@ pub struct Peer {
     queued: u64,
     written: u64,
     observed: Observed,
-    notices: Notices,
+    listeners: Listeners,
+    /// What was said first of subscriptions, by their request; no more than
+    /// there were of these.
+    acknowledged: Vec<(u64, Value)>,
     /// Changes with each notification, with each late answer that is watched
     /// for, with the end of a subscription, and with the end of all.
     stirred: watch::Sender<u64>,
@@ -153,7 +163,8 @@ impl Peer {
             queued: 0,
             written: 0,
             observed: Observed::default(),
-            notices: Notices::default(),
+            listeners: Listeners::default(),
+            acknowledged: Vec::new(),
             stirred: watch::Sender::new(0),
             watched: None,
             raw_outbox: Vec::new(),
@@ -375,16 +386,35 @@ impl Peer {
 
     // ── what is heard ────────────────────────────────────────────────────
 
-    /// How many notifications came so far.
-    #[must_use]
-    pub fn notice_count(&self) -> u64 {
-        self.notices.count()
+    /// From here on `listener` is told of every notification; the number to
+    /// end that by.
+    pub fn attend(&mut self, listener: Box<dyn Listener>) -> u64 {
+        self.listeners.join(listener)
     }
 
-    /// The notifications after the first `before`.
-    #[must_use]
-    pub fn heard_since(&self, before: u64) -> Heard {
-        self.notices.since(before)
+    pub fn dismiss(&mut self, number: u64) {
+        self.listeners.leave(number);
+    }
+
+    /// What the server said first of a subscription, once it has; it may be over
+    /// by then.
+    pub fn take_acknowledgement(&mut self, id: u64) -> Option<Value> {
+        let place = self.acknowledged.iter().position(|(own, _)| *own == id)?;
+        Some(self.acknowledged.swap_remove(place).1)
+    }
+
+    fn hear(&mut self, notice: &Notice) {
+        self.listeners.tell(notice);
+        self.stir();
+    }
+
+    /// What came was not read, for a limit of jelly's own; `text` completes
+    /// "the server …".
+    pub fn pass_over(&mut self, limit: OwnLimit, text: &str) -> Beyond {
+        self.check(Checker::passed_over);
+        self.listeners.tell_missed();
+        self.stir();
+        self.observed.add_unread(limit, text, &self.redactor)
     }
 
     /// Changes whenever something came that somebody may wait for beside an
@@ -522,6 +552,15 @@ impl Peer {
         if let Some(index) = self.suspect() {
             self.check_no_more(index);
             self.settle_pending(index, Answer::Broken(text));
+        }
+    }
+
+    /// The same where it is jelly that can't read what came.
+    pub fn pass_over_answer(&mut self, limit: OwnLimit, text: &str) {
+        let beyond = self.pass_over(limit, text);
+        if let Some(index) = self.suspect() {
+            self.check_no_more(index);
+            self.settle_pending(index, Answer::Beyond(beyond));
         }
     }
 

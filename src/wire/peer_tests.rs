@@ -1,5 +1,5 @@
-use super::{Answer, End, Life, Outgoing, Peer};
-use crate::model::Exit;
+use super::{Answer, Beyond, End, Life, Outgoing, Peer};
+use crate::model::{Exit, OwnLimit};
 use crate::text::redact::Redactor;
 use crate::wire::era::Version;
 use crate::wire::{Answers, Frame, LineSplitter};
@@ -245,7 +245,12 @@ fn a_line_that_is_too_long_ends_the_only_request() {
     let mut peer = peer();
     let one = ask(&mut peer);
     peer.receive(Frame::TooLong(64));
-    assert_eq!(broken(one), "sent a line longer than 64 bytes");
+    let beyond = Beyond {
+        limit: OwnLimit::MessageSize,
+        text: "sent a line longer than 64 bytes".to_owned(),
+    };
+    assert_eq!(one.blocking_recv().unwrap(), Answer::Beyond(beyond));
+    assert_eq!(peer.observed().breach_count, 0, "it breaks no rule");
 }
 
 #[test]

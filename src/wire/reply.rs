@@ -2,8 +2,10 @@
 //!
 //! Main types: [`Reply`] and [`StartFailure`]: facts, for others to judge.
 
-use super::exchange::{Answer, HttpEnd, Life};
-use crate::model::{Era, Exit, HttpFacts, Outcome, Phase, RequestFacts, RpcError, SpawnError};
+use super::exchange::{Answer, Beyond, HttpEnd, Life};
+use crate::model::{
+    Era, Exit, HttpFacts, Outcome, OwnLimit, Phase, RequestFacts, RpcError, SpawnError,
+};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -39,6 +41,9 @@ pub enum ReplyOutcome {
     /// got; a fragment that completes "the server …". The request is not made
     /// again.
     Unanswered(String),
+    /// An answer may have come, and jelly went no further for a limit of its
+    /// own.
+    Beyond(Beyond),
     /// The exchange over HTTP brought no good answer.
     Http(Box<HttpEnd>),
 }
@@ -50,6 +55,7 @@ impl From<Result<Answer, Life>> for ReplyOutcome {
             Ok(Answer::Error(error)) => Self::RpcError(error),
             Ok(Answer::Exited(exit)) => Self::Exited(exit),
             Ok(Answer::Broken(why)) => Self::Broken(why),
+            Ok(Answer::Beyond(beyond)) => Self::Beyond(beyond),
             Ok(Answer::Http(end)) => Self::Http(end),
             Err(life) => Self::TimedOut(life),
         }
@@ -87,6 +93,8 @@ pub struct StartFailure {
     /// The breach that ended the start, or the first one that was seen before
     /// time ran out; a fragment that completes "the server …".
     pub protocol_breach: Option<String>,
+    /// The limit of jelly's own that stood in the way of what was waited for.
+    pub own_limit: Option<OwnLimit>,
     /// The limit, if it ran out.
     pub timeout: Option<Duration>,
     /// The server said something before time ran out, be it on stderr.

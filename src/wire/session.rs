@@ -6,14 +6,14 @@ use super::candidate::Candidate;
 use super::check::Checker;
 use super::connection::{Connection, deadline_after};
 use super::era::{Greeting, Version};
-use super::exchange::Outgoing;
+use super::exchange::{Beyond, Outgoing};
 use super::handshake::Settled;
 use super::listing::{ListKind, list_all, read_tools};
 use super::observed::Observed;
 use super::peer::Peer;
 use super::reply::{Reply, ReplyOutcome};
 use super::rounds::{NoRound, ResultType, can_ask_back, next_round, result_type};
-use crate::model::{Era, ToolInfo, WireCheck};
+use crate::model::{Era, OwnLimit, ToolInfo, WireCheck};
 use crate::process::{ExitWatch, Process, Shutdown, StderrHandle};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -232,6 +232,24 @@ impl Session {
             .look(|peer| peer.observed().breaches.clone())
     }
 
+    /// What of the server jelly did not read, for limits of its own; fragments
+    /// that complete "the server …".
+    #[must_use]
+    pub fn unread(&self) -> Vec<String> {
+        let unread = |peer: &Peer| {
+            let all = peer.observed().unread.iter();
+            all.map(|beyond| beyond.text.clone()).collect()
+        };
+        self.connection.look(unread)
+    }
+
+    /// The first breach for which clients of the official SDKs throw a message
+    /// of the server away; a fragment that completes "the server …".
+    #[must_use]
+    pub fn unfit(&self) -> Option<String> {
+        self.connection.look(|peer| peer.observed().unfit.clone())
+    }
+
     /// Sends one request and waits for its end, no longer than `limit`,
     /// whatever the server does meanwhile.
     ///
@@ -341,6 +359,7 @@ impl Session {
             | ReplyOutcome::RpcError(_)
             | ReplyOutcome::Broken(_)
             | ReplyOutcome::Unanswered(_)
+            | ReplyOutcome::Beyond(_)
             | ReplyOutcome::Http(_) => false,
         };
         let breaches = self.connection.look(|peer| {
@@ -440,10 +459,13 @@ impl Session {
             };
         }
         // The specification knows no such limit.
-        ReplyOutcome::Unanswered(format!(
-            "asked for input {most} times on `{method}`, and jelly goes no further: its limit is \
-             {MAX_ROUND_TRIPS} more than the step has answers"
-        ))
+        ReplyOutcome::Beyond(Beyond {
+            limit: OwnLimit::Rounds,
+            text: format!(
+                "asked for input {most} times on `{method}`, and jelly goes no further: its limit \
+                 is {MAX_ROUND_TRIPS} more than the step has answers"
+            ),
+        })
     }
 
     /// Asks for the tools once more, and whether other arguments travel as
@@ -479,6 +501,7 @@ fn says_header_mismatch(outcome: &ReplyOutcome) -> bool {
         | ReplyOutcome::TimedOut(_)
         | ReplyOutcome::Exited(_)
         | ReplyOutcome::Broken(_)
+        | ReplyOutcome::Beyond(_)
         | ReplyOutcome::Unanswered(_) => None,
     };
     error.is_some_and(|error| error.code == Some(HEADER_MISMATCH))

@@ -385,6 +385,7 @@ async fn list_tools(
             ReplyOutcome::Broken(why) | ReplyOutcome::Unanswered(why) => {
                 return Err(Trouble::Breach(why));
             }
+            ReplyOutcome::Beyond(beyond) => return Err(Trouble::Beyond(beyond)),
             ReplyOutcome::Http(end) => return Err(Trouble::http(kind.method(), end)),
         };
         let stale = connection.look(|peer| peer.observed().tools_changed);

@@ -4,7 +4,7 @@
 use crate::support::http::{
     Http, Request, event, hold, json_answer, legacy, modern, respond, result, stream_head, text,
 };
-use crate::support::{Project, Run, python, run};
+use crate::support::{Project, Run, run, started};
 use serde_json::{Value, json};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -81,7 +81,7 @@ fn a_session_is_opened_carried_along_and_ended() {
             _ => "*/*",
         };
         assert_eq!(request.header("accept"), accept);
-        assert_eq!(request.header("accept-encoding"), "");
+        assert_eq!(request.header("accept-encoding"), "identity");
     }
 }
 
@@ -475,44 +475,6 @@ fn closing_the_stream_cancels_a_modern_request() {
 }
 
 // ── a server that jelly starts and then reaches ──────────────────────────
-
-/// A legacy server in Python that listens at its first argument after `late`
-/// refused ports' worth of work.
-fn started(body: &str, more: &str) -> String {
-    let entry = python(&format!("{SERVER}\n{body}"));
-    entry.replacen(
-        '{',
-        &format!("{{ url: \"http://127.0.0.1:${{port}}/mcp\", env: {{ PORT: \"${{port}}\" }}, startup_timeout: 20s{more},"),
-        1,
-    )
-}
-
-const SERVER: &str = r#"
-import http.server, threading
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def log_message(self, *args): pass
-    def say(self, status, body=None):
-        data = json.dumps(body).encode() if body is not None else b""
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-    def do_GET(self): self.say(405)
-    def do_POST(self):
-        m = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        def ok(result): self.say(200, {"jsonrpc": "2.0", "id": m["id"], "result": result})
-        method = m.get("method")
-        if "id" not in m: self.say(202)
-        elif method == "initialize": ok(hello(m))
-        elif method == "tools/list": ok({"tools": [{"name": "work", "inputSchema": {"type": "object"}}]})
-        elif method == "tools/call": call(self, m, ok)
-        else: self.say(400, {"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32601, "message": "no"}})
-def call(handler, m, ok): ok(text("done"))
-def listen():
-    http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
-"#;
 
 #[test]
 fn a_started_server_is_asked_until_it_answers_and_stopped_with_the_run() {

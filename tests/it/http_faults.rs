@@ -261,20 +261,143 @@ fn a_redirect_within_the_origin_is_followed_with_its_body() {
     at(&server).ends(0, "passed");
 }
 
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A healthy server behind something that packs every answer.
+fn packing(coding: &'static str, pack: fn(&[u8]) -> Vec<u8>) -> Http {
+    Http::serve(move |request, out| {
+        let mut plain = Plain(Vec::new());
+        legacy(request, &mut plain, |request, out| {
+            json_answer(out, &[], &result(request, text("done")));
+        });
+        let answer = String::from_utf8(plain.0).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let body = pack(body.as_bytes());
+        let head = head
+            .lines()
+            .filter(|line| !line.starts_with("content-length"));
+        let head: Vec<&str> = head.collect();
+        let _ = write!(
+            out,
+            "{}\r\ncontent-encoding: {coding}\r\ncontent-length: {}\r\n\r\n",
+            head.join("\r\n"),
+            body.len()
+        );
+        let _ = out.write_all(&body);
+    })
+}
+
+struct Plain(Vec<u8>);
+
+impl Write for Plain {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl std::io::Read for Plain {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        Ok(0)
+    }
+}
+
 #[test]
-fn a_body_that_is_packed_is_not_unpacked() {
-    // A bomb would need no more than its first bytes to be told.
-    let server = always(
-        200,
-        &["content-type: application/json", "content-encoding: gzip"],
-        "\u{1f}\u{8b}",
-    );
+fn a_body_that_is_packed_although_nobody_asked_is_unpacked() {
+    fn deflated(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+    for (coding, pack) in [
+        ("gzip", gzipped as fn(&[u8]) -> Vec<u8>),
+        ("x-gzip", gzipped),
+        ("deflate", deflated),
+        ("identity", <[u8]>::to_vec),
+    ] {
+        let server = packing(coding, pack);
+        at(&server).ends(0, "passed");
+        for request in server.heard() {
+            assert_eq!(request.header("accept-encoding"), "identity");
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_is_packed_is_heard_as_it_comes() {
+    let server = calls(|request, out| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        let answer = result(request, text("done"));
+        write!(encoder, "event: message\ndata: {answer}\n\n").unwrap();
+        encoder.flush().unwrap();
+        let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\
+                    content-encoding: gzip\r\n\r\n";
+        let _ = out.write_all(head.as_bytes());
+        let _ = out.write_all(encoder.get_ref());
+        let _ = out.flush();
+        // It is not over, and its answer is there.
+        hold(out);
+    });
+    at(&server).ends(0, "passed");
+}
+
+#[test]
+fn a_body_that_is_not_packed_as_it_says_is_a_breach() {
+    let server = calls(|request, out| {
+        let body = result(request, text("done")).to_string();
+        let headers = ["content-type: application/json", "content-encoding: gzip"];
+        respond(out, 200, &headers, body);
+    });
     let run = at(&server);
-    let failure = never_ready(&run, "protocol_error");
+    let failure = in_the_call(&run, "code", "protocol_error");
     assert!(
         failure["message"].to_string().contains("gzip"),
         "{failure:#}"
     );
+}
+
+#[test]
+fn a_packing_that_jelly_does_not_know_proves_nothing() {
+    let server = calls(|_, out| {
+        let headers = ["content-type: application/json", "content-encoding: br"];
+        respond(out, 200, &headers, [0x0b, 0x02, 0x80]);
+    });
+    let run = at(&server);
+    let failure = beyond(&run, "encoding");
+    assert!(
+        failure["message"].to_string().contains("`br`"),
+        "{failure:#}"
+    );
+}
+
+#[test]
+fn a_bomb_is_left_at_the_limit() {
+    let server = calls(|_, out| {
+        let mut body = b"{\"jsonrpc\": \"2.0\", \"id\": 4, \"result\": \"".to_vec();
+        body.resize(200 << 20, b'x');
+        let headers = ["content-type: application/json", "content-encoding: gzip"];
+        respond(out, 200, &headers, gzipped(&body));
+    });
+    let run = run_at(&format!("http://127.0.0.1:{}/mcp", server.port), "50s");
+    beyond(&run, "message_size");
+}
+
+/// The call failed for a limit of jelly's own, which is held against nobody.
+#[track_caller]
+fn beyond<'r>(run: &'r Run, limit: &str) -> &'r Value {
+    run.ends(3, "needs_user_help");
+    let failure = in_the_call(run, "test", "own_limit");
+    assert_eq!(failure["own_limit"], limit, "{failure:#}");
+    assert_eq!(failure["diagnosis"]["excused"], "own_limit", "{failure:#}");
+    assert_eq!(failure["diagnosis"]["ambiguous"], true, "{failure:#}");
+    failure
 }
 
 #[test]
@@ -391,7 +514,7 @@ fn fifty_megabytes_are_an_answer_like_any_other() {
 }
 
 #[test]
-fn a_body_without_end_is_a_breach() {
+fn a_body_without_end_proves_nothing() {
     let endless = calls(|_, out| {
         let head =
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n\"";
@@ -400,12 +523,83 @@ fn a_body_without_end_is_a_breach() {
         while out.write_all(&chunk).is_ok() {}
     });
     let run = run_at(&format!("http://127.0.0.1:{}/mcp", endless.port), "50s");
-    let failure = run.last().failure("one");
-    causes(failure, "code", "protocol_error");
+    let failure = beyond(&run, "message_size");
     assert!(
-        failure["message"].to_string().contains("longer than"),
+        failure["message"].to_string().contains("jelly reads"),
         "{failure:#}"
     );
+}
+
+#[test]
+fn an_event_without_end_proves_nothing() {
+    let endless = calls(|_, out| {
+        stream_head(out);
+        let _ = out.write_all(b"data: {");
+        let chunk = vec![b'x'; 1 << 20];
+        while out.write_all(&chunk).is_ok() {}
+    });
+    let run = run_at(&format!("http://127.0.0.1:{}/mcp", endless.port), "50s");
+    beyond(&run, "message_size");
+}
+
+#[test]
+fn a_page_of_a_proxy_is_not_the_servers_code() {
+    let pages: [(&'static [&'static str], &'static str); 7] = [
+        (
+            &["content-type: text/html", "server: nginx/1.18.0"],
+            "<html>\r\n<head><title>500 Internal Server Error</title></head>\r\n<body>\r\n<center><h1>500 Internal Server Error</h1></center>\r\n<hr><center>nginx/1.18.0</center>\r\n</body>\r\n</html>\r\n",
+        ),
+        (&["server: nginx"], ""),
+        (
+            &[
+                "content-type: text/html; charset=UTF-8",
+                "server: cloudflare",
+            ],
+            "<!DOCTYPE html><html><head><title>example.org | 500: Internal server error</title></head></html>",
+        ),
+        (
+            &["content-type: text/plain", "server: cloudflare"],
+            "error code: 500",
+        ),
+        (
+            &["content-type: text/html", "server: awselb/2.0"],
+            "<html><head><title>500 Internal Server Error</title></head></html>",
+        ),
+        (
+            &["content-type: text/html"],
+            "<html><body><h1>500</h1><p>Guru Meditation:</p><p>XID: 7</p><hr><p>Varnish cache server</p></body></html>",
+        ),
+        (
+            &["content-type: text/plain; charset=utf-8"],
+            "Internal Server Error",
+        ),
+    ];
+    for (headers, body) in pages {
+        let server = calls(move |_, out| respond(out, 500, headers, body));
+        let run = at(&server);
+        let failure = in_the_call(&run, "test", "upstream_error");
+        assert_eq!(failure["diagnosis"]["ambiguous"], true, "{failure:#}");
+        run.ends(3, "needs_user_help");
+    }
+    // What the server says itself is the server's, whoever passes it on.
+    let own: [(&'static [&'static str], &'static str); 3] = [
+        (
+            &["content-type: application/json", "server: cloudflare"],
+            "{\"message\":\"boom\"}",
+        ),
+        (
+            &["content-type: text/plain", "server: nginx"],
+            "KeyError: 'city'",
+        ),
+        (
+            &["content-type: text/plain", "server: uvicorn"],
+            "Internal Server Error",
+        ),
+    ];
+    for (headers, body) in own {
+        let server = calls(move |_, out| respond(out, 500, headers, body));
+        in_the_call(&at(&server), "code", "internal_error");
+    }
 }
 
 // ── TLS ──────────────────────────────────────────────────────────────────

@@ -372,3 +372,158 @@ serve(refuse, listed=listed)
         "{message}"
     );
 }
+
+// ── jelly's own limits prove nothing ─────────────────────────────────────
+
+/// A Python server whose tool does this, and a step's expectations.
+fn calling(call: &str, step: &str) -> Run {
+    let call = call.replace('\n', "\n    ");
+    let server = python(&format!("def call(message):\n    {call}\nserve(call)"));
+    Project::with(&format!(
+        "version: 1\nservers:\n  s: {server}\nsteps:\n  - {{ id: a, {step} }}\n"
+    ))
+    .run(&["--max-iterations", "2"])
+}
+
+/// What jelly left out is held against nobody, in so many words.
+#[track_caller]
+fn beyond<'r>(run: &'r Run, step: &str, limit: &str) -> &'r Value {
+    run.ends(3, "needs_user_help");
+    let failure = run.last().failure(step);
+    let said = [&failure["own_limit"], &failure["assertion"]["own_limit"]];
+    assert!(said.contains(&&Value::from(limit)), "{failure:#}");
+    let diagnosis = &failure["diagnosis"];
+    assert_eq!(diagnosis["side"], "test", "{failure:#}");
+    assert_eq!(diagnosis["ambiguous"], true, "{failure:#}");
+    assert_eq!(diagnosis["excused"], "own_limit", "{failure:#}");
+    assert_eq!(diagnosis["root_cause"], "own_limit", "{failure:#}");
+    failure
+}
+
+const LOUD: &str = "sys.stderr.write('begin\\n' + ('x' * 99 + '\\n') * 20000 + 'end\\n')
+sys.stderr.flush()
+answer(message, text('done'))";
+
+#[test]
+fn of_stderr_only_what_was_kept_is_told() {
+    for holds in [
+        "{ contains: begin }",
+        "{ contains: end }",
+        "{ matches: 'x{50}' }",
+        "{ starts_with: begin }",
+        "[{ not_equals: begin }, { length: { ge: 1000 } }]",
+    ] {
+        let run = calling(LOUD, &format!("tool: work, expect: {{ stderr: {holds} }}"));
+        assert_eq!(run.last().state("a"), "passed", "{holds}: {}", run.stdout);
+    }
+    for untold in [
+        "{ not_contains: panic }",
+        "{ contains: panic }",
+        "{ matches: panic }",
+        "{ length: { le: 10000000 } }",
+    ] {
+        let run = calling(LOUD, &format!("tool: work, expect: {{ stderr: {untold} }}"));
+        beyond(&run, "a", "stderr");
+    }
+    for wrong in ["{ not_contains: begin }", "{ length: { le: 1000 } }"] {
+        let run = calling(LOUD, &format!("tool: work, expect: {{ stderr: {wrong} }}"));
+        run.ends(1, "code_failure");
+    }
+}
+
+#[test]
+fn what_could_not_be_told_hides_nothing_that_could() {
+    let run = calling(
+        LOUD,
+        "tool: work, expect: { stderr: { not_contains: panic }, text: { equals: other } }",
+    );
+    run.ends(1, "code_failure");
+    assert_eq!(run.last().failure("a")["assertion"]["target"], "text");
+}
+
+#[test]
+fn more_questions_than_are_kept_prove_nothing() {
+    let call = "for n in range(150):
+    send({'jsonrpc': '2.0', 'id': 'q%d' % n, 'method': 'roots/list', 'params': {'n': n}})
+    read()
+answer(message, text('done'))";
+    let call = call.replace('\n', "\n    ");
+    let server = python(&format!("def call(message):\n    {call}\nserve(call)"));
+    let plan = |path: &str| {
+        format!(
+            "version: 1\nservers:\n  s: {server}\nsteps:\n  - id: a\n    tool: work\n"
+        )
+        .replacen(
+            "command:",
+            &format!(
+                "answers: [{{ method: roots/list, result: {{ roots: [] }}, expect: [{{ path: {path} }}] }}], command:"
+            ),
+            1,
+        )
+    };
+    let run = Project::with(&plan("$.n, ge: 0")).run(&["--max-iterations", "2"]);
+    beyond(&run, "a", "questions");
+    // Among those that were kept, one is wrong all the same.
+    let run = Project::with(&plan("$.n, lt: 50")).run(&["--max-iterations", "2"]);
+    run.ends(1, "code_failure");
+}
+
+#[test]
+fn a_line_that_is_too_long_or_too_deep_proves_nothing() {
+    let long = "sys.stdout.write('{\"jsonrpc\": \"2.0\", \"id\": %d, \"result\": {\"a\": \"' % message['id'])
+for n in range(70): sys.stdout.write('x' * (1 << 20))
+sys.stdout.write('\"}}\\n')
+sys.stdout.flush()";
+    let run = calling(long, "tool: work, timeout: 60s");
+    beyond(&run, "a", "message_size");
+    let deep = "sys.stdout.write('{\"jsonrpc\": \"2.0\", \"id\": %d, \"result\": {\"a\": %s}}\\n' % (message['id'], '[' * 500 + ']' * 500))
+sys.stdout.flush()";
+    let run = calling(deep, "tool: work");
+    beyond(&run, "a", "message_depth");
+    let precise = "sys.stdout.write('{\"jsonrpc\": \"2.0\", \"id\": %d, \"result\": {\"a\": 1e999}}\\n' % message['id'])
+sys.stdout.flush()";
+    let run = calling(precise, "tool: work");
+    beyond(&run, "a", "number_range");
+}
+
+#[test]
+fn a_list_without_end_proves_nothing() {
+    let server = |page: &str| {
+        python(&format!(
+            "
+def listed(message):
+    if calls[0] == 0:
+        calls[0] = 1
+        return named(['work'])
+    calls[0] += 1
+    return {page}
+calls = [0]
+serve(lambda message: answer(message, text('done')), listed=listed)"
+        ))
+    };
+    for (page, limit) in [
+        (
+            "{'tools': [], 'nextCursor': 'c%d' % calls[0]}",
+            "list_pages",
+        ),
+        (
+            "{'tools': [{'name': 't%d' % calls[0], 'description': 'x' * (10 << 20), 'inputSchema': {'type': 'object'}}], 'nextCursor': 'c%d' % calls[0]}",
+            "list_size",
+        ),
+    ] {
+        let run = Project::with(&format!(
+            "version: 1\nservers:\n  s: {}\nsteps:\n  - {{ id: a, list: tools, timeout: 50s }}\n",
+            server(page)
+        ))
+        .run(&["--max-iterations", "2"]);
+        beyond(&run, "a", limit);
+    }
+}
+
+#[test]
+fn half_of_a_surrogate_pair_is_read_like_any_text() {
+    let call = "sys.stdout.write('{\"jsonrpc\": \"2.0\", \"id\": %d, \"result\": {\"content\": [{\"type\": \"text\", \"text\": \"cut \\\\ud83d\"}]}}\\n' % message['id'])
+sys.stdout.flush()";
+    let run = calling(call, "tool: work, expect: { text: { starts_with: cut } }");
+    run.ends(0, "passed");
+}

@@ -39,6 +39,7 @@ mod live_rules;
 mod matrix;
 mod mismatches;
 mod notices;
+mod once;
 mod packages;
 mod passed_before;
 mod peers;

@@ -91,25 +91,31 @@ for n in range(5):
 }
 
 #[test]
-fn a_number_that_lost_notifications_could_break_does_not_hold() {
+fn a_number_is_right_however_many_come() {
     let body = "for n in range(5):
     tell('notifications/message', level='info', data=n)
 for n in range(3000):
     tell('notifications/own', n=n)
 answer(message, text('done'))";
-    for count in ["{ le: 2 }", "{ equals: 0 }"] {
+    for (count, state) in [
+        ("{ le: 2 }", "failed"),
+        ("{ equals: 0 }", "failed"),
+        ("{ equals: 5 }", "passed"),
+        ("{ le: 5, ge: 5 }", "passed"),
+    ] {
         let step = format!(
             "
   - id: one
     tool: work
-    expect: {{ notifications: [{{ method: notifications/message, within: 1s, count: {count} }}] }}
+    expect: {{ notifications: [{{ method: notifications/message, within: 300ms, count: {count} }}] }}
 "
         );
-        let said = message(&run(&calling(body), &step), "one");
-        assert!(
-            said.contains("more notifications came than are kept"),
-            "{said}"
-        );
+        let run = run(&calling(body), &step);
+        assert_eq!(run.last().state("one"), state, "{count}: {}", run.stdout);
+        if state == "failed" {
+            let said = message(&run, "one");
+            assert!(said.contains("got 5"), "{said}");
+        }
     }
 }
 
@@ -186,28 +192,95 @@ fn a_notification_that_does_not_come_is_missed_and_what_came_is_told() {
     }
 }
 
+/// Many in number, and many in bytes.
+const FLOOD: &str = "for n in range(30000): tell('notifications/message', level='info', data=n)
+for n in range(40): tell('notifications/message', level='info', data='x' * 100000)
+answer(message, text('done'))";
+
 #[test]
-fn more_notifications_than_are_kept_prove_nothing() {
+fn no_flood_hurts_what_is_expected_of_notifications() {
+    let server = calling(FLOOD);
     let run = run(
-        &calling(
-            "for n in range(3000): tell('notifications/message', level='info', data=n)
-answer(message, text('done'))",
-        ),
+        &server,
         "
   - id: absent
     tool: work
-    expect: { notifications: [{ method: notifications/other, within: 100ms, absent: true }] }
+    expect: { notifications: [{ method: notifications/other, within: 300ms, absent: true }] }
+  - id: first
+    tool: work
+    expect: { notifications: [{ method: notifications/message, json: [{ path: $.data, equals: 0 }] }] }
+  - id: all
+    tool: work
+    expect: { notifications: [{ method: notifications/message, within: 300ms, count: { equals: 30040 } }] }
   - id: some
     tool: work
-    expect: { notifications: [{ method: notifications/message, json: [{ path: $.data, equals: 2999 }] }] }
+    expect: { notifications: [{ method: notifications/message, within: 300ms, json: [{ path: $.data, type: integer }, { path: $.data, lt: 100 }], count: { equals: 100 } }] }
 ",
     );
-    assert_eq!(run.last().state("some"), "passed");
-    let absent = message(&run, "absent");
-    assert!(
-        absent.starts_with("more notifications came than are kept"),
-        "{absent}"
+    run.ends(0, "passed");
+}
+
+#[test]
+fn a_flood_hides_nothing_that_is_wrong() {
+    let run = run(
+        &calling(FLOOD),
+        "
+  - id: came
+    tool: work
+    expect: { notifications: [{ method: notifications/message, within: 300ms, json: [{ path: $.data, equals: 7 }], absent: true }] }
+  - id: never
+    tool: work
+    expect: { notifications: [{ method: notifications/message, within: 300ms, json: [{ path: $.data, equals: -1 }] }] }
+  - id: often
+    tool: work
+    expect: { notifications: [{ method: notifications/message, within: 300ms, count: { le: 30039 } }] }
+",
     );
+    run.ends(1, "code_failure");
+    assert!(message(&run, "came").contains("and it came with"));
+    assert!(message(&run, "never").contains("and it did not come"));
+    assert!(message(&run, "often").contains("got 30040"));
+    for step in ["came", "never", "often"] {
+        assert_eq!(run.last().failure(step)["diagnosis"]["side"], "code");
+    }
+}
+
+#[test]
+fn a_message_that_was_not_read_proves_nothing_and_that_is_said_at_once() {
+    // Deeper than any JSON parser of ours goes; it may have been what is waited
+    // for, or what must not come.
+    let body = "deep = '[' * 500 + ']' * 500
+sys.stdout.write('{\"jsonrpc\": \"2.0\", \"method\": \"notifications/message\", \"params\": {\"data\": ' + deep + '}}\\n')
+answer(message, text('done'))";
+    let run = run(
+        &calling(body),
+        "
+  - id: absent
+    tool: work
+    expect: { notifications: [{ method: notifications/other, within: 300s, absent: true }] }
+  - id: few
+    tool: work
+    expect: { notifications: [{ method: notifications/message, within: 300s, count: { le: 2 } }] }
+  - id: came
+    tool: work
+    expect: { notifications: [{ method: notifications/message, within: 300ms }] }
+",
+    );
+    run.ends(3, "needs_user_help");
+    assert!(run.elapsed < Duration::from_secs(60), "{:?}", run.elapsed);
+    for step in ["absent", "few", "came"] {
+        let failure = run.last().failure(step);
+        assert_eq!(
+            failure["assertion"]["own_limit"], "message_size",
+            "{failure:#}"
+        );
+        let diagnosis = &failure["diagnosis"];
+        assert_eq!(diagnosis["excused"], "own_limit", "{failure:#}");
+        assert_eq!(
+            (&diagnosis["side"], &diagnosis["ambiguous"]),
+            (&json!("test"), &json!(true))
+        );
+    }
 }
 
 #[test]
@@ -388,11 +461,29 @@ fn a_cancelled_step_passes_when_nothing_comes_and_the_server_lives() {
 }
 
 #[test]
+fn an_error_after_the_cancellation_is_a_cancelled_call() {
+    // As every server on the Python SDK 1.x answers, and a tool that caught it.
+    for answer in [
+        "refuse(message, 0, 'Request cancelled')",
+        "refuse(message, -32800, 'cancelled')",
+        "answer(message, text('stopped by the client', error=True))",
+    ] {
+        let run = run(
+            &calling(&format!("read(); {answer}")),
+            "
+  - { id: cancel, tool: work, cancel_after: 20ms, quiet_for: 20s }
+  - { id: again, tool: work, cancel_after: 20ms, quiet_for: 20s }
+",
+        );
+        run.ends(0, "passed");
+        assert!(run.elapsed < Duration::from_secs(15), "{:?}", run.elapsed);
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_cancellation_is_said() {
     let late = run(
-        &calling(
-            "read(); send({'jsonrpc': '2.0', 'id': message['id'], 'error': {'code': 0, 'message': 'cancelled'}})",
-        ),
+        &calling("read(); time.sleep(0.5); answer(message, text('all the same'))"),
         "  - { id: cancel, tool: work, cancel_after: 20ms, quiet_for: 20s }\n",
     );
     late.ends(1, "code_failure");
@@ -559,10 +650,8 @@ fn a_late_answer_is_heard_over_http_too() {
             let _ = changed
                 .wait_timeout_while(now, limit, |now| *now == before)
                 .unwrap();
-            let mut refusal = result(request, text(""));
-            refusal.as_object_mut().unwrap().remove("result");
-            refusal["error"] = json!({ "code": 0, "message": "cancelled" });
-            event(out, &refusal);
+            std::thread::sleep(Duration::from_millis(300));
+            event(out, &result(request, text("all the same")));
             hold(out);
         });
     });

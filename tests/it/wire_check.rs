@@ -1,6 +1,6 @@
 //! The wire check: it finds what is planted, and nothing else.
 
-use crate::support::{Project, Run, fixtures, python, real, run};
+use crate::support::{Project, Run, doctor, fixtures, python, real, run};
 use serde_json::{Value, json};
 
 /// One server that breaks one rule.
@@ -523,4 +523,231 @@ steps: [{ id: one, tool: echo, args: { message: hi } }]
         // The plan's own argv names it nowhere either: it is redacted there.
         assert!(!text.contains("swordfish"), "{text}");
     }
+}
+
+// ── SHOULD is not MUST, and what was missed ──────────────────────────────
+
+/// Before a server that refuses what it does not know: it answers a ping.
+const PONGS: &str = "
+_refuse = refuse
+def refuse(message, *why):
+    return answer(message, {}) if message['method'] == 'ping' else _refuse(message, *why)
+";
+
+/// A server in Python that declares these capabilities, and does what `body`
+/// says with its messages.
+fn declaring(capabilities: &str, body: &str) -> String {
+    python(&format!(
+        "{PONGS}
+def hello(request):
+    return {{'protocolVersion': request['params']['protocolVersion'],
+            'capabilities': {capabilities}, 'serverInfo': {{'name': 's', 'version': '1'}}}}
+{body}"
+    ))
+}
+
+fn strict(server: &str, steps: &str) -> Run {
+    let plan = format!("version: 1\nwire: strict\nservers: {{ s: {server} }}\nsteps:\n{steps}");
+    Project::with(&plan).run(&["--max-iterations", "1"])
+}
+
+/// Level and rule of all that was found.
+fn found(run: &Run) -> Vec<(String, String)> {
+    let check = &run.last().server("s")["wire_check"];
+    let breaches = check["breaches"].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    breaches
+        .iter()
+        .map(|b| (text(&b["level"]), text(&b["rule"])))
+        .collect()
+}
+
+#[test]
+fn an_unknown_uri_or_prompt_is_no_unknown_method() {
+    let server = declaring(
+        "{'tools': {}, 'prompts': {}, 'resources': {'subscribe': True}, 'completions': {}}",
+        "
+while (message := read()) is not None:
+    method = message.get('method')
+    if 'id' not in message: continue
+    if method == 'initialize': answer(message, hello(message))
+    elif method == 'tools/list': answer(message, named(['work']))
+    elif method == 'prompts/list': answer(message, {'prompts': [{'name': 'known'}]})
+    elif method == 'resources/list': answer(message, {'resources': [{'uri': 'demo://known', 'name': 'k'}]})
+    else: refuse(message, -32601, 'no such thing')",
+    );
+    let steps = "
+  - { prompt: nobody, expect: { error: { code: -32601 } } }
+  - { read: 'demo://nothing', expect: { error: { code: -32601 } } }
+  - { complete: { prompt: nobody, argument: a, value: x }, expect: { error: { code: -32601 } } }
+";
+    let run = strict(&server, steps);
+    assert_eq!(found(&run), []);
+    run.ends(0, "passed");
+    // What it lists itself it knows, so that it is the method that it does not.
+    let run = strict(
+        &server,
+        "  - { read: 'demo://known', expect: { error: { code: -32601 } } }\n",
+    );
+    assert_eq!(
+        found(&run),
+        [("must".to_owned(), "refused_resources".to_owned())]
+    );
+    run.ends(1, "code_failure");
+}
+
+#[test]
+fn log_lines_before_the_greeting_are_judged_by_what_it_declares() {
+    let body = "
+first = True
+while (message := read()) is not None:
+    method = message.get('method')
+    if 'id' not in message: continue
+    if method == 'initialize':
+        send({'jsonrpc': '2.0', 'method': 'notifications/message', 'params': {'level': 'info', 'data': 'starting'}})
+        answer(message, hello(message))
+    elif method == 'tools/list': answer(message, named(['work']))
+    elif method == 'tools/call': answer(message, text('done'))
+    else: refuse(message)";
+    let run = strict(
+        &declaring("{'tools': {}, 'logging': {}}", body),
+        "  - { tool: work }\n",
+    );
+    assert_eq!(found(&run), []);
+    run.ends(0, "passed");
+    let run = strict(&declaring("{'tools': {}}", body), "  - { tool: work }\n");
+    assert_eq!(
+        found(&run),
+        [("must".to_owned(), "undeclared_logging".to_owned())]
+    );
+}
+
+#[test]
+fn a_level_that_can_not_be_set_is_no_broken_promise() {
+    // Whoever sends log messages has to declare `logging`; nothing says that it
+    // lets its client choose the level.
+    let server = declaring(
+        "{'tools': {}, 'logging': {}}",
+        "serve(lambda message: answer(message, text('done')))",
+    );
+    let step = "  - { request: logging/setLevel, args: { level: info }, expect: { error: { code: -32601 } } }\n";
+    let run = strict(&server, step);
+    assert_eq!(
+        found(&run),
+        [("should".to_owned(), "refused_logging".to_owned())]
+    );
+    run.ends(0, "passed");
+}
+
+/// Servers that only a lenient client can talk to: what is wrong, and the rule.
+fn unfit() -> [(&'static str, &'static str, String); 3] {
+    let with = |send: &str| {
+        python(&format!(
+            "{PONGS}
+def send(message):
+    {send}
+    sys.stdout.flush()
+serve(lambda message: answer(message, text('done')))"
+        ))
+    };
+    [
+        (
+            "\"1.0\"",
+            "jsonrpc",
+            with("message['jsonrpc'] = '1.0'; sys.stdout.write(json.dumps(message) + chr(10))"),
+        ),
+        (
+            "leaves out",
+            "jsonrpc",
+            with("del message['jsonrpc']; sys.stdout.write(json.dumps(message) + chr(10))"),
+        ),
+        (
+            "byte order mark",
+            "byte_order_mark",
+            with(
+                "sys.stdout.buffer.write(b'\\xef\\xbb\\xbf' + json.dumps(message).encode() + b'\\n'); sys.stdout.buffer.flush()",
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn what_clients_throw_away_is_a_failure_under_the_check() {
+    for (_, rule, server) in unfit() {
+        let run = strict(&server, "  - { tool: work }\n");
+        assert_eq!(found(&run), [("must".to_owned(), rule.to_owned())]);
+        run.ends(1, "code_failure");
+    }
+}
+
+#[test]
+fn what_clients_throw_away_is_said_aloud_without_the_check() {
+    for (words, _, server) in unfit() {
+        let run = run(&format!(
+            "version: 1\nservers: {{ s: {server} }}\nsteps:\n  - {{ tool: work }}\n"
+        ));
+        run.ends(0, "passed");
+        let all = format!("{}{}", run.stdout, run.stderr);
+        assert!(all.contains(words), "{all}");
+        assert!(all.contains("official SDKs refuse"), "{all}");
+        assert!(
+            run.markdown.contains("official SDKs refuse"),
+            "{}",
+            run.markdown
+        );
+    }
+}
+
+#[test]
+fn a_server_that_clients_throw_away_is_not_healthy_for_the_doctor() {
+    for (words, _, server) in unfit() {
+        let entry = server
+            .replace("command: python3", "\"command\": \"python3\"")
+            .replace("args:", "\"args\":")
+            .replace("$${", "${");
+        let entry: Value = serde_json::from_str(&entry).unwrap();
+        let report = doctor::examined(&Project::empty(), &json!({ "s": entry }), "20s");
+        let checkup = doctor::of(&report, "s");
+        assert_eq!(checkup["state"], "unwell", "{checkup:#}");
+        assert!(
+            checkup.to_string().contains(words.trim_matches('"')),
+            "{checkup:#}"
+        );
+    }
+}
+
+#[test]
+fn an_event_that_is_no_message_is_found() {
+    use crate::support::http::{Http, json_answer, legacy, result, stream_head, text};
+    use std::io::Write;
+    let server = Http::serve(|request, out| {
+        legacy(request, out, |request, out| {
+            if request.header("x-packed") == "json" {
+                return json_answer(out, &[], &result(request, text("done")));
+            }
+            stream_head(out);
+            let _ = out.write_all(b"data: working on it\n\ndata: {\"progress\": 50}\n\n");
+            let answer = result(request, text("done"));
+            let _ = write!(out, "data: {answer}\n\n");
+        });
+    });
+    let run = strict(&server.entry(""), "  - { tool: work }\n");
+    assert_eq!(
+        found(&run),
+        [("must".to_owned(), "invalid_message".to_owned())]
+    );
+    run.ends(1, "code_failure");
+    let lenient = run_lenient(&server.entry(""));
+    lenient.ends(0, "passed");
+    let notes = lenient.last().server("s")["notes"].to_string();
+    assert!(
+        notes.contains("sent an event that is no JSON-RPC message"),
+        "{notes}"
+    );
+}
+
+fn run_lenient(server: &str) -> Run {
+    run(&format!(
+        "version: 1\nservers: {{ s: {server} }}\nsteps:\n  - {{ tool: work }}\n"
+    ))
 }

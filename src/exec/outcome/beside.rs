@@ -62,16 +62,18 @@ impl Ended<'_> {
         let board = self.scene.board;
         let resolve = |predicate: &Predicate| self.resolve(predicate);
         let (mut mismatches, proposals) = so_far;
-        for expect in &self.step.expect.notifications {
+        for (index, expect) in self.step.expect.notifications.iter().enumerate() {
             let hearing = Hearing {
                 expect,
+                index,
+                hearings: self.hearings,
                 within: expect.within.unwrap_or(self.scene.limit),
                 resolve: &resolve,
                 compiled: &board.compiled,
                 cleaner: &board.cleaner,
             };
             let session = self.scene.session;
-            match hearing.wait(session, self.heard_before, self.at).await {
+            match hearing.wait(session, self.at).await {
                 Ok(()) => {}
                 Err(Unheard::Mismatch(mut mismatch)) => {
                     for ended in self.subscriptions.borrow_mut().ended() {
@@ -113,6 +115,7 @@ impl Ended<'_> {
                 | ReplyOutcome::TimedOut(_)
                 | ReplyOutcome::Broken(_)
                 | ReplyOutcome::Unanswered(_)
+                | ReplyOutcome::Beyond(_)
                 | ReplyOutcome::Http(_) => self.settle(reply).await,
             },
             CancelEnd::Crossed => (self.fail_with(self.crossed()), Aftermath::Alive),
@@ -136,6 +139,7 @@ impl Ended<'_> {
                 match pulse.outcome {
                     ReplyOutcome::Answered(_)
                     | ReplyOutcome::RpcError(_)
+                    | ReplyOutcome::Beyond(_)
                     | ReplyOutcome::Unanswered(_) => self.quiet().await,
                     ReplyOutcome::Exited(_) => {
                         // It read the request that was cancelled, if not this one.

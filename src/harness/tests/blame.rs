@@ -339,6 +339,22 @@ fn a_mismatch_of_a_step_that_the_plan_does_not_have_is_never_code() {
 }
 
 #[test]
+fn what_jelly_left_out_proves_nothing_however_often() {
+    let mut untold = mismatch("a", "x");
+    let assertion = untold.failure.assertion.as_mut().unwrap();
+    assertion.own_limit = Some(crate::model::OwnLimit::Stderr);
+    let mut unread = crash("b");
+    unread.failure.own_limit = Some(crate::model::OwnLimit::MessageSize);
+    for seen in [untold, unread] {
+        let mut world = World::new(policy());
+        for _ in 0..3 {
+            let decision = world.sees(std::slice::from_ref(&seen));
+            pending(only(&decision), "own_limit");
+        }
+    }
+}
+
+#[test]
 fn history_gives_a_confirmed_mismatch_its_standing() {
     let mut policy = policy();
     policy.passed_before = a_passed_before();

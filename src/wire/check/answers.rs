@@ -1,6 +1,6 @@
 //! Rules for responses: whose they are, and what they hold.
 
-use super::checker::{Asked, Checker, Place, REMEMBERED, below};
+use super::checker::{Asked, Checker, Kind, Place, REMEMBERED, below, named};
 use super::fit::a;
 use super::revision::Revision;
 use super::rules::Rule;
@@ -168,7 +168,7 @@ impl Checker {
     ) {
         let method = asked.method.as_str();
         if matches!(method, "initialize" | "server/discover") {
-            self.declared = result.get("capabilities").cloned().unwrap_or_default();
+            self.declared = Some(result.get("capabilities").cloned().unwrap_or_default());
         } else if let Some(area) = area(method)
             && !self.declares(area.capability)
         {
@@ -204,6 +204,11 @@ impl Checker {
         }
         match method {
             "tools/list" => self.tools(revision, asked, result, place),
+            "prompts/list" => self.lists(Kind::Prompt, result, "prompts", "name"),
+            "resources/list" => self.lists(Kind::Resource, result, "resources", "uri"),
+            "resources/templates/list" => {
+                self.lists(Kind::Template, result, "resourceTemplates", "uriTemplate");
+            }
             "tools/call" | "prompts/get" | "resources/read" if kind == "InputRequiredResult" => {
                 self.input_requests(asked, result, place);
             }
@@ -251,6 +256,20 @@ impl Checker {
                 .get(method)
                 .map_or("Result", String::as_str),
         )
+    }
+
+    /// Remembers what the server says that it has.
+    fn lists(&mut self, kind: Kind, result: &Map<String, Value>, key: &str, name: &str) {
+        let items = result.get(key).and_then(Value::as_array);
+        let found = items
+            .into_iter()
+            .flatten()
+            .filter_map(|item| item.get(name));
+        for name in found.filter_map(Value::as_str) {
+            if self.listed.len() < REMEMBERED {
+                self.listed.insert(named(kind, name));
+            }
+        }
     }
 
     /// All pages of one list are for the same eyes.
@@ -368,6 +387,11 @@ impl Checker {
             && asked.method != "resources/templates/list"
             // A tool that is only for tasks is refused so.
             && asked.method != "tools/call"
+            // What is not in the server's lists may be what it does not know,
+            // rather than the method: the specification only says which code
+            // it should use for that.
+            && asked.names.as_ref().is_none_or(|name| self.listed.contains(name))
+            && self.declared.is_some()
             && self.declares(area.capability)
         {
             let text = format!(
@@ -411,9 +435,12 @@ impl Checker {
     }
 
     /// Whether the server says that it has what the path leads to; a flag has
-    /// to be true.
+    /// to be true. Where its word was not seen, it may have said so.
     pub(super) fn declares(&self, path: &[&str]) -> bool {
-        let declared = below(&self.declared, path);
+        let Some(declared) = &self.declared else {
+            return true;
+        };
+        let declared = below(declared, path);
         declared.is_some_and(|value| *value != Value::Bool(false) && !value.is_null())
     }
 }

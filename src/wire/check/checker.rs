@@ -9,6 +9,7 @@ use super::rules::Rule;
 use crate::model::{WireBreach, WireCheck, WireLevel};
 use crate::text::redact::Redactor;
 use crate::wire::Version;
+use crate::wire::message::{BYTE_ORDER_MARK, beyond, half_pairs_replaced, whole};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -43,8 +44,11 @@ pub struct Checker {
     pub(super) old_tokens: HashMap<String, bool>,
     /// There were too many of them to tell late progress from any other.
     pub(super) forgetful: bool,
-    /// The capabilities that the server declares, as it sent them.
-    pub(super) declared: Value,
+    /// The capabilities that the server declares, as it sent them; none where
+    /// the answer that says so was not seen.
+    pub(super) declared: Option<Value>,
+    /// What the server has in its lists, as [`named`] calls it.
+    pub(super) listed: HashSet<String>,
     /// Those of the client, where it declares them once.
     pub(super) offered: Value,
     pub(super) initialized: bool,
@@ -79,6 +83,8 @@ pub(super) struct Asked {
     pub(super) as_task: bool,
     /// What the client declares with this request.
     pub(super) capabilities: Option<Value>,
+    /// What of the server's lists it is about, as [`named`] calls it.
+    pub(super) names: Option<String>,
 }
 
 /// What was subscribed to.
@@ -121,7 +127,8 @@ impl Checker {
             forgiven: BTreeSet::new(),
             old_tokens: HashMap::new(),
             forgetful: false,
-            declared: Value::Null,
+            declared: None,
+            listed: HashSet::new(),
             offered: Value::Null,
             initialized: false,
             raw_ids: HashMap::new(),
@@ -180,6 +187,7 @@ impl Checker {
             next_page: params.get("cursor").is_some(),
             as_task: params.get("task").is_some(),
             capabilities: in_meta("io.modelcontextprotocol/clientCapabilities").cloned(),
+            names: names(method, params),
         };
         self.open.insert(id, asked);
         self.last_id = self.last_id.max(id);
@@ -242,6 +250,9 @@ impl Checker {
     pub fn settle(&mut self, version: &Version) {
         self.revision = revision(version.name);
         self.held_bytes = 0;
+        // What came before it is judged by it too: a server may well say
+        // something before it greets its client.
+        self.declared = self.held.iter().find_map(|line| self.greeting_in(line));
         for line in std::mem::take(&mut self.held) {
             self.received(&line);
         }
@@ -260,16 +271,24 @@ impl Checker {
             }
             return;
         };
-        // Programs on Windows like to open a stream with a byte order mark.
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let (marked, line) = match line.strip_prefix(BYTE_ORDER_MARK) {
+            Some(rest) => (true, rest),
+            None => (false, line),
+        };
         let line = line.trim_ascii();
         if line.is_empty() {
             return;
         }
         let text = String::from_utf8_lossy(line);
-        let Ok(value) = serde_json::from_str::<Value>(&text) else {
-            return self.impure(&text);
+        let value = match read(&text) {
+            Ok(value) => value,
+            Err(error) if beyond(&error).is_some() => return self.passed_over(),
+            Err(_) => return self.impure(&text),
         };
+        if marked {
+            let text = "puts a byte order mark before a message".to_owned();
+            self.breach(Rule::ByteOrderMark, "", text);
+        }
         if let Cow::Owned(_) = text {
             self.breach(Rule::Utf8, "", "writes bytes that are not UTF-8".to_owned());
         }
@@ -306,9 +325,43 @@ impl Checker {
         }
     }
 
+    /// The server sends a body or an event that should be a message and is none.
+    pub fn no_message(&mut self, bytes: &[u8]) {
+        if self.revision.is_none() {
+            return self.passed_over();
+        }
+        // More than is quoted is not needed even for a moment.
+        let head = &bytes[..bytes.len().min(64 * QUOTED)];
+        let quoted = self.quote(&String::from_utf8_lossy(head));
+        let text = format!("sends what is no message where one is due: {quoted}");
+        self.breach(Rule::InvalidMessage, "", text);
+    }
+
     /// The server sends what can't be checked.
     pub fn passed_over(&mut self) {
         self.found.unchecked += 1;
+    }
+
+    /// The capabilities that a line declares, if it is the answer to the request
+    /// that opened the connection.
+    fn greeting_in(&self, line: &[u8]) -> Option<Value> {
+        let modern = self.revision.is_some_and(Revision::is_modern);
+        let opening = if modern {
+            "server/discover"
+        } else {
+            "initialize"
+        };
+        let value = read(&String::from_utf8_lossy(line)).ok()?;
+        let messages = match &value {
+            Value::Array(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        messages.iter().find_map(|message| {
+            let id = whole(message.get("id")?)?;
+            let opens = self.open.get(&id).is_some_and(|a| a.method == opening);
+            let result = message.get("result").filter(|_| opens)?;
+            Some(result.get("capabilities").cloned().unwrap_or_default())
+        })
     }
 
     fn impure(&mut self, line: &str) {
@@ -455,6 +508,47 @@ impl Checker {
     pub(super) fn shown(&self, method: &str) -> String {
         self.redactor.cut(method, QUOTED)
     }
+}
+
+/// A text as JSON, as far as it can be read.
+fn read(text: &str) -> serde_json::Result<Value> {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    serde_json::from_str(text).or_else(|error| {
+        // Half of a surrogate pair is no breach of JSON's grammar.
+        let mended = half_pairs_replaced(text.as_bytes());
+        let mended = mended.and_then(|mended| serde_json::from_slice(&mended).ok());
+        mended.ok_or(error)
+    })
+}
+
+/// What a request is about, of what a server lists.
+fn names(method: &str, params: &Value) -> Option<String> {
+    let (kind, pointer) = match method {
+        "prompts/get" => (Kind::Prompt, "/name"),
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
+            (Kind::Resource, "/uri")
+        }
+        "completion/complete" => match params.pointer("/ref/type").and_then(Value::as_str) {
+            Some("ref/prompt") => (Kind::Prompt, "/ref/name"),
+            Some(_) | None => (Kind::Template, "/ref/uri"),
+        },
+        _ => return None,
+    };
+    let name = params.pointer(pointer).and_then(Value::as_str)?;
+    Some(named(kind, name))
+}
+
+/// What a list of a server holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    Prompt,
+    Resource,
+    Template,
+}
+
+/// An item of a list, apart from all others.
+pub(super) fn named(kind: Kind, name: &str) -> String {
+    format!("{kind:?} {name}")
 }
 
 /// What the keys lead to, one in the other.

@@ -31,6 +31,8 @@ rules! {
     StdoutPurity = "stdout_purity",
     /// Messages are UTF-8.
     Utf8 = "utf8",
+    /// No byte order mark before a message.
+    ByteOrderMark = "byte_order_mark",
     /// No batches.
     Batch = "batch",
     /// `"jsonrpc": "2.0"` in every message.

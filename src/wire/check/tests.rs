@@ -549,6 +549,111 @@ fn ping_is_not_refused() {
 }
 
 #[test]
+fn an_unknown_prompt_or_uri_is_no_unknown_method() {
+    let all = json!({"prompts": {}, "resources": {"subscribe": true}, "completions": {}});
+    let prompt = json!({"name": "greet"});
+    let uri = json!({"uri": "demo://a"});
+    let of_prompt = json!({"ref": {"type": "ref/prompt", "name": "greet"}});
+    let of_template = json!({"ref": {"type": "ref/resource", "uri": "demo://{x}"}});
+    for (method, params, rule) in [
+        ("prompts/get", &prompt, Rule::RefusedPrompts),
+        ("resources/read", &uri, Rule::RefusedResources),
+        ("resources/subscribe", &uri, Rule::RefusedResources),
+        ("resources/unsubscribe", &uri, Rule::RefusedResources),
+        ("completion/complete", &of_prompt, Rule::RefusedCompletions),
+        (
+            "completion/complete",
+            &of_template,
+            Rule::RefusedCompletions,
+        ),
+    ] {
+        let mut talk = Talk::with(LEGACY, &all, &json!({}));
+        talk.asks(2, method, params);
+        talk.refuses(2, -32601);
+        talk.is_clean();
+        // What the server lists itself, it knows: then it is the method.
+        let mut talk = Talk::with(LEGACY, &all, &json!({}));
+        for (id, list, items) in [
+            (2, "prompts/list", json!({"prompts": [{"name": "greet"}]})),
+            (
+                3,
+                "resources/list",
+                json!({"resources": [{"uri": "demo://a", "name": "a"}]}),
+            ),
+            (
+                4,
+                "resources/templates/list",
+                json!({"resourceTemplates": [{"uriTemplate": "demo://{x}", "name": "x"}]}),
+            ),
+        ] {
+            talk.asks(id, list, &json!({}));
+            talk.result(id, items);
+        }
+        talk.asks(5, method, params);
+        talk.refuses(5, -32601);
+        talk.breaks(rule, "/error/code");
+    }
+}
+
+#[test]
+fn what_comes_before_the_greeting_is_judged_by_what_the_greeting_declares() {
+    for (capabilities, declared) in [
+        (json!({"logging": {}, "tools": {"listChanged": true}}), true),
+        (json!({}), false),
+    ] {
+        let mut talk = Talk(Checker::new(Redactor::none()));
+        talk.asks(1, "initialize", &json!({"capabilities": {}}));
+        talk.notes(
+            "notifications/message",
+            json!({"level": "info", "data": "hello"}),
+        );
+        talk.notes("notifications/tools/list_changed", json!({}));
+        talk.says(json!({"jsonrpc": "2.0", "id": 1, "result": {
+            "protocolVersion": LEGACY, "capabilities": capabilities,
+            "serverInfo": {"name": "s", "version": "1"},
+        }}));
+        talk.0.settle(Version::find(LEGACY).unwrap());
+        if declared {
+            talk.is_clean();
+        } else {
+            let rules: Vec<&str> = talk.found().iter().map(|(rule, _)| *rule).collect();
+            assert_eq!(rules, ["undeclared_logging", "undeclared_notification"]);
+        }
+    }
+}
+
+#[test]
+fn a_greeting_that_was_not_seen_may_have_declared_everything() {
+    let mut talk = Talk(Checker::new(Redactor::none()));
+    talk.asks(1, "initialize", &json!({}));
+    talk.0.passed_over();
+    talk.0.settle(Version::find(LEGACY).unwrap());
+    talk.0.told("notifications/initialized");
+    talk.notes("notifications/message", json!({"level": "info", "data": 1}));
+    talk.asks(2, "tools/list", &json!({}));
+    talk.result(2, json!({"tools": []}));
+    talk.asks(3, "prompts/list", &json!({}));
+    talk.refuses(3, -32601);
+    talk.is_clean();
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_message() {
+    let mut talk = Talk::new(LEGACY);
+    let line = json!({"jsonrpc": "2.0", "method": "my/own"}).to_string();
+    talk.0.received(format!("\u{FEFF}{line}").as_bytes());
+    talk.breaks(Rule::ByteOrderMark, "");
+}
+
+#[test]
+fn half_of_a_surrogate_pair_is_within_the_grammar() {
+    let mut talk = Talk::new(LEGACY);
+    talk.0
+        .received(br#"{"jsonrpc":"2.0","method":"my/own","params":{"t":"\ud83d"}}"#);
+    talk.is_clean();
+}
+
+#[test]
 fn what_is_offered_is_declared_and_the_reverse() {
     for (method, result, undeclared, refused) in [
         (

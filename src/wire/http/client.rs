@@ -2,7 +2,8 @@
 
 use crate::text::redact::Redactor;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Client, Url, redirect};
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
+use reqwest::{Client, Url, redirect, retry};
 use std::future::ready;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -12,8 +13,12 @@ use std::time::Duration;
 /// close them after five seconds: a request that crosses that is lost.
 const IDLE: Duration = Duration::from_secs(4);
 
-/// A client that follows no redirect by itself, unpacks nothing, has no time
-/// limits of its own, and goes through no proxy to what is `near`.
+/// A client that follows no redirect by itself, sends nothing twice, asks for
+/// nothing that is packed, has no time limits of its own, and goes through no
+/// proxy to what is `near`.
+///
+/// One thing is left that it sends again: a request for which it took an idle
+/// connection that turns out to be closed before the first byte was written.
 pub(super) fn client_for(near: bool) -> reqwest::Result<Client> {
     // Another one may be there already, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -21,6 +26,11 @@ pub(super) fn client_for(near: bool) -> reqwest::Result<Client> {
         .user_agent(concat!("jelly/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
         .referer(false)
+        .retry(retry::never())
+        .default_headers(HeaderMap::from_iter([(
+            ACCEPT_ENCODING,
+            HeaderValue::from_static("identity"),
+        )]))
         .pool_idle_timeout(IDLE);
     if near {
         client = client.no_proxy().dns_resolver(Arc::new(ThisMachine));

@@ -4,17 +4,20 @@
 //! settled: with the answer that came, or with what came in its place.
 
 use super::auth::Tries;
+use super::body::{Body, BodyError};
 use super::client::bare;
 use super::facts;
 use super::headers::Outline;
 use super::link::{Link, same_origin};
 use super::listen::{self, Stream};
+use super::lost_session::{self, Standing};
 use super::sse::{SseItem, SseParser};
-use crate::model::{Era, HttpFacts};
+use crate::model::{Era, HttpFacts, OwnLimit};
 use crate::wire::connection::Shared;
 use crate::wire::era::is_modern_error;
+use crate::wire::peer::Understood;
 use crate::wire::{Answer, HttpEnd, MAX_LINE_BYTES};
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Response, Url};
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +33,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// So many redirects are followed.
 const REDIRECTS: usize = 5;
-/// So much of a refusal's body is read, and no longer than that.
+/// So much of a refusal's body is read, more only of what may be a message, and
+/// no longer than that.
 const REFUSAL_BYTES: usize = 256 * 1024;
 const REFUSAL_TAKES: Duration = Duration::from_secs(5);
 /// What may come in a stream after the answer is waited for so long, so that
@@ -231,19 +235,9 @@ impl Exchange {
     async fn take(&self, response: Response) -> Result<(), Box<HttpEnd>> {
         let head = self.head(&response);
         let status = response.status();
-        if let Some(encoding) = packed(response.headers()) {
-            let encoding = self.link.redactor.redact(&encoding).into_owned();
-            let message =
-                format!("was answered with a body packed as `{encoding}`, which is not unpacked");
-            let what = format!("packs its answer as `{encoding}`, which was not asked for");
-            return Err(Box::new(facts::breach(head, message, what)));
-        }
         let opens = self.outline.method.as_deref() == Some("initialize");
         if !status.is_success() {
-            let mut end = self.refusal(response, head).await;
-            let asked = self.id.is_some() && !opens;
-            end.session_lost = asked && self.link.has_session() && says_session_lost(&end);
-            return Err(Box::new(end));
+            return Err(Box::new(self.refusal(response, head).await));
         }
         if opens {
             self.link.keep_session(&response);
@@ -256,25 +250,54 @@ impl Exchange {
             // The answer comes by the stream.
             return Ok(());
         }
-        match kind_of_body(response.headers()) {
-            Kind::Events => self.events(response, head, id).await,
-            Kind::Json => self.whole(response, head, id).await,
-            Kind::Other(kind) => self.other(response, head, id, &kind).await,
+        let kind = kind_of_body(response.headers());
+        let body = self.body(response, &head)?;
+        match kind {
+            Kind::Events => self.events(body, head, id).await,
+            Kind::Json => self.whole(body, head, id).await,
+            Kind::Other(kind) => self.other(body, head, id, &kind).await,
         }
     }
 
-    async fn refusal(&self, mut response: Response, mut head: HttpFacts) -> HttpEnd {
-        let mut bytes = Vec::new();
-        // As much as comes in time: the status says enough.
-        let _ = timeout(REFUSAL_TAKES, async {
-            while bytes.len() < REFUSAL_BYTES
-                && let Ok(Some(chunk)) = response.chunk().await
-            {
-                bytes.extend_from_slice(&chunk);
-            }
+    /// The body, if jelly can read it. It asks for none that is packed, which a
+    /// server should heed and need not (RFC 9110, section 12.5.3).
+    fn body(&self, response: Response, head: &HttpFacts) -> Result<Body, Box<HttpEnd>> {
+        Body::of(response).map_err(|coding| {
+            let coding = self.link.redactor.redact(&coding).into_owned();
+            let message = format!(
+                "was answered with a body packed as `{coding}`, which was not asked for, and \
+                 which jelly can't unpack"
+            );
+            self.shared.peer().pass_over(
+                OwnLimit::Encoding,
+                &format!("packs an answer as `{coding}`, which jelly can't unpack"),
+            );
+            Box::new(facts::beyond(head.clone(), OwnLimit::Encoding, message))
         })
-        .await;
-        bytes.truncate(REFUSAL_BYTES);
+    }
+
+    /// What is to be said of a body of which no more comes.
+    fn broke_off(&self, error: BodyError, head: HttpFacts) -> HttpEnd {
+        match error {
+            BodyError::Lost(error) => facts::lost(error, Some(head), &self.link.redactor),
+            BodyError::Packed(error) => facts::ill_packed(head, &error),
+        }
+    }
+
+    async fn refusal(&self, response: Response, mut head: HttpFacts) -> HttpEnd {
+        let mut bytes = Vec::new();
+        // As much as comes in time, and can be unpacked: the status says enough.
+        if let Ok(mut body) = Body::of(response) {
+            let _ = timeout(REFUSAL_TAKES, async {
+                while (bytes.len() < REFUSAL_BYTES
+                    || begins_like_json(&bytes) && bytes.len() < MAX_LINE_BYTES)
+                    && let Ok(Some(chunk)) = body.chunk().await
+                {
+                    bytes.extend_from_slice(&chunk);
+                }
+            })
+            .await;
+        }
         if !bytes.is_empty() {
             let mut peer = self.shared.peer();
             match self.outline.request_id() {
@@ -283,25 +306,29 @@ impl Exchange {
             }
         }
         head.body = facts::body(&bytes, &self.link.redactor);
-        facts::refused(head, &bytes)
+        let mut end = facts::refused(head, &bytes);
+        let opens = self.outline.method.as_deref() == Some("initialize");
+        if self.id.is_some() && !opens && self.link.has_session() {
+            let standing = lost_session::standing(&end, &bytes, self.outline.request_id());
+            end.session_lost = standing == Standing::Lost;
+            end.session_in_doubt = standing == Standing::InDoubt;
+        }
+        end
     }
 
     /// A body that is one message.
     async fn whole(
         &self,
-        mut response: Response,
+        mut body: Body,
         mut head: HttpFacts,
         id: u64,
     ) -> Result<(), Box<HttpEnd>> {
         let mut bytes = Vec::new();
         let broke_off = loop {
-            match response.chunk().await {
+            match body.chunk().await {
                 Ok(Some(chunk)) if bytes.len() + chunk.len() > MAX_LINE_BYTES => {
-                    let message =
-                        format!("was answered with a body of more than {MAX_LINE_BYTES} bytes");
-                    let what = format!("sent a body longer than {MAX_LINE_BYTES} bytes");
                     head.body = facts::body(&bytes, &self.link.redactor);
-                    return Err(Box::new(facts::breach(head, message, what)));
+                    return Err(Box::new(self.too_long(head, "body")));
                 }
                 Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
                 Ok(None) => break None,
@@ -310,11 +337,7 @@ impl Exchange {
         };
         if let Some(error) = broke_off {
             head.body = facts::body(&bytes, &self.link.redactor);
-            return Err(Box::new(facts::lost(
-                error,
-                Some(head),
-                &self.link.redactor,
-            )));
+            return Err(Box::new(self.broke_off(error, head)));
         }
         let understood = {
             let mut peer = self.shared.peer();
@@ -328,27 +351,43 @@ impl Exchange {
         let words = facts::in_words(head.status.unwrap_or_default());
         let what = match (bytes.trim_ascii().is_empty(), understood) {
             (true, _) => "no body",
-            (false, true) => "messages of which none answers it",
-            (false, false) => "a body that is no JSON-RPC message",
+            (false, Understood::Message) => "messages of which none answers it",
+            (false, Understood::Nothing) => "a body that is no JSON-RPC message",
+            (false, Understood::Beyond(_)) => "a body that is beyond what jelly reads",
         };
-        Err(Box::new(facts::useless(
-            head,
-            format!("was answered with {words} and {what}"),
-        )))
+        let message = format!("was answered with {words} and {what}");
+        Err(Box::new(match understood {
+            Understood::Beyond(limit) => facts::beyond(head, limit, message),
+            Understood::Message | Understood::Nothing => facts::useless(head, message),
+        }))
+    }
+
+    /// A body or an event that is longer than what jelly reads.
+    fn too_long(&self, head: HttpFacts, what: &str) -> HttpEnd {
+        let limit = OwnLimit::MessageSize;
+        let text = format!("sent a longer {what} than the {MAX_LINE_BYTES} bytes that jelly reads");
+        self.shared.peer().pass_over(limit, &text);
+        let message = format!(
+            "got a longer {what} than the {MAX_LINE_BYTES} bytes that jelly reads of a message"
+        );
+        facts::beyond(head, limit, message)
     }
 
     /// A body of another kind; some servers forget to say that it is JSON.
     async fn other(
         &self,
-        mut response: Response,
+        mut body: Body,
         mut head: HttpFacts,
         id: u64,
         kind: &str,
     ) -> Result<(), Box<HttpEnd>> {
         let mut bytes = Vec::new();
         let read = timeout(REFUSAL_TAKES, async {
-            while bytes.len() <= REFUSAL_BYTES {
-                match response.chunk().await {
+            // What begins like a message may be as long as one.
+            while bytes.len() <= REFUSAL_BYTES
+                || begins_like_json(&bytes) && bytes.len() <= MAX_LINE_BYTES
+            {
+                match body.chunk().await {
                     Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
                     Ok(None) => return true,
                     Err(_) => return false,
@@ -358,10 +397,14 @@ impl Exchange {
         });
         let complete = read.await.unwrap_or(false);
         let kind = self.link.redactor.redact(kind).into_owned();
-        let looks_whole = complete && bytes.trim_ascii_start().starts_with(b"{");
-        if looks_whole {
+        if bytes.len() > MAX_LINE_BYTES {
+            head.body = facts::body(&bytes, &self.link.redactor);
+            return Err(Box::new(self.too_long(head, "body")));
+        }
+        let mut understood = Understood::Nothing;
+        if complete && begins_like_json(&bytes) {
             let mut peer = self.shared.peer();
-            peer.receive_whole(&bytes);
+            understood = peer.receive_whole(&bytes);
             if !peer.is_pending(id) {
                 peer.breach(&format!("sends a message with the Content-Type {kind}"));
                 return Ok(());
@@ -377,27 +420,23 @@ impl Exchange {
                 "was answered with {words} and a body of {kind}, where JSON or an event stream is due"
             )
         };
-        Err(Box::new(facts::useless(head, message)))
+        Err(Box::new(match understood {
+            Understood::Beyond(limit) => facts::beyond(head, limit, message),
+            Understood::Message | Understood::Nothing => facts::useless(head, message),
+        }))
     }
 
     /// A stream of events, of which one is the answer; taken up again where it
     /// broke off, if the server has said how.
-    async fn events(
-        &self,
-        response: Response,
-        head: HttpFacts,
-        id: u64,
-    ) -> Result<(), Box<HttpEnd>> {
+    async fn events(&self, body: Body, head: HttpFacts, id: u64) -> Result<(), Box<HttpEnd>> {
         let mut parser = SseParser::new(MAX_LINE_BYTES);
         let mut retry = DEFAULT_RETRY;
-        let mut response = response;
+        let mut body = body;
         let mut head = head;
         let mut in_vain = 0;
         loop {
             let before = parser.last_event_id().map(str::to_owned);
-            let end = self
-                .stream(response, head, id, &mut parser, &mut retry)
-                .await;
+            let end = self.stream(body, head, id, &mut parser, &mut retry).await;
             let Err(end) = end else {
                 return Ok(());
             };
@@ -409,7 +448,8 @@ impl Exchange {
                 .is_none_or(|v| v.era == Era::Modern)
                 && self.outline.method.as_deref() != Some("initialize");
             in_vain = if since == before { in_vain + 1 } else { 0 };
-            let (Some(since), false) = (since, modern || end.breach.is_some()) else {
+            let hopeless = modern || end.breach.is_some() || end.own_limit.is_some();
+            let (Some(since), false) = (since, hopeless) else {
                 return Err(end);
             };
             if in_vain > RESUMPTIONS {
@@ -422,7 +462,7 @@ impl Exchange {
             match resumed.await {
                 Ok(resumed) if listen::is_stream(&resumed) => {
                     head = self.head(&resumed);
-                    response = resumed;
+                    body = self.body(resumed, &head)?;
                     parser.restart();
                 }
                 // What broke off stays the reason.
@@ -434,7 +474,7 @@ impl Exchange {
     /// One connection's worth of a stream. Ok once the answer came.
     async fn stream(
         &self,
-        mut response: Response,
+        mut body: Body,
         mut head: HttpFacts,
         id: u64,
         parser: &mut SseParser,
@@ -442,13 +482,13 @@ impl Exchange {
     ) -> Result<(), Box<HttpEnd>> {
         let mut last = Vec::new();
         loop {
-            let chunk = response.chunk().await;
+            let chunk = body.chunk().await;
             let ended = match chunk {
                 Ok(Some(chunk)) => {
-                    let too_long = hear(&self.shared, parser, &chunk, retry, &mut last);
+                    let unread = hear(&self.shared, parser, &chunk, retry, &mut last);
                     if !self.shared.peer().is_pending(id) {
                         let rest = async {
-                            while let Ok(Some(chunk)) = response.chunk().await {
+                            while let Ok(Some(chunk)) = body.chunk().await {
                                 hear(&self.shared, parser, &chunk, retry, &mut last);
                             }
                         };
@@ -456,10 +496,9 @@ impl Exchange {
                         let _ = timeout(TAIL_TAKES, rest).await;
                         return Ok(());
                     }
-                    if too_long {
-                        let message = format!("got an event of more than {MAX_LINE_BYTES} bytes");
-                        let what = format!("sent an event longer than {MAX_LINE_BYTES} bytes");
-                        return Err(Box::new(facts::breach(head, message, what)));
+                    if let Some(limit) = unread {
+                        let message = "got an event that is beyond what jelly reads";
+                        return Err(Box::new(facts::beyond(head, limit, message)));
                     }
                     continue;
                 }
@@ -473,7 +512,10 @@ impl Exchange {
                 "before its answer came"
             };
             let mut end = match ended {
-                Some(error) => facts::lost(error, Some(head), &self.link.redactor),
+                Some(error @ BodyError::Packed(_)) => {
+                    return Err(Box::new(self.broke_off(error, head)));
+                }
+                Some(BodyError::Lost(error)) => facts::lost(error, Some(head), &self.link.redactor),
                 None => {
                     let mut end = facts::useless(head, "");
                     end.facts.error = Some("closed".to_owned());
@@ -493,51 +535,50 @@ impl Exchange {
 }
 
 /// Takes a chunk of a stream: messages go to the peer, the rest is noted. The
-/// newest event that was none is left in `last`. True if an event was too long.
+/// newest event that was none is left in `last`. What was not read, for a limit
+/// of jelly's own, may have been the answer.
 pub(super) fn hear(
     shared: &Shared,
     parser: &mut SseParser,
     chunk: &[u8],
     retry: &mut Duration,
     last: &mut Vec<u8>,
-) -> bool {
-    let mut too_long = false;
+) -> Option<OwnLimit> {
+    let mut unread = None;
     parser.push(chunk, &mut |item| match item {
         SseItem::Event {
             name: "message",
             data,
         } if !data.trim_ascii().is_empty() => {
             let mut peer = shared.peer();
-            if !peer.receive_whole(data) {
-                peer.breach("sent an event that is no JSON-RPC message");
-                last.clear();
-                last.extend_from_slice(&data[..data.len().min(REFUSAL_BYTES)]);
+            match peer.receive_whole(data) {
+                Understood::Message => {}
+                Understood::Nothing => {
+                    peer.breach("sent an event that is no JSON-RPC message");
+                    last.clear();
+                    last.extend_from_slice(&data[..data.len().min(REFUSAL_BYTES)]);
+                }
+                Understood::Beyond(limit) => unread = Some(limit),
             }
         }
         SseItem::Event { .. } => {}
         SseItem::Retry(pause) => {
             *retry = Duration::from_millis(pause).clamp(SHORTEST_RETRY, LONGEST_RETRY)
         }
-        SseItem::TooLong(_) => too_long = true,
+        SseItem::TooLong(limit) => {
+            let text = format!("sent a longer event than the {limit} bytes that jelly reads");
+            let mut peer = shared.peer();
+            unread = Some(peer.pass_over(OwnLimit::MessageSize, &text).limit);
+        }
     });
     // A request of the server may be among it, and its answer is to be sent
     // while the stream goes on.
     shared.wake.notify_one();
-    too_long
+    unread
 }
 
-/// A server that knows the session no more answers 404; older ones of the
-/// official SDKs say 400 and name the session.
-fn says_session_lost(end: &HttpEnd) -> bool {
-    match end.facts.status {
-        Some(404) => true,
-        Some(400) => end
-            .facts
-            .body
-            .as_deref()
-            .is_some_and(|body| body.to_ascii_lowercase().contains("session")),
-        Some(_) | None => false,
-    }
+fn begins_like_json(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_start().starts_with(b"{")
 }
 
 enum Kind {
@@ -558,13 +599,4 @@ fn kind_of_body(headers: &HeaderMap) -> Kind {
         "text/event-stream" => Kind::Events,
         other => Kind::Other(crate::text::truncate(other, 100).into_owned()),
     }
-}
-
-/// How a body is packed, if it is.
-fn packed(headers: &HeaderMap) -> Option<String> {
-    let encoding = headers.get(CONTENT_ENCODING)?;
-    let encoding = String::from_utf8_lossy(encoding.as_bytes());
-    let encoding = crate::text::truncate(encoding.trim(), 50).into_owned();
-    let plain = encoding.is_empty() || encoding.eq_ignore_ascii_case("identity");
-    (!plain).then_some(encoding)
 }

@@ -4,7 +4,7 @@
 //! bounded and redacted.
 
 use super::auth::AuthError;
-use crate::model::{HttpFacts, RpcError};
+use crate::model::{HttpFacts, OwnLimit, RpcError};
 use crate::text::redact::Redactor;
 use crate::text::truncate;
 use crate::wire::HttpEnd;
@@ -144,6 +144,26 @@ fn rpc_error(bytes: &[u8]) -> Option<RpcError> {
     let mut body: Value = serde_json::from_slice(bytes).ok()?;
     body.get("jsonrpc")?;
     serde_json::from_value(body.get_mut("error")?.take()).ok()
+}
+
+/// An answer whose body is not what its `Content-Encoding` says.
+pub(super) fn ill_packed(facts: HttpFacts, error: &str) -> HttpEnd {
+    let coding = facts
+        .headers
+        .get("content-encoding")
+        .and_then(Value::as_str);
+    let coding = coding.unwrap_or_default().to_owned();
+    let message = format!("was answered with a body packed as `{coding}` that can't be unpacked");
+    let what = format!("packs its answer as `{coding}`, and it can't be unpacked: {error}");
+    breach(facts, message, what)
+}
+
+/// An answer that jelly reads no further, for a limit of its own.
+pub(super) fn beyond(facts: HttpFacts, limit: OwnLimit, message: impl Into<String>) -> HttpEnd {
+    HttpEnd {
+        own_limit: Some(limit),
+        ..useless(facts, message)
+    }
 }
 
 /// An answer that is none to the request, for the reason that `message` says.

@@ -256,6 +256,7 @@ mod tests {
             name: "t".into(),
             input_schema: Some(schema),
             output_schema: None,
+            repeatable: false,
         }
     }
 

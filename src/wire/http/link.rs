@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One server by its URL.
 ///
-/// Follows no redirect by itself, unpacks nothing, goes through no proxy to
+/// Follows no redirect by itself, asks for nothing that is packed, goes through no proxy to
 /// this machine, and has no time limits of its own: whoever waits has one.
 pub struct Link {
     client: Client,

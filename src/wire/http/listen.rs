@@ -1,10 +1,12 @@
 //! Streams that no request asked for: what a legacy server has to say by
 //! itself, and the one stream of the deprecated HTTP+SSE transport.
 
+use super::body::{Body, BodyError};
 use super::exchange::{DEFAULT_RETRY, RESUMPTIONS, hear};
 use super::facts;
 use super::link::{Link, same_origin};
 use super::sse::{SseItem, SseParser};
+use crate::model::HttpFacts;
 use crate::wire::connection::Shared;
 use crate::wire::{Answer, MAX_LINE_BYTES};
 use reqwest::header::CONTENT_TYPE;
@@ -19,7 +21,8 @@ const ENDPOINT_TAKES: Duration = Duration::from_secs(3);
 
 /// A stream of the deprecated transport, open and past its first event.
 pub(super) struct Stream {
-    response: Response,
+    body: Body,
+    head: HttpFacts,
     parser: SseParser,
 }
 
@@ -40,9 +43,13 @@ pub(super) async fn listen(shared: Arc<Shared>, link: Arc<Link>) {
         in_vain += 1;
         let since = parser.last_event_id().map(str::to_owned);
         match link.stream(link.url(), since.as_deref(), &shared).await {
-            Ok(mut response) if is_stream(&response) => {
+            Ok(response) if is_stream(&response) => {
                 parser.restart();
-                while let Ok(Some(chunk)) = response.chunk().await {
+                // One that jelly can't unpack is none.
+                let Ok(mut body) = Body::of(response) else {
+                    break;
+                };
+                while let Ok(Some(chunk)) = body.chunk().await {
                     in_vain = 0;
                     hear(&shared, &mut parser, &chunk, &mut retry, &mut Vec::new());
                 }
@@ -60,14 +67,16 @@ pub(super) async fn listen(shared: Arc<Shared>, link: Arc<Link>) {
 /// reads where messages are to go.
 pub(super) async fn open_old(link: &Link, shared: &Shared) -> Option<(Stream, Url)> {
     let asked = timeout(ENDPOINT_TAKES, async {
-        let mut response = link.stream(link.url(), None, shared).await.ok()?;
+        let response = link.stream(link.url(), None, shared).await.ok()?;
         if !is_stream(&response) {
             return None;
         }
+        let head = facts::of_head(response.status(), response.headers(), &link.redactor);
+        let mut body = Body::of(response).ok()?;
         let mut parser = SseParser::new(MAX_LINE_BYTES);
         let mut endpoint = None;
         while endpoint.is_none() {
-            let chunk = response.chunk().await.ok()??;
+            let chunk = body.chunk().await.ok()??;
             // What follows the first event in the same chunk can only be
             // noise: nothing was asked yet.
             parser.push(&chunk, &mut |item| {
@@ -83,7 +92,7 @@ pub(super) async fn open_old(link: &Link, shared: &Shared) -> Option<(Stream, Ur
             shared.peer().breach(text);
             return None;
         }
-        Some((Stream { response, parser }, url))
+        Some((Stream { body, head, parser }, url))
     });
     asked.await.ok()?
 }
@@ -92,15 +101,19 @@ pub(super) async fn open_old(link: &Link, shared: &Shared) -> Option<(Stream, Ur
 /// its end, which is that of every request.
 pub(super) async fn hear_old(shared: Arc<Shared>, link: Arc<Link>, stream: Stream) {
     let Stream {
-        mut response,
+        mut body,
+        head,
         mut parser,
     } = stream;
-    let head = facts::of_head(response.status(), response.headers(), &link.redactor);
     let mut retry = DEFAULT_RETRY;
     let error = loop {
-        match response.chunk().await {
+        match body.chunk().await {
             Ok(Some(chunk)) => {
-                hear(&shared, &mut parser, &chunk, &mut retry, &mut Vec::new());
+                let unread = hear(&shared, &mut parser, &chunk, &mut retry, &mut Vec::new());
+                if let Some(limit) = unread {
+                    let text = "sent an event that is beyond what jelly reads";
+                    shared.peer().pass_over_answer(limit, text);
+                }
             }
             Ok(None) => break None,
             Err(error) => break Some(error),
@@ -108,7 +121,8 @@ pub(super) async fn hear_old(shared: Arc<Shared>, link: Arc<Link>, stream: Strea
     };
     let text = "the event stream that all answers come by has ended";
     let mut end = match error {
-        Some(error) => facts::lost(error, Some(head), &link.redactor),
+        Some(BodyError::Lost(error)) => facts::lost(error, Some(head), &link.redactor),
+        Some(BodyError::Packed(error)) => facts::ill_packed(head, &error),
         None => facts::useless(head, ""),
     };
     end.message = format!("got no answer: {text}");

@@ -4,9 +4,11 @@
 //! deprecated HTTP+SSE where a server speaks nothing else. `sse` and `headers`
 //! are pure, `link` knows the endpoint and its session, `exchange` is one
 //! request with what comes of it, `listen` the streams that nobody asked for,
-//! `facts` says what went wrong, `driver` holds them together.
+//! `facts` says what went wrong, `lost_session` whether a session is over,
+//! `body` unpacks what was packed, `driver` holds them together.
 
 pub mod auth;
+mod body;
 mod client;
 mod driver;
 mod exchange;
@@ -14,6 +16,7 @@ mod facts;
 mod headers;
 mod link;
 mod listen;
+mod lost_session;
 mod sse;
 
 pub(super) use driver::connect;

@@ -50,7 +50,9 @@ impl Peer {
 #[cfg(test)]
 mod tests {
     use super::Peer;
+    use crate::model::OwnLimit;
     use crate::text::redact::Redactor;
+    use crate::wire::peer::Understood;
     use crate::wire::{Answer, Answers, Frame, Outgoing, Version};
     use serde_json::{Value, json};
 
@@ -97,8 +99,38 @@ mod tests {
     #[test]
     fn an_event_that_is_no_json_is_a_breach() {
         let mut peer = waiting();
-        assert!(!peer.receive_whole(br#"{"jsonrpc": "2.0", "id": 1, "result": {"#));
+        let cut = br#"{"jsonrpc": "2.0", "id": 1, "result": {"#;
+        assert_eq!(peer.receive_whole(cut), Understood::Nothing);
         assert_eq!(rules(&peer), ["invalid_message"]);
+    }
+
+    #[test]
+    fn an_event_that_is_no_message_at_all_is_a_breach() {
+        let mut peer = waiting();
+        assert_eq!(peer.receive_whole(b"working on it"), Understood::Nothing);
+        assert_eq!(rules(&peer), ["invalid_message"]);
+    }
+
+    #[test]
+    fn what_the_parser_can_not_read_is_a_breach_of_nothing() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        for (value, limit) in [
+            (deep.as_str(), OwnLimit::MessageDepth),
+            ("1e999", OwnLimit::NumberRange),
+        ] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":{value}}}}}"#);
+            let mut peer = waiting();
+            peer.receive(Frame::Line(text.as_bytes()));
+            assert_eq!(rules(&peer), [] as [&str; 0], "{limit:?}");
+            assert_eq!(peer.observed().breach_count, 0);
+            assert_eq!(peer.observed().unread[0].limit, limit);
+            assert!(!peer.is_pending(1), "{limit:?}");
+            let mut peer = waiting();
+            let whole = peer.receive_whole(text.as_bytes());
+            assert_eq!(whole, Understood::Beyond(limit));
+            assert_eq!(rules(&peer), [] as [&str; 0], "{limit:?}");
+            assert_eq!(peer.checker().unwrap().found().unchecked, 1);
+        }
     }
 
     #[test]

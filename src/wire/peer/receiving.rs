@@ -2,36 +2,59 @@
 //! it is none.
 
 use super::super::answers::Ask;
-use super::super::check::Checker;
 use super::super::exchange::{Answer, End};
 use super::super::frame::Frame;
 use super::super::message::{Body, Line, Message, Payload, read_line, whole};
+use super::super::notices::Notice;
 use super::super::transcript::Direction;
-use super::{CONTENT_LENGTH, LateAnswer, OUTBOX_BYTES, Peer, Pending};
-use crate::model::Era;
+use super::{
+    ACKNOWLEDGED, CONTENT_LENGTH, LISTEN, LateAnswer, OUTBOX_BYTES, Peer, Pending, SUBSCRIPTION_ID,
+};
+use crate::model::{Era, OwnLimit};
 use crate::text::truncate;
 use serde_json::Value;
 
+/// What came of bytes that should be a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Understood {
+    Message,
+    /// It is none.
+    Nothing,
+    /// It may be one.
+    Beyond(OwnLimit),
+}
+
 impl Peer {
     /// Takes a message that came by itself, as the body of an answer or the
-    /// data of an event. False if it is none.
-    pub fn receive_whole(&mut self, bytes: &[u8]) -> bool {
+    /// data of an event.
+    pub fn receive_whole(&mut self, bytes: &[u8]) -> Understood {
         self.record_received(bytes);
         match read_line(bytes) {
             Line::Messages(messages) => {
                 self.check(|checker| checker.received(bytes));
-                let share = bytes.len() / messages.len().max(1);
                 for message in messages {
-                    self.take(message, bytes, share);
+                    self.take(message, bytes);
                 }
-                true
+                Understood::Message
+            }
+            Line::Malformed {
+                why,
+                beyond: Some(limit),
+                ..
+            } => {
+                self.pass_over(limit, &why);
+                Understood::Beyond(limit)
             }
             Line::Malformed { why, .. } => {
                 self.check(|checker| checker.unreadable(&why));
                 self.breach(&why);
-                false
+                Understood::Nothing
             }
-            Line::Blank | Line::ContentLength | Line::Noise => false,
+            Line::Blank => Understood::Nothing,
+            Line::ContentLength | Line::Noise => {
+                self.check(|checker| checker.no_message(bytes));
+                Understood::Nothing
+            }
         }
     }
 
@@ -47,13 +70,20 @@ impl Peer {
         let line = match frame {
             Frame::Line(line) => line,
             Frame::TooLong(limit) => {
-                self.check(Checker::passed_over);
                 let text = format!("sent a line longer than {limit} bytes");
-                return self.break_suspect(&text);
+                return self.pass_over_answer(OwnLimit::MessageSize, &text);
             }
         };
-        self.check(|checker| checker.received(line));
         let read = read_line(line);
+        if !matches!(
+            read,
+            Line::Malformed {
+                beyond: Some(_),
+                ..
+            }
+        ) {
+            self.check(|checker| checker.received(line));
+        }
         if read != Line::Blank {
             self.record_received(line);
         }
@@ -70,7 +100,22 @@ impl Peer {
                 self.observed.add_noise(line, &self.redactor);
             }
             Line::Noise => self.observed.add_noise(line, &self.redactor),
-            Line::Malformed { why, answer } => {
+            Line::Malformed {
+                why,
+                answer,
+                beyond: Some(limit),
+            } => {
+                if answer {
+                    self.pass_over_answer(limit, &why);
+                } else {
+                    self.pass_over(limit, &why);
+                }
+            }
+            Line::Malformed {
+                why,
+                answer,
+                beyond: None,
+            } => {
                 self.observed.add_noise(line, &self.redactor);
                 if answer {
                     self.break_suspect(&why);
@@ -80,35 +125,36 @@ impl Peer {
             }
             Line::Messages(messages) => {
                 self.in_header = false;
-                let share = line.len() / messages.len().max(1);
                 for message in messages {
-                    self.take(message, line, share);
+                    self.take(message, line);
                 }
             }
         }
     }
 
-    /// `share` is what of the line's bytes is this message's, of a batch.
-    fn take(&mut self, message: Message, line: &[u8], share: usize) {
+    fn take(&mut self, message: Message, line: &[u8]) {
         let Message {
             body,
             flaws,
             marked,
+            unfit,
         } = message;
         if !marked && !self.is_awaited(&body) {
             return self.observed.add_noise(line, &self.redactor);
         }
         self.observed.messages += 1;
-        for flaw in flaws {
-            self.breach(&flaw);
+        for (place, flaw) in flaws.iter().enumerate() {
+            let flaw = self.breach(flaw);
+            if unfit && place == 0 {
+                self.observed.unfit.get_or_insert(flaw);
+            }
         }
         match body {
             Body::Response { id, payload } => self.take_response(&id, payload),
             Body::Request { id, method, params } => self.take_request(&id, &method, &params),
             Body::Notification { method, params } => {
                 self.take_notification(&method, &params);
-                self.notices.add(method, params, share);
-                self.stir();
+                self.hear(&Notice { method, params });
             }
         }
     }
@@ -175,6 +221,12 @@ impl Peer {
                     && *watched == number
                 {
                     *answer = Some(match payload {
+                        // A tool that was stopped may well say so itself.
+                        Payload::Result(result)
+                            if result.get("isError") == Some(&Value::Bool(true)) =>
+                        {
+                            LateAnswer::Error
+                        }
                         Payload::Result(_) => LateAnswer::Result,
                         Payload::Error(_) | Payload::Nothing => LateAnswer::Error,
                     });
@@ -293,6 +345,15 @@ impl Peer {
                 }
             }
             "notifications/tools/list_changed" => self.observed.tools_changed = true,
+            ACKNOWLEDGED => {
+                let id = params.pointer(SUBSCRIPTION_ID).and_then(whole);
+                let open = |p: &&Pending| p.method == LISTEN && Some(p.id) == id;
+                let open = self.pending.iter().find(open).map(|p| p.id);
+                let known = |id| self.acknowledged.iter().any(|(own, _)| *own == id);
+                if let Some(id) = open.filter(|id| !known(*id)) {
+                    self.acknowledged.push((id, params.clone()));
+                }
+            }
             _ => {}
         }
     }

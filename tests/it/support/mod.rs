@@ -14,4 +14,4 @@ mod servers;
 pub use call::{Call, Ended, Running};
 pub use project::{Project, run};
 pub use run::{Iteration, Run};
-pub use servers::{fixtures, python, real};
+pub use servers::{fixtures, python, real, started};

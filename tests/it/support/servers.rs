@@ -81,3 +81,42 @@ def serve(call, tools=("work",), listed=None):
         else:
             refuse(message)
 "#;
+
+/// The same over HTTP, at a port that the plan gives: a legacy server which
+/// does what `body` says, where `listen()` serves for ever and `call(handler, m,
+/// ok)` is what a tool does. `more` are further keys of the entry.
+pub fn started(body: &str, more: &str) -> String {
+    let entry = python(&format!("{HTTP_SERVER}\n{body}"));
+    entry.replacen(
+        '{',
+        &format!("{{ url: \"http://127.0.0.1:${{port}}/mcp\", env: {{ PORT: \"${{port}}\" }}, startup_timeout: 20s{more},"),
+        1,
+    )
+}
+
+const HTTP_SERVER: &str = r#"
+import http.server, threading
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *args): pass
+    def say(self, status, body=None):
+        data = json.dumps(body).encode() if body is not None else b""
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+    def do_GET(self): self.say(405)
+    def do_POST(self):
+        m = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        def ok(result): self.say(200, {"jsonrpc": "2.0", "id": m["id"], "result": result})
+        method = m.get("method")
+        if "id" not in m: self.say(202)
+        elif method == "initialize": ok(hello(m))
+        elif method == "tools/list": ok({"tools": [{"name": "work", "inputSchema": {"type": "object"}}]})
+        elif method == "tools/call": call(self, m, ok)
+        else: self.say(400, {"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32601, "message": "no"}})
+def call(handler, m, ok): ok(text("done"))
+def listen():
+    http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
+"#;

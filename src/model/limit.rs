@@ -1,0 +1,47 @@
+//! What jelly does not read or keep, for which nobody else is to blame.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A limit of jelly's own that a server went beyond. The protocol knows none of
+/// them, so that what was left out is evidence for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnLimit {
+    /// Bytes of one message, be it a line, a body or an event.
+    MessageSize,
+    /// How deep the values of a message are nested.
+    MessageDepth,
+    /// How large or precise a number may be.
+    NumberRange,
+    /// How a body may be packed.
+    Encoding,
+    /// Bytes of all pages of a list.
+    ListSize,
+    /// Pages of a list.
+    ListPages,
+    /// How often a server may ask for input before it answers.
+    Rounds,
+    /// How many questions of the server are kept for a step, and their bytes.
+    Questions,
+    /// How much of stderr is kept.
+    Stderr,
+}
+
+impl OwnLimit {
+    /// As in `results.json`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MessageSize => "message_size",
+            Self::MessageDepth => "message_depth",
+            Self::NumberRange => "number_range",
+            Self::Encoding => "encoding",
+            Self::ListSize => "list_size",
+            Self::ListPages => "list_pages",
+            Self::Rounds => "rounds",
+            Self::Questions => "questions",
+            Self::Stderr => "stderr",
+        }
+    }
+}
