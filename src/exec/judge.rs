@@ -6,7 +6,6 @@
 //! weakest evidence.
 
 use super::clean::Cleaner;
-use super::cut::told;
 use super::ladder::{Footing, climb, own_structure};
 use super::misfit::{Misfit, misfit};
 use super::nearest::nearest;
@@ -14,7 +13,7 @@ use super::operators::{Compiled, OperandError, holds};
 use super::output::{self, Declared};
 use super::volatile::{idle, settled};
 use crate::model::{Assertion, AssertionTarget, OwnLimit, RpcError, Rung};
-use crate::plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate};
+use crate::plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate, can_not_fail};
 use crate::process::Said;
 use serde_json::Value;
 use std::time::Duration;
@@ -147,9 +146,9 @@ pub fn judge(
 
 /// Collects what does not hold.
 pub(super) struct Bench<'a> {
-    resolve: Resolve<'a>,
-    compiled: &'a mut Compiled,
-    cleaner: &'a Cleaner,
+    pub(super) resolve: Resolve<'a>,
+    pub(super) compiled: &'a mut Compiled,
+    pub(super) cleaner: &'a Cleaner,
     pub(super) mismatches: Vec<Mismatch>,
     proposals: Vec<SnapshotProposal>,
     pub(super) bad: Option<(OperandError, Location)>,
@@ -300,54 +299,6 @@ impl<'a> Bench<'a> {
         rung
     }
 
-    /// Asks about what a process said, of which not all may have been kept.
-    fn ask_stderr(&mut self, predicates: &[Predicate], said: &Said) {
-        let text = Value::from(said.clone().into_text());
-        for predicate in predicates {
-            let known = said.left_out == 0
-                || match (self.resolve)(predicate)
-                    .and_then(|operand| told(predicate.operator, &operand, said, self.compiled))
-                {
-                    Ok(Some(true)) => continue,
-                    Ok(Some(false)) | Err(_) => true,
-                    Ok(None) => false,
-                };
-            let so_far = self.mismatches.len();
-            if known {
-                let one = std::slice::from_ref(predicate);
-                self.ask(AssertionTarget::Stderr, None, one, Some(&text));
-            }
-            if known && (said.left_out == 0 || self.mismatches.len() > so_far) {
-                continue;
-            }
-            if self.bad.is_none() {
-                self.add_untold(predicate, said.left_out, &text);
-            }
-        }
-    }
-
-    /// What jelly did not keep would have told.
-    fn add_untold(&mut self, predicate: &Predicate, left_out: u64, text: &Value) {
-        let operand = (self.resolve)(predicate).unwrap_or_default();
-        self.mismatches.push(Mismatch {
-            message: format!(
-                "jelly did not keep {left_out} bytes of stderr, so that nothing can be said of \
-                 what is expected of it: {} {}",
-                relation(predicate.operator, &operand),
-                self.cleaner.quote_value(&operand)
-            ),
-            assertion: Assertion {
-                kind: predicate.operator.name().to_owned(),
-                target: Some(AssertionTarget::Stderr),
-                expected: operand,
-                actual: text.clone(),
-                own_limit: Some(OwnLimit::Stderr),
-                ..Assertion::default()
-            },
-            at: predicate.at,
-        });
-    }
-
     pub(super) fn verdict(self, adapter: Option<&'static str>) -> Judgement {
         if let Some((error, at)) = self.bad {
             Judgement::BadOperand {
@@ -380,6 +331,17 @@ impl<'a> Bench<'a> {
                 continue;
             }
             let verdict = (self.resolve)(predicate).and_then(|operand| {
+                // The loader has refused what is so as it is written.
+                let is_written = || operand == predicate.operand;
+                if can_be_vacuous(predicate.operator)
+                    && !is_written()
+                    && can_not_fail(predicate.operator, &operand)
+                {
+                    return Err(OperandError::Vacuous {
+                        operator: predicate.operator.name(),
+                        operand: self.cleaner.quote_value(&operand),
+                    });
+                }
                 let holds = holds(predicate.operator, &operand, actual, self.compiled)?;
                 Ok((holds, operand))
             });
@@ -588,6 +550,29 @@ impl<'a> Bench<'a> {
             },
             at: predicate.at,
         });
+    }
+}
+
+/// Whether there are operands with which nothing could be false.
+fn can_be_vacuous(operator: Operator) -> bool {
+    match operator {
+        Operator::Contains
+        | Operator::StartsWith
+        | Operator::EndsWith
+        | Operator::Matches
+        | Operator::Length
+        | Operator::Type
+        | Operator::Schema => true,
+        Operator::Equals
+        | Operator::NotEquals
+        | Operator::NotContains
+        | Operator::OneOf
+        | Operator::Gt
+        | Operator::Ge
+        | Operator::Lt
+        | Operator::Le
+        | Operator::Exists
+        | Operator::Snapshot => false,
     }
 }
 

@@ -37,6 +37,7 @@ mod settings;
 mod snapshots;
 mod step;
 mod subscriptions;
+mod untold;
 mod volatile;
 mod wire_check;
 

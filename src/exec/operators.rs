@@ -32,6 +32,11 @@ pub enum OperandError {
         takes: &'static str,
         got: &'static str,
     },
+    #[error("`{operator}` with {operand} holds of anything, so nothing would be tested")]
+    Vacuous {
+        operator: &'static str,
+        operand: String,
+    },
     #[error("nothing is stored yet for the snapshot `{name}` in {}", path.display())]
     NoSnapshot { name: String, path: PathBuf },
     #[error("the snapshot `{name}` can't be compared with: {why}")]

@@ -3,6 +3,7 @@
 //! Main type: [`Ended`]. What the server did beside its answer is in `beside`.
 
 mod beside;
+mod wanted;
 
 use super::board::Board;
 use super::hearing::Hearings;
@@ -32,8 +33,6 @@ use tokio::time::Instant;
 /// So many mismatches of one step are failures of their own: each keeps the
 /// answer, and a report has to bear them all.
 const MISMATCHES: usize = 50;
-/// Values of a step's expectations that a failure keeps.
-const WANTED: usize = 32;
 
 /// A step whose request has come to its end.
 pub struct Ended<'a> {
@@ -349,37 +348,6 @@ impl Ended<'_> {
         resolve(self.scene.board, self.step, predicate)
     }
 
-    /// What the step wants of its answer: the operands of what must hold, so
-    /// far as they can be resolved.
-    fn wanted(&self) -> Wanted {
-        let Expect {
-            is_error: _,
-            text,
-            json,
-            structured,
-            error,
-            duration: _,
-            stderr: _,
-            notifications: _,
-        } = &self.step.expect;
-        let error = error
-            .iter()
-            .flat_map(|error| error.code.iter().chain(&error.message));
-        let json = json.iter().flat_map(|json| &json.predicates);
-        let predicates = error.chain(text).chain(structured).chain(json);
-        let values = predicates
-            .filter(|predicate| predicate.operator.names_value())
-            .filter_map(|predicate| self.resolve(predicate).ok())
-            .filter(|value| {
-                value.is_number() || value.as_str().is_some_and(is_short) || value.is_array()
-            })
-            .take(WANTED);
-        Wanted {
-            error: self.step.expects_error(),
-            values: values.collect(),
-        }
-    }
-
     /// Judges an answer; where stderr is asked about, it catches up first.
     async fn judged(&self, answer: Result<&Value, &RpcError>) -> Judgement {
         let Self { scene, step, .. } = self;
@@ -480,6 +448,7 @@ impl Ended<'_> {
                     | OperandError::PatternSize(_)
                     | OperandError::Schema(_)
                     | OperandError::Type { .. }
+                    | OperandError::Vacuous { .. }
                     | OperandError::Snapshot { .. } => (unjudged(&error), None),
                 };
                 let said = self.propose(&proposals, issue.is_some());
@@ -523,23 +492,6 @@ impl Ended<'_> {
         }
         said
     }
-}
-
-/// A mismatch over a JSON-RPC error that came where another one was expected.
-fn answered_with(mut end: StepEnd, error: RpcError) -> StepEnd {
-    for failure in &mut end.failures {
-        if failure.assertion.is_some() {
-            failure.outcome = Some(Outcome::Error);
-            failure.tool_result = None;
-            failure.rpc_error = Some(error.clone());
-        }
-    }
-    end
-}
-
-/// What an expectation of an error says is short; anything longer is data.
-fn is_short(text: &str) -> bool {
-    text.len() <= 2000
 }
 
 /// The operand of an expectation, with values in the place of names.

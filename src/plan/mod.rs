@@ -1,6 +1,7 @@
 //! YAML or JSON → validated [`Plan`] with spans; variables; edits that keep
 //! comments. Must not know how a plan is executed.
 
+mod anything;
 mod auth;
 mod compare;
 mod edit;
@@ -17,8 +18,9 @@ mod template;
 mod types;
 mod uses;
 
+pub use anything::{can_not_fail, takes_anything};
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
-pub use compare::{compare, takes_anything};
+pub use compare::compare;
 #[cfg(test)]
 pub(crate) use edit::witness;
 pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};

@@ -3,6 +3,7 @@
 
 mod invalid;
 mod several;
+mod unfinished;
 
 use crate::model::{
     ActionKind, ActionReport, Advice, Assertion, AssertionTarget, Because, BeforeAfter,
@@ -14,6 +15,7 @@ use crate::model::{
 pub(super) use invalid::invalid;
 use serde_json::json;
 pub(super) use several::several_mismatches;
+pub(super) use unfinished::{in_progress, interrupted};
 
 const BUDGETS: BudgetsReport = BudgetsReport {
     iterations: 5,
@@ -573,34 +575,5 @@ pub(super) fn quarantined() -> RunReport {
         problems: Vec::new(),
     });
     report.warnings = vec!["the recording could not be written: disk full".into()];
-    report
-}
-
-pub(super) fn interrupted() -> RunReport {
-    run(
-        Verdict::Interrupted,
-        130,
-        vec![iteration(
-            1,
-            vec![server("files", ServerState::Ready)],
-            vec![
-                step("files", "write", StepState::Passed),
-                held(
-                    step("files", "read", StepState::Skipped),
-                    Because::Interrupted,
-                ),
-            ],
-            Vec::new(),
-            action(ActionKind::Stop, "SIGINT arrived"),
-        )],
-    )
-}
-
-pub(super) fn in_progress() -> RunReport {
-    let mut report = repaired();
-    report.iterations.truncate(1);
-    report.verdict = Verdict::NeedsUserHelp;
-    report.exit_code = 3;
-    report.in_progress = true;
     report
 }

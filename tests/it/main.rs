@@ -25,6 +25,7 @@ mod doctor_trials;
 mod explain;
 mod faults;
 mod founding;
+mod green;
 mod history;
 mod hooks;
 mod http;

@@ -1,8 +1,8 @@
 //! Everything that a plan expects, one by one, with what nobody has to write:
 //! that there is no error, and that an output is as it was declared.
 
-use super::anything::{Surface, holds_of_anything};
 use super::spelled::Names;
+use crate::plan::anything::{Surface, holds_of_anything};
 use crate::plan::{
     Answer, Capture, ErrorExpect, Expect, JsonExpect, NotificationExpect, Plan, Predicate,
     Redaction, Request, Server, Step,

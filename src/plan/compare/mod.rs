@@ -7,15 +7,14 @@
 //! that is asked. Every type of a plan is taken apart here without `..`, so
 //! that a new field has to be thought of.
 
-mod anything;
 mod expectations;
 mod program;
 mod spelled;
 
-pub use anything::takes_anything;
 use expectations::{Key, Owner, Said, expectations};
 use program::program;
 use spelled::Names;
+pub(super) use spelled::is_open;
 
 use super::{
     Answer, Auth, AuthGrant, AuthProof, Cancel, Command, Completion, CompletionOf, Give, ListKind,

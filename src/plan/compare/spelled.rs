@@ -87,7 +87,7 @@ impl Names<'_> {
 }
 
 /// Whether something in it is only known when the plan runs.
-pub(super) fn is_open(value: &Value) -> bool {
+pub(in crate::plan) fn is_open(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
         Value::String(text) => text.contains('\0'),

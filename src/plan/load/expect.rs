@@ -111,7 +111,12 @@ impl<'t> Reader<'t> {
             let before = self.problems_so_far();
             let predicates = self.operators(entries, path, Target::Json, needs);
             if self.problems_so_far() == before {
-                self.refuse_vacuous(item, path, Target::Json, &predicates);
+                let place = get(entries, "path").and_then(|at| match &at.data {
+                    Data::String(place) => Some(place.trim()),
+                    _ => None,
+                });
+                let about = (Target::Json, place.unwrap_or_default());
+                self.refuse_vacuous(item, path, about, &predicates);
             }
             let Some(at) = entry(entries, "path") else {
                 self.problem(item.span, path, "a `path` is missing")
@@ -256,7 +261,7 @@ impl<'t> Reader<'t> {
             }
         };
         if self.problems_so_far() == before {
-            self.refuse_vacuous(node, path, target, &predicates);
+            self.refuse_vacuous(node, path, (target, ""), &predicates);
         }
         predicates
     }

@@ -1,6 +1,7 @@
 //! `redact`: what of a value counts for nothing beside its snapshot.
 
 use super::reader::{Path, Reader, Shape, get};
+use crate::plan::anything::redacts_all;
 use crate::plan::syntax::{Data, Node};
 use crate::plan::{Redaction, Volatile};
 use crate::text::close_names;
@@ -35,7 +36,14 @@ impl<'t> Reader<'t> {
         };
         let mut redactions = Vec::new();
         for (index, item) in items.iter().enumerate() {
-            redactions.extend(self.redaction(item, path.index(index)));
+            let path = path.index(index);
+            let redaction = self.redaction(item, path);
+            if redaction.as_ref().is_some_and(redacts_all) {
+                let message = "all of it is replaced, so nothing is compared";
+                self.problem(item.span, path, message)
+                    .hint("name what differs from run to run, and nothing else");
+            }
+            redactions.extend(redaction);
         }
         redactions
     }

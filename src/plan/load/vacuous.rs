@@ -4,19 +4,20 @@
 use super::operand::Target;
 use super::reader::{Path, Reader};
 use crate::plan::syntax::Node;
-use crate::plan::{Operator, Predicate};
+use crate::plan::{Operator, Part, Predicate, can_not_fail, each_reference};
 use serde_json::Value;
 
 impl<'t> Reader<'t> {
-    /// Refuses operators of which none can be false.
+    /// Refuses operators of which none can be false; `place` is the path of what
+    /// they are about, where it has one.
     pub(super) fn refuse_vacuous(
         &mut self,
         node: &Node<'t>,
         path: Path<'_>,
-        target: Target,
+        (target, place): (Target, &str),
         predicates: &[Predicate],
     ) {
-        let holds = |predicate: &Predicate| is_true_of_anything(predicate, target);
+        let holds = |predicate: &Predicate| is_true_of_anything(predicate, target, place);
         if predicates.is_empty() || !predicates.iter().all(holds) {
             return;
         }
@@ -26,12 +27,11 @@ impl<'t> Reader<'t> {
                 "at least one is `count: { ge: 1 }`; none at all is `absent: true`",
             ),
             Target::Duration => ("any time is that", "as in `lt: 2s`"),
-            Target::Text
-            | Target::Stderr
-            | Target::Json
-            | Target::Structured
-            | Target::ErrorCode
-            | Target::ErrorMessage => (
+            Target::Json | Target::Structured => (
+                "anything is that",
+                "say what must stand there, as in `equals: 5` or `length: { ge: 1 }`",
+            ),
+            Target::Text | Target::Stderr | Target::ErrorCode | Target::ErrorMessage => (
                 "any text is that",
                 "say what must be in it, or `length: { ge: 1 }`",
             ),
@@ -41,53 +41,52 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn is_true_of_anything(predicate: &Predicate, target: Target) -> bool {
+fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bool {
     let operand = &predicate.operand;
+    if has_references(operand) {
+        // What it comes to is known when it is due.
+        return false;
+    }
     let at_least = |value: &Value| value.as_f64().is_some_and(|least| least <= 0.0);
+    let is = |name: &str| {
+        operand == name
+            || operand
+                .as_array()
+                .is_some_and(|all| all.iter().any(|n| n == name))
+    };
+    // These are there in any case; and a result is an object.
+    let is_there = matches!(target, Target::Text | Target::Stderr | Target::Count);
+    let is_root = target == Target::Json && place == "$";
     match predicate.operator {
-        Operator::Contains => target.is_text() && operand == "",
-        Operator::StartsWith | Operator::EndsWith => operand == "",
-        Operator::Matches => operand.as_str().is_some_and(matches_anything),
-        Operator::Length => {
-            let bounds = operand.as_object().filter(|_| target.is_text());
-            bounds.is_some_and(|bounds| bounds.iter().all(|(key, v)| key == "ge" && at_least(v)))
+        Operator::Contains | Operator::Length => {
+            target.is_text() && can_not_fail(predicate.operator, operand)
         }
         Operator::Ge => matches!(target, Target::Count | Target::Duration) && at_least(operand),
         Operator::Gt => {
             let least = operand.as_f64().filter(|_| target == Target::Count);
             least.is_some_and(|least| least < 0.0)
         }
-        Operator::Exists => target == Target::Count && operand == &Value::Bool(true),
+        Operator::Exists => operand == &Value::Bool(true) && (is_there || is_root),
+        Operator::Type => {
+            can_not_fail(Operator::Type, operand)
+                || target.is_text() && is("string")
+                || is_root && is("object")
+        }
+        Operator::StartsWith | Operator::EndsWith | Operator::Matches | Operator::Schema => {
+            can_not_fail(predicate.operator, operand)
+        }
         Operator::Equals
         | Operator::NotEquals
         | Operator::NotContains
         | Operator::OneOf
         | Operator::Lt
         | Operator::Le
-        | Operator::Type
-        | Operator::Schema
         | Operator::Snapshot => false,
     }
 }
 
-/// A pattern that asks nothing of the place where it matches, and matches
-/// nothing at all, does so everywhere.
-fn matches_anything(pattern: &str) -> bool {
-    !pattern.contains(['^', '$', '\\'])
-        && regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches_anything;
-
-    #[test]
-    fn a_pattern_that_matches_everywhere_is_known() {
-        for pattern in ["", ".*", "x*", "(?s).*", "a|", "(a?b?)"] {
-            assert!(matches_anything(pattern), "{pattern}");
-        }
-        for pattern in ["^$", "^.*$", ".+", "x", "[^a]", r"\b", "${v}"] {
-            assert!(!matches_anything(pattern), "{pattern}");
-        }
-    }
+fn has_references(operand: &Value) -> bool {
+    let mut found = false;
+    each_reference(operand, &mut |part| found |= !matches!(part, Part::Text(_)));
+    found
 }

@@ -4,7 +4,7 @@
 //! settled: with the answer that came, or with what came in its place.
 
 use super::auth::Tries;
-use super::body::{Body, BodyError};
+use super::body::{Body, BodyError, Kind, begins_like_json, kind_of_body};
 use super::client::bare;
 use super::facts;
 use super::headers::Outline;
@@ -17,7 +17,7 @@ use crate::wire::connection::Shared;
 use crate::wire::era::is_modern_error;
 use crate::wire::peer::Understood;
 use crate::wire::{Answer, HttpEnd, MAX_LINE_BYTES};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Response, Url};
 use std::sync::Arc;
 use std::time::Duration;
@@ -575,28 +575,4 @@ pub(super) fn hear(
     // while the stream goes on.
     shared.wake.notify_one();
     unread
-}
-
-fn begins_like_json(bytes: &[u8]) -> bool {
-    bytes.trim_ascii_start().starts_with(b"{")
-}
-
-enum Kind {
-    Json,
-    Events,
-    /// As it may be quoted.
-    Other(String),
-}
-
-fn kind_of_body(headers: &HeaderMap) -> Kind {
-    let Some(kind) = headers.get(CONTENT_TYPE) else {
-        return Kind::Other("an unnamed type".to_owned());
-    };
-    let kind = String::from_utf8_lossy(kind.as_bytes()).into_owned();
-    let essence = kind.split(';').next().unwrap_or_default().trim();
-    match essence.to_ascii_lowercase().as_str() {
-        "application/json" => Kind::Json,
-        "text/event-stream" => Kind::Events,
-        other => Kind::Other(crate::text::truncate(other, 100).into_owned()),
-    }
 }

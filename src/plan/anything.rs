@@ -1,10 +1,12 @@
 //! Expectations that hold of anything, or as good as that.
 //!
-//! The loader refuses what can't be false at all. Here the question is another
-//! one: an expectation that said something before and says no more than "there
-//! is an answer" now. In doubt it says something.
+//! The question is asked three times. The loader refuses what can't be false of
+//! any answer ([`can_not_fail`]); a run refuses what a variable makes such; and
+//! where a hook wrote the plan, an expectation that said something before must
+//! not say now no more than "there is an answer" ([`holds_of_anything`]). In
+//! doubt it says something.
 
-use super::spelled::is_open;
+use super::compare::is_open;
 use crate::plan::{Operator, Predicate, Redaction};
 use serde_json::Value;
 use std::time::Duration;
@@ -53,7 +55,7 @@ pub(super) fn holds_of_anything(
             operand == "" || operand.as_object().is_some_and(serde_json::Map::is_empty)
         }
         Operator::StartsWith | Operator::EndsWith => operand == "",
-        Operator::Matches => operand.as_str().is_some_and(matches_anything),
+        Operator::Matches => operand.as_str().is_some_and(|p| matches_anything(p, false)),
         Operator::Length => any_length(operand),
         Operator::Ge | Operator::Gt => match surface {
             Surface::Duration(_) | Surface::Count => number.is_some_and(|least| least <= 0.0),
@@ -139,14 +141,47 @@ const PROBES: [&str; 12] = [
     "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
 ];
 
-/// Whether a pattern asks for no more than that there is something.
-fn matches_anything(pattern: &str) -> bool {
-    regex::Regex::new(pattern)
-        .is_ok_and(|pattern| PROBES.iter().all(|probe| pattern.is_match(probe)))
+/// And texts of which there is not even that.
+const NOTHING: [&str; 4] = ["", "\n", " ", "\t\n\n"];
+
+/// Whether a pattern asks for no more than that there is something; with
+/// `and_nothing`, not even for that.
+fn matches_anything(pattern: &str, and_nothing: bool) -> bool {
+    let nothing = NOTHING.iter().filter(|_| and_nothing);
+    regex::Regex::new(pattern).is_ok_and(|pattern| {
+        PROBES
+            .iter()
+            .chain(nothing)
+            .all(|probe| pattern.is_match(probe))
+    })
+}
+
+/// Whether no text, no list and no map is so that this does not hold of it:
+/// whoever wrote it believes that something is tested. The operand has no
+/// variables in it any more; in doubt it could fail.
+#[must_use]
+pub fn can_not_fail(operator: Operator, operand: &Value) -> bool {
+    match operator {
+        Operator::Contains | Operator::StartsWith | Operator::EndsWith => operand == "",
+        Operator::Matches => operand.as_str().is_some_and(|p| matches_anything(p, true)),
+        Operator::Length => any_length(operand),
+        Operator::Schema => takes_anything(operand, false),
+        Operator::Type => all_types(operand),
+        Operator::Equals
+        | Operator::NotEquals
+        | Operator::NotContains
+        | Operator::OneOf
+        | Operator::Gt
+        | Operator::Ge
+        | Operator::Lt
+        | Operator::Le
+        | Operator::Exists
+        | Operator::Snapshot => false,
+    }
 }
 
 /// Whether what is compared with a snapshot is replaced as a whole.
-fn redacts_all(redaction: &Redaction) -> bool {
+pub(super) fn redacts_all(redaction: &Redaction) -> bool {
     match redaction {
         Redaction::At {
             path: _,
@@ -212,7 +247,7 @@ pub fn takes_anything(schema: &Value, is_object: bool) -> bool {
         "minLength" | "minItems" | "minProperties" | "minContains" => zero(value),
         "maxLength" | "maxItems" | "maxProperties" | "maximum" | "exclusiveMaximum" => far(value),
         "minimum" | "exclusiveMinimum" => value.as_f64().is_some_and(|least| least <= -FAR),
-        "pattern" => value.as_str().is_some_and(matches_anything),
+        "pattern" => value.as_str().is_some_and(|p| matches_anything(p, true)),
         "required" => empty(value),
         "additionalProperties"
         | "unevaluatedProperties"
@@ -239,7 +274,8 @@ pub fn takes_anything(schema: &Value, is_object: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{matches_anything, takes_anything};
+    use super::{can_not_fail, matches_anything, takes_anything};
+    use crate::plan::Operator;
     use serde_json::json;
 
     #[test]
@@ -248,13 +284,36 @@ mod tests {
             "", ".*", ".+", ".", "^", "$", "^.*$", "(?s)^.*$", r"[\s\S]*", r"\A", "x*", "a|",
             r"^\S|\s", "^(.*)$", ".{0,}", "(?i).*",
         ] {
-            assert!(matches_anything(pattern), "{pattern}");
+            assert!(matches_anything(pattern, false), "{pattern}");
         }
         for pattern in [
             "^$", "x", "[^a]", r"\b.{2}", r"\d", "^[a-z]*$", "(", "^[^q]*$",
         ] {
-            assert!(!matches_anything(pattern), "{pattern}");
+            assert!(!matches_anything(pattern, false), "{pattern}");
         }
+    }
+
+    #[test]
+    fn what_can_not_fail_is_told_from_what_asks_that_there_be_something() {
+        for pattern in [
+            "", ".*", "x*", "(?s).*", "a|", "(a?b?)", "^", "$", "[^q]*", r"\s*", "(?m)^",
+        ] {
+            assert!(
+                can_not_fail(Operator::Matches, &json!(pattern)),
+                "{pattern}"
+            );
+        }
+        for pattern in ["^$", "^.*$", ".+", ".", "x", "[^a]", r"\b", r"\S"] {
+            assert!(
+                !can_not_fail(Operator::Matches, &json!(pattern)),
+                "{pattern}"
+            );
+        }
+        assert!(can_not_fail(Operator::Contains, &json!("")));
+        assert!(can_not_fail(Operator::Length, &json!({"ge": 0})));
+        assert!(!can_not_fail(Operator::Length, &json!({"ge": 1})));
+        assert!(can_not_fail(Operator::Schema, &json!({"minProperties": 0})));
+        assert!(!can_not_fail(Operator::Schema, &json!({"type": "object"})));
     }
 
     #[test]
