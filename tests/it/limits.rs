@@ -438,7 +438,13 @@ fn what_could_not_be_told_hides_nothing_that_could() {
         "tool: work, expect: { stderr: { not_contains: panic }, text: { equals: other } }",
     );
     run.ends(1, "code_failure");
-    assert_eq!(run.last().failure("a")["assertion"]["target"], "text");
+    let side_of = |target: &str| {
+        let failures = run.last().failures();
+        let of = failures.iter().find(|f| f["assertion"]["target"] == target);
+        of.unwrap()["diagnosis"]["side"].clone()
+    };
+    assert_eq!(side_of("text"), "code");
+    assert_eq!(side_of("stderr"), "test");
 }
 
 #[test]

@@ -57,6 +57,10 @@ const PLANS: &[(&str, &str)] = &[
         "servers: { s: { command: ./orphan } }\nsteps: [{ id: a, tool: add }]",
     ),
     (
+        "mcp/own-limit",
+        "servers: { s: { command: jelly, args: [mock, '--fault=banner@call={\"jsonrpc\":\"2.0\",\"result\":1e999}'] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
+    ),
+    (
         "process/cwd-missing",
         "servers: { s: { command: jelly, args: [mock], cwd: gone } }\nsteps: [{ id: a, tool: add }]",
     ),

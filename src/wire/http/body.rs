@@ -1,4 +1,5 @@
-//! The bytes of an answer as they come, unpacked where they are packed.
+//! The bytes of an answer as they come, unpacked where they are packed, and
+//! what they are by their type.
 //!
 //! Main type: [`Body`]. jelly asks for bodies that are not packed; a server or
 //! a proxy may pack them all the same. What gzip and deflate make of a few
@@ -76,12 +77,38 @@ impl Body {
 }
 
 /// How a body is packed, if it is.
-pub(super) fn packing(headers: &HeaderMap) -> Option<String> {
+fn packing(headers: &HeaderMap) -> Option<String> {
     let coding = headers.get(CONTENT_ENCODING)?;
     let coding = String::from_utf8_lossy(coding.as_bytes());
     let coding = crate::text::truncate(coding.trim(), 50).to_ascii_lowercase();
     let plain = coding.is_empty() || coding == "identity";
     (!plain).then_some(coding)
+}
+
+/// Whether it may be a message, or the begin of one.
+pub(super) fn begins_like_json(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_start().starts_with(b"{")
+}
+
+/// What a body is, by its type.
+pub(super) enum Kind {
+    Json,
+    Events,
+    /// As it may be quoted.
+    Other(String),
+}
+
+pub(super) fn kind_of_body(headers: &HeaderMap) -> Kind {
+    let Some(kind) = headers.get(CONTENT_TYPE) else {
+        return Kind::Other("an unnamed type".to_owned());
+    };
+    let kind = String::from_utf8_lossy(kind.as_bytes()).into_owned();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    match essence.to_ascii_lowercase().as_str() {
+        "application/json" => Kind::Json,
+        "text/event-stream" => Kind::Events,
+        other => Kind::Other(crate::text::truncate(other, 100).into_owned()),
+    }
 }
 
 enum Decoder {

@@ -6,18 +6,19 @@
 use super::auth::Tries;
 use super::body::{Body, BodyError, Kind, begins_like_json, kind_of_body};
 use super::client::bare;
+use super::events::{DEFAULT_RETRY, RESUMPTIONS, hear};
 use super::facts;
 use super::headers::Outline;
 use super::link::{Link, same_origin};
 use super::listen::{self, Stream};
 use super::lost_session::{self, Standing};
-use super::sse::{SseItem, SseParser};
+use super::sse::SseParser;
 use crate::model::{Era, HttpFacts, OwnLimit};
 use crate::wire::connection::Shared;
 use crate::wire::era::is_modern_error;
 use crate::wire::peer::Understood;
 use crate::wire::{Answer, HttpEnd, MAX_LINE_BYTES};
-use reqwest::header::{HeaderMap, LOCATION};
+use reqwest::header::LOCATION;
 use reqwest::{Response, Url};
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,19 +36,11 @@ const EXIT_GRACE: Duration = Duration::from_secs(1);
 const REDIRECTS: usize = 5;
 /// So much of a refusal's body is read, more only of what may be a message, and
 /// no longer than that.
-const REFUSAL_BYTES: usize = 256 * 1024;
+pub(super) const REFUSAL_BYTES: usize = 256 * 1024;
 const REFUSAL_TAKES: Duration = Duration::from_secs(5);
 /// What may come in a stream after the answer is waited for so long, so that
 /// the connection can be used again.
 const TAIL_TAKES: Duration = Duration::from_secs(1);
-/// A stream that broke off is taken up again after this pause, if the server
-/// does not say another.
-pub(super) const DEFAULT_RETRY: Duration = Duration::from_secs(1);
-/// A server may not make us wait longer than this, nor ask it without a pause.
-const LONGEST_RETRY: Duration = Duration::from_secs(60);
-const SHORTEST_RETRY: Duration = Duration::from_millis(10);
-/// So often in a row without anything new.
-pub(super) const RESUMPTIONS: usize = 5;
 
 /// One message under way.
 pub(super) struct Exchange {
@@ -532,47 +525,4 @@ impl Exchange {
             return Err(Box::new(end));
         }
     }
-}
-
-/// Takes a chunk of a stream: messages go to the peer, the rest is noted. The
-/// newest event that was none is left in `last`. What was not read, for a limit
-/// of jelly's own, may have been the answer.
-pub(super) fn hear(
-    shared: &Shared,
-    parser: &mut SseParser,
-    chunk: &[u8],
-    retry: &mut Duration,
-    last: &mut Vec<u8>,
-) -> Option<OwnLimit> {
-    let mut unread = None;
-    parser.push(chunk, &mut |item| match item {
-        SseItem::Event {
-            name: "message",
-            data,
-        } if !data.trim_ascii().is_empty() => {
-            let mut peer = shared.peer();
-            match peer.receive_whole(data) {
-                Understood::Message => {}
-                Understood::Nothing => {
-                    peer.breach("sent an event that is no JSON-RPC message");
-                    last.clear();
-                    last.extend_from_slice(&data[..data.len().min(REFUSAL_BYTES)]);
-                }
-                Understood::Beyond(limit) => unread = Some(limit),
-            }
-        }
-        SseItem::Event { .. } => {}
-        SseItem::Retry(pause) => {
-            *retry = Duration::from_millis(pause).clamp(SHORTEST_RETRY, LONGEST_RETRY)
-        }
-        SseItem::TooLong(limit) => {
-            let text = format!("sent a longer event than the {limit} bytes that jelly reads");
-            let mut peer = shared.peer();
-            unread = Some(peer.pass_over(OwnLimit::MessageSize, &text).limit);
-        }
-    });
-    // A request of the server may be among it, and its answer is to be sent
-    // while the stream goes on.
-    shared.wake.notify_one();
-    unread
 }

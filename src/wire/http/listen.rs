@@ -2,7 +2,7 @@
 //! itself, and the one stream of the deprecated HTTP+SSE transport.
 
 use super::body::{Body, BodyError};
-use super::exchange::{DEFAULT_RETRY, RESUMPTIONS, hear};
+use super::events::{DEFAULT_RETRY, RESUMPTIONS, hear};
 use super::facts;
 use super::link::{Link, same_origin};
 use super::sse::{SseItem, SseParser};

@@ -5,12 +5,14 @@
 //! are pure, `link` knows the endpoint and its session, `exchange` is one
 //! request with what comes of it, `listen` the streams that nobody asked for,
 //! `facts` says what went wrong, `lost_session` whether a session is over,
-//! `body` unpacks what was packed, `driver` holds them together.
+//! `body` unpacks what was packed, `events` hears a stream, `driver` holds them
+//! together.
 
 pub mod auth;
 mod body;
 mod client;
 mod driver;
+mod events;
 mod exchange;
 mod facts;
 mod headers;
