@@ -12,7 +12,7 @@ use super::nearest::nearest;
 use super::operators::{Compiled, OperandError, holds};
 use super::output::{self, Declared};
 use super::volatile::{idle, settled};
-use crate::model::{Assertion, AssertionTarget, OwnLimit, RpcError, Rung};
+use crate::model::{Assertion, AssertionTarget, RpcError, Rung};
 use crate::plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate, can_not_fail};
 use crate::process::Said;
 use serde_json::Value;

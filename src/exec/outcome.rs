@@ -19,9 +19,9 @@ use super::step::{Aftermath, Scene, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use crate::model::{
     Assertion, AssertionTarget, Exit, Failure, MismatchPlace, Outcome, OwnLimit, Phase, PlanIssue,
-    RpcError, StepState, ToolResult, Wanted,
+    RpcError, StepState, ToolResult,
 };
-use crate::plan::{Expect, Location, Operator, Predicate, Step};
+use crate::plan::{Location, Operator, Predicate, Step};
 use crate::process::{Mark, Said};
 use crate::text::{human_duration, shell_word};
 use crate::wire::{Beyond, CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
@@ -29,6 +29,7 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::time::Duration;
 use tokio::time::Instant;
+use wanted::answered_with;
 
 /// So many mismatches of one step are failures of their own: each keeps the
 /// answer, and a report has to bear them all.

@@ -274,17 +274,15 @@ fn a_matrix() {
     );
     ends(axis, &of("{ servers: { s: [] } }"), &[], &[], 2);
     ends(axis, &of("{ servers: { t: [s, u] } }"), &[], &[], 2);
-    let one_is_dead = format!(
-        "version: 1
+    let one_is_dead = "version: 1
 servers:
-  s: {{ command: jelly, args: [mock] }}
-  dead: {{ command: no-such-command-of-any-kind }}
-matrix: {{ servers: {{ it: [s, dead] }} }}
+  s: { command: jelly, args: [mock] }
+  dead: { command: no-such-command-of-any-kind }
+matrix: { servers: { it: [s, dead] } }
 steps:
-  - {{ id: good, server: it, tool: echo, args: {{ message: hi }} }}
-"
-    );
-    ends(axis, &one_is_dead, &[], &[], 3);
+  - { id: good, server: it, tool: echo, args: { message: hi } }
+";
+    ends(axis, one_is_dead, &[], &[], 3);
 }
 
 #[test]

@@ -38,7 +38,8 @@ const LIVE: &[&str] = &[
 /// Rules whose scene is more than a server and a step: a plan each. In the
 /// project lie `plain`, which can't be executed, `garbage`, which is no
 /// program, `orphan`, whose interpreter does not exist, and `strict.yaml`, a
-/// script with a tool that takes `name` alone.
+/// script with a tool that takes `name` alone, and `parses.yaml`, one whose tool
+/// was given no JSON.
 const PLANS: &[(&str, &str)] = &[
     (
         "process/command-not-found",
@@ -117,6 +118,10 @@ const PLANS: &[(&str, &str)] = &[
         "servers: { s: { command: python3, args: [-c, 'import time; time.sleep(9)', --transport, sse], startup_timeout: 1s } }\nsteps: [{ id: a, tool: add }]",
     ),
     (
+        "mcp/text-not-parsed",
+        "servers: { s: { command: jelly, args: [mock, --script, parses.yaml] } }\nsteps: [{ id: a, tool: parse }]",
+    ),
+    (
         "timeout/interpreter-without-program",
         "servers: { s: { command: python3, startup_timeout: 1s } }\nsteps: [{ id: a, tool: add }]",
     ),
@@ -129,6 +134,17 @@ const CHECKED: &str = "a run looks before it starts or sends anything, so only a
 
 /// Why no run of the binary shows the rule.
 const EXCUSED: &[(&str, &str)] = &[
+    (
+        "process/not-executable-for-this-user",
+        "a run starts servers as its own user; records of other clients name another one",
+    ),
+    (
+        "mcp/method-of-no-revision",
+        "it reads what Python's SDK answers to a method that it does not know",
+    ),
+    ("mcp/no-server-at-all", CLIENT),
+    ("mcp/method-refused-by-client", CLIENT),
+    ("mcp/body-is-no-json", CLIENT),
     (
         "process/missing-directory",
         "a run gives the error of the start too, which process/cwd-missing reads",
@@ -490,6 +506,10 @@ fn rules_about_plans_and_programs_decide_a_run_of_a_plan_each() {
         project.write(
             "strict.yaml",
             "tools: [{ name: greet, inputSchema: { type: object, properties: { name: {} }, additionalProperties: false } }]",
+        );
+        project.write(
+            "parses.yaml",
+            "tools: [{ name: parse, response: { isError: true, text: 'parse failed: Expecting value: line 3 column 2 (char 41)' } }]",
         );
         project.script("garbage", "\u{7f}GARBAGE\n");
         project.script("orphan", "#!/no/such/interpreter\n");

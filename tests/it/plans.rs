@@ -301,7 +301,11 @@ fn every_expected_value_counts(name: &str) {
         // A slow answer is never held against the code, nor is one that is an
         // error as a whole, unless the step passed before.
         let is_error = failures[0]["diagnosis"]["error_answer"] == true;
-        let code = if at.starts_with("/duration") || is_error { 3 } else { 1 };
+        let code = if at.starts_with("/duration") || is_error {
+            3
+        } else {
+            1
+        };
         assert_eq!(report["exit_code"], code, "{}", what());
     }
 }

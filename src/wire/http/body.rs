@@ -161,30 +161,6 @@ impl Decoder {
     }
 }
 
-pub(super) fn begins_like_json(bytes: &[u8]) -> bool {
-    bytes.trim_ascii_start().starts_with(b"{")
-}
-
-pub(super) enum Kind {
-    Json,
-    Events,
-    /// As it may be quoted.
-    Other(String),
-}
-
-pub(super) fn kind_of_body(headers: &HeaderMap) -> Kind {
-    let Some(kind) = headers.get(CONTENT_TYPE) else {
-        return Kind::Other("an unnamed type".to_owned());
-    };
-    let kind = String::from_utf8_lossy(kind.as_bytes()).into_owned();
-    let essence = kind.split(';').next().unwrap_or_default().trim();
-    match essence.to_ascii_lowercase().as_str() {
-        "application/json" => Kind::Json,
-        "text/event-stream" => Kind::Events,
-        other => Kind::Other(crate::text::truncate(other, 100).into_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Decoder, PIECE, packing};
