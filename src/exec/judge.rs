@@ -9,7 +9,7 @@ use super::clean::Cleaner;
 use super::ladder::{Footing, climb, own_structure};
 use super::misfit::{Misfit, misfit};
 use super::nearest::nearest;
-use super::operators::{Compiled, OperandError, holds};
+use super::operators::{Compiled, OperandError, can_be_vacuous, holds};
 use super::output::{self, Declared};
 use super::volatile::{idle, settled};
 use crate::model::{Assertion, AssertionTarget, RpcError, Rung};
@@ -550,29 +550,6 @@ impl<'a> Bench<'a> {
             },
             at: predicate.at,
         });
-    }
-}
-
-/// Whether there are operands with which nothing could be false.
-fn can_be_vacuous(operator: Operator) -> bool {
-    match operator {
-        Operator::Contains
-        | Operator::StartsWith
-        | Operator::EndsWith
-        | Operator::Matches
-        | Operator::Length
-        | Operator::Type
-        | Operator::Schema => true,
-        Operator::Equals
-        | Operator::NotEquals
-        | Operator::NotContains
-        | Operator::OneOf
-        | Operator::Gt
-        | Operator::Ge
-        | Operator::Lt
-        | Operator::Le
-        | Operator::Exists
-        | Operator::Snapshot => false,
     }
 }
 
