@@ -5,8 +5,9 @@
 //! and [`Hearing`], which waits for one expectation.
 
 use super::clean::Cleaner;
-use super::judge::{Bench, Mismatch, relation};
+use super::judge::{Bench, Mismatch};
 use super::operators::{Compiled, OperandError, holds};
+use super::phrase::relation;
 use crate::model::{Assertion, AssertionTarget, OwnLimit};
 use crate::plan::{JsonExpect, Location, NotificationExpect, Operator, Predicate};
 use crate::text::human_duration;

@@ -26,6 +26,7 @@ mod nearest;
 mod operators;
 mod outcome;
 mod output;
+mod phrase;
 mod plain;
 mod preflight;
 mod request;

@@ -2,7 +2,8 @@
 //! tells nothing, neither way.
 
 use super::cut::told;
-use super::judge::{Bench, Mismatch, relation};
+use super::judge::{Bench, Mismatch};
+use super::phrase::relation;
 use crate::model::{Assertion, AssertionTarget, OwnLimit};
 use crate::plan::Predicate;
 use crate::process::Said;
