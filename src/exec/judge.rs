@@ -9,7 +9,7 @@ use super::clean::Cleaner;
 use super::ladder::{Footing, climb, own_structure};
 use super::misfit::{Misfit, misfit};
 use super::nearest::nearest;
-use super::operators::{Compiled, OperandError, can_be_vacuous, holds};
+use super::operators::{Compiled, OperandError, holds};
 use super::output::{self, Declared};
 use super::phrase::{relation, subject};
 use super::volatile::{idle, settled};
@@ -333,11 +333,7 @@ impl<'a> Bench<'a> {
             }
             let verdict = (self.resolve)(predicate).and_then(|operand| {
                 // The loader has refused what is so as it is written.
-                let is_written = || operand == predicate.operand;
-                if can_be_vacuous(predicate.operator)
-                    && !is_written()
-                    && can_not_fail(predicate.operator, &operand)
-                {
+                if operand != predicate.operand && can_not_fail(predicate.operator, &operand) {
                     return Err(OperandError::Vacuous {
                         operator: predicate.operator.name(),
                         operand: self.cleaner.quote_value(&operand),

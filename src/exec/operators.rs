@@ -148,30 +148,6 @@ pub fn holds(
     })
 }
 
-/// Whether there are operands with which nothing could be false.
-#[must_use]
-pub fn can_be_vacuous(operator: Operator) -> bool {
-    match operator {
-        Operator::Contains
-        | Operator::StartsWith
-        | Operator::EndsWith
-        | Operator::Matches
-        | Operator::Length
-        | Operator::Type
-        | Operator::Schema => true,
-        Operator::Equals
-        | Operator::NotEquals
-        | Operator::NotContains
-        | Operator::OneOf
-        | Operator::Gt
-        | Operator::Ge
-        | Operator::Lt
-        | Operator::Le
-        | Operator::Exists
-        | Operator::Snapshot => false,
-    }
-}
-
 /// Equality of JSON values with numbers compared as numbers: `1` is `1.0`.
 #[must_use]
 pub fn same(a: &Value, b: &Value) -> bool {

@@ -1,6 +1,7 @@
 //! What the loop remembers of a run's earlier iterations.
 
 use super::earlier::Ground;
+use super::judge::needs_proof;
 use super::seen::{Observation, PassedBefore, StepFacts};
 use crate::model::{ErrorCategory, Failure, Outcome, StepState};
 use crate::repair::{Proposal, RepairId};
@@ -182,6 +183,14 @@ impl Memory {
         code: u32,
     ) {
         self.timed_out.clear();
+        let by_environment: BTreeSet<&str> = observation
+            .failures
+            .iter()
+            .filter(|seen| {
+                seen.failure.is_mismatch() && !needs_proof(&seen.failure, &seen.diagnosis)
+            })
+            .filter_map(|seen| seen.failure.step.as_deref())
+            .collect();
         let mut mismatched: BTreeMap<(String, Revision), BTreeSet<String>> = BTreeMap::new();
         for seen in observation.failures {
             let fingerprint = &seen.diagnosis.test_fingerprint;
@@ -197,8 +206,10 @@ impl Memory {
             };
             // What a step saw on a server that had died before, or that lacked
             // what earlier steps do, is no sighting of the server as the plan
-            // means it to be; and what was not seen is none.
+            // means it to be; what was not seen is none; and an answer that the
+            // environment gave says nothing of the server's next one.
             let sighted = !seen.failure.after_restart
+                && !by_environment.contains(step)
                 && seen.failure.beyond().is_none()
                 && ground.gap_before(step, passed_before).is_none();
             if seen.failure.is_mismatch() && sighted {

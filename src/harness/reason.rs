@@ -179,10 +179,23 @@ pub(super) fn to_go_on(
             )
         }
         Action::Retry => format!("{} may pass by itself", asking(Ask::Retry, "", "")),
-        Action::Confirm => format!(
-            "{} wrong in this way once: only the same mismatch on fresh servers is proof",
-            asking(Ask::Confirm, "was", "were")
-        ),
+        Action::Confirm => {
+            let mut confirmed = judged
+                .iter()
+                .zip(asks)
+                .filter(|(_, (ask, _))| *ask == Ask::Confirm);
+            // Some are excused whatever repeats.
+            let is_proof =
+                confirmed.all(|(j, _)| j.diagnosis.excused.as_deref() == Some("unconfirmed"));
+            let why = match is_proof {
+                true => "only the same mismatch on fresh servers is proof",
+                false => "a run on fresh servers shows whether it repeats",
+            };
+            format!(
+                "{} wrong in this way once: {why}",
+                asking(Ask::Confirm, "was", "were")
+            )
+        }
         Action::FixTests => format!(
             "{} test-side, and no repair applies",
             asking(Ask::FixTests, "is", "are")

@@ -11,6 +11,7 @@ use super::shape::reduced;
 use super::tool::{Tool, about};
 use super::values::{all_written, item, one_path, written};
 use crate::model::Inventory;
+use crate::plan::takes_anything;
 use crate::text::one_line;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
@@ -217,11 +218,11 @@ impl Draft {
         };
         let mut expect = Map::new();
         expect.insert("is_error".to_owned(), Value::Bool(false));
-        if let Some(schema) = tool.output.as_ref().and_then(|s| reduced(s, STEP_SCHEMA)) {
-            expect.insert(
-                "structured".to_owned(),
-                json!({ "schema": all_written(&schema, &[]) }),
-            );
+        let schema = tool.output.as_ref().and_then(|s| reduced(s, STEP_SCHEMA));
+        let schema = schema.map(|schema| all_written(&schema, &[]));
+        // One that refuses nothing would test nothing.
+        if let Some(schema) = schema.filter(|schema| !takes_anything(schema, false)) {
+            expect.insert("structured".to_owned(), json!({ "schema": schema }));
         }
         let about = tool.about.clone();
         let step = self.add(id, &about, What::Tool(Box::new(tool)));

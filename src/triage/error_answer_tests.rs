@@ -89,6 +89,10 @@ fn errors_of_the_surroundings_are_known_in_every_form() {
 }
 
 const SURROUNDINGS: &[&str] = &[
+    "connect ECONNREFUSED 127.0.0.1:5432",
+    "connect ETIMEDOUT 10.0.0.5:443",
+    "connect EHOSTUNREACH 10.1.1.1:80",
+    "Access token expired",
     // Sentences
     "Error: connect ECONNREFUSED 127.0.0.1:5432",
     "Error executing query: connection to server at \"db\" (10.0.0.4), port 5432 failed: Connection refused",
@@ -285,6 +289,8 @@ fn any_other_error_is_ambiguous() {
 }
 
 const OTHERS: &[&str] = &[
+    "Invalid path: ../x",
+    "Invalid cursor",
     "Error: user 5 does not exist",
     "User 5 not found.",
     "Key nokey does not exist",
@@ -352,6 +358,9 @@ fn what_only_looks_like_an_error_is_an_ordinary_answer() {
 }
 
 const LOOKALIKES: &[&str] = &[
+    "connect timeout: 5000",
+    "Ports: 5432, 6379",
+    "Invalid cursors rejected so far: 3",
     "",
     "ok",
     "hello",

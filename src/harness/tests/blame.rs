@@ -581,3 +581,19 @@ fn failures_are_judged_in_their_order() {
         );
     }
 }
+
+#[test]
+fn an_answer_of_the_environment_makes_no_bug_behind_it_flaky() {
+    let mut refused = mismatch("a", "refused");
+    refused.diagnosis.side = Side::Test;
+    refused.diagnosis.root_cause = "connection_refused".into();
+    refused.diagnosis.error_category = Some(ErrorCategory::Infrastructure);
+    refused.diagnosis.retryable = Some(true);
+    let mut world = World::new(policy());
+    assert_eq!(world.sees(&[refused]).action, Action::Retry);
+    pending(only(&world.sees(&[mismatch("a", "x")])), "unconfirmed");
+    guilty(
+        only(&world.sees(&[mismatch("a", "x")])),
+        Standing::NeverPassed,
+    );
+}

@@ -13,6 +13,19 @@ const FEW: usize = 4;
 /// With frames of a stack it may be so long.
 const TRACED: usize = 32 * 1024;
 
+/// How a statement begins that is an error whatever else it looks like: an
+/// address behind a code of the system reads like a label with a number.
+const CERTAIN: &[&str] = &[
+    r"traceback \(most recent call last\)",
+    r"(?-i)(?:EACCES|EADDRINUSE|EADDRNOTAVAIL|EAGAIN|EAI_[A-Z]+|EBADF|EBUSY|ECANCELED|ECONN[A-Z]+|EEXIST|EFBIG|EHOST[A-Z]+|EINVAL|EIO|EISDIR|ELOOP|EMFILE|ENAMETOOLONG|ENET[A-Z]+|ENFILE|ENOBUFS|ENODEV|ENOENT|ENOEXEC|ENOMEM|ENOSPC|ENOSYS|ENOTCONN|ENOTDIR|ENOTEMPTY|ENOTFOUND|ENOTSUP|EPERM|EPIPE|EPROTO|EROFS|ESOCKETTIMEDOUT|ESRCH|ESTALE|ETIME|ETIMEDOUT|ETXTBSY|EXDEV)\b",
+    r"(?-i)(?:net::)?ERR_[A-Z_]+\b",
+    r"https?connectionpool\(",
+    r"getaddrinfo\b",
+    r"(?:dial|read|write) (?:tcp|udp|unix|ip)\b",
+    r"(?:connect|read|write|bind|listen|open|spawn|queryA?|lookup)\s+(?-i:E[A-Z]{3,})",
+    r"curl:\s*\(\d+\)",
+];
+
 /// How a statement begins that is an error, however it goes on. The case of
 /// letters does not count, but in what begins with `(?-i)`.
 const SURE: &[&str] = &[
@@ -36,7 +49,6 @@ const SURE: &[&str] = &[
     // "Database error: …", "HTTP error! status: 500", "MCP error -32603: …"
     r"(?:[\w.'/#`\x22()-]+\s+){1,5}(?:error|exception)\s*(?:[:!(\[]|-\s|-?\d{3,5}\b|code\b)",
     // Crashes
-    r"traceback \(most recent call last\)",
     r"thread '[^']*' (?:\(\d+\) )?panicked\b",
     r"panic(?:ked)?\s*[:(]",
     r"fatal(?:\s+error)?\s*[:!\-]",
@@ -51,8 +63,6 @@ const SURE: &[&str] = &[
     r"(?-i)(?:[A-Za-z_][\w$]*[.:$#\\]{1,2})*[A-Z]\w*(?:Error|Exception|Fault|Failure|Timeout|Expired|Refused|Denied|NotFound|Rejection)\b\s*(?:[:(\[]|\z|\n)",
     r"<(?:class '|urlopen error|_inactiverpcerror|_multithreadedrendezvous|error>)",
     // Codes
-    r"(?-i)(?:EACCES|EADDRINUSE|EADDRNOTAVAIL|EAGAIN|EAI_[A-Z]+|EBADF|EBUSY|ECANCELED|ECONN[A-Z]+|EEXIST|EFBIG|EHOST[A-Z]+|EINVAL|EIO|EISDIR|ELOOP|EMFILE|ENAMETOOLONG|ENET[A-Z]+|ENFILE|ENOBUFS|ENODEV|ENOENT|ENOEXEC|ENOMEM|ENOSPC|ENOSYS|ENOTCONN|ENOTDIR|ENOTEMPTY|ENOTFOUND|ENOTSUP|EPERM|EPIPE|EPROTO|EROFS|ESOCKETTIMEDOUT|ESRCH|ESTALE|ETIME|ETIMEDOUT|ETXTBSY|EXDEV)\b",
-    r"(?-i)(?:net::)?ERR_[A-Z_]+\b",
     r"(?-i)(?:ORA|TNS|PLS|SP2|IMP|EXP)-\d{4,5}\b",
     r"(?-i)(?:SQLSTATE|AADSTS\d+|PGRST\d+|SQL\d{4,5}[NCW]|CURLE_\w+|P[12]\d{3}:|FATAL:|PANIC:)",
     r"(?-i)(?:NOAUTH|WRONGPASS|WRONGTYPE|MISCONF|CLUSTERDOWN|MASTERDOWN|NOPERM|NOSCRIPT|TRYAGAIN|READONLY You|LOADING Redis|OOM command|BUSY Redis|ERR [a-z])",
@@ -64,13 +74,8 @@ const SURE: &[&str] = &[
     r"\(?[45]\d\d\)?\s*[:\-]*\s*(?:client error|server error|bad request|unauthorized|payment required|forbidden|not found|method not allowed|not acceptable|proxy authentication|request time|conflict\b|gone\b|precondition|payload too|content too|request entity|unsupported media|unprocessable|locked\b|failed dependency|too many|unavailable for|internal server|not implemented|bad gateway|service |gateway |web server is|origin |insufficient storage|network auth|rate limit)",
     r"(?:client|server) error '[45]\d\d",
     r"(?:get|post|put|patch|delete|head|do|options) \x22[^\x22]+\x22: ",
-    r"https?connectionpool\(",
     r"\('[\w ]+\.?', ",
     r"\(\d{3,5}, [b]?['\x22]",
-    r"getaddrinfo\b",
-    r"(?:dial|read|write) (?:tcp|udp|unix|ip)\b",
-    r"(?:connect|read|write|bind|listen|open|spawn|queryA?|lookup)\s+(?-i:E[A-Z]{3,})",
-    r"curl:\s*\(\d+\)",
     r"[\w.]+(?:\(\))?: (?:net::ERR_|timeout \d+ ?ms exceeded|target (?:page|closed)|getaddrinfo|error\b|(?-i:(?:connect |read )?E[A-Z]{4,}\b))",
     r"npm (?:err!|error)\s",
     r"(?-i)E: \w",
@@ -107,7 +112,7 @@ const SURE: &[&str] = &[
     r"requires? authentication\b",
     r"(?:invalid|incorrect|wrong|bad|expired|revoked|missing|malformed|no|unknown|unrecognized|empty)\s+(?:or\s+\w+\s+)?(?:(?:\w+|api|access|auth|bearer|required)\s+){0,3}?(?:credentials?|tokens?|api[ _-]?keys?|keys?|passwords?|secrets?|signatures?|authorization|authentication|session|certificate|license|client id|environment variables?|env vars?|configuration|config|settings?|connection string)\b",
     r"(?:the\s+)?(?:\w+\s+){0,3}(?:token|session|api[ _-]?key|key|credentials?|password|jwt|license|certificate|subscription)s?\s+(?:is|are|has|have|was|were)\s+(?:been\s+)?(?:already\s+)?(?:expired|invalid|incorrect|missing|revoked|rejected|wrong|required|not|disabled|denied|used up)\b",
-    r"(?:token|session|jwt|license|key|password|credentials?) (?:expired|malformed|invalid|not found|mismatch|required|missing)",
+    r"(?:(?:access|refresh|bearer|auth|oauth|api|id|security|user)\s+)?(?:token|session|jwt|license|key|password|credentials?) (?:expired|malformed|invalid|not found|mismatch|required|missing)",
     r"(?-i)[A-Z][A-Z0-9]*_[A-Z0-9_]+(?i:\s+(?:environment variable\s+|env var\s+|variable\s+|is\s+|must\s+be\s+|was\s+|has\s+|not\s+|been\s+)*(?:not\s+)?(?:set|required|missing|undefined|defined|configured|provided|empty|unset|invalid))\b",
     r"environment variables?\b.{0,80}?\b(?:not set|required|missing|not found|undefined|must be|unset|not defined)",
     r"(?:the\s+)?(?:caller|user|client|account|service account|principal|request|security token)\s+(?:does not have|lacks|is not authorized|is missing|included in|has no|is not allowed)\b",
@@ -136,7 +141,7 @@ const BRIEF: &[&str] = &[
     r"(?:[\w.'/-]+\s+){1,6}(?:returned|responded|answered|replied|got|received|gave|sent|failed|rejected)\s+(?:with\s+|back\s+|an?\s+|the\s+)*(?:http\s*|error\s*|status\s*|code\s*|of\s+|response\s*)*[:#]?\s*\(?[45]\d\d\b",
     r"(?:got|received|returned|responded|unexpected)\s+(?:with\s+|an?\s+)*(?:http\s*|error\s*|status\s*|code\s*|of\s+|response\s*|unexpected\s*)*[:#]?\s*\(?[45]\d\d\b",
     r"[^\n]{1,200}?\b(?:does not exist|doesn't exist|do not exist|don't exist|did not exist|not found|could not be found|cannot be found|couldn't be found|could not be (?:read|opened|loaded|reached|resolved|completed|processed|parsed|established)|no longer exists|already exists)\b",
-    r"(?:invalid|missing|unknown|unsupported|unrecognized|unrecognised|illegal|malformed|undefined|ambiguous|duplicate|required)\s+(?:required\s+|input\s+|value for\s+)?(?:\w+\s+){0,2}?(?:parameters?|arguments?|args?|inputs?|fields?|propert(?:y|ies)|options?|flags?|values?|types?|formats?|path|url|uri|id|identifier|name|query|request|method|tool|command|action|operation|column|table|schema|json|syntax|date|expression|selector|email|port|host|region|resource|database|user|username|channel|project|repository|branch|file|directory|scope)\b",
+    r"(?:invalid|missing|unknown|unsupported|unrecognized|unrecognised|illegal|malformed|undefined|ambiguous|duplicate|required)\s+(?:required\s+|input\s+|value for\s+)?(?:\w+\s+){0,2}?(?:parameters?|arguments?|args?|inputs?|fields?|propert(?:y|ies)|options?|flags?|values?|types?|formats?|path|url|uri|id|identifier|name|query|request|method|tool|command|action|operation|column|table|schema|json|syntax|date|expression|selector|email|port|host|region|resource|database|user|username|channel|project|repository|branch|file|directory|scope|cursor|page|range|offset|index|version|state|pattern|regex|ref|reference|tag|filter|timestamp|time ?zone|currency|locale|language|status|code|order|sort)\b",
     r"(?:the\s+)?(?:\w+\s+){0,4}[`'\x22]?[\w.-]+[`'\x22]?\s+(?:parameter|argument|field|property|option|value|header|query|url|path|id|name|input)?s?\s*(?:is|are)\s+(?:required|missing|not (?:set|valid|provided|supported|allowed|configured|installed|running|available|reachable|connected|initiali[sz]ed|authenticated|authorized|accessible|enabled|permitted|recogni[sz]ed|defined|a valid|an? \w+ (?:file|directory)))\b",
     r"(?:no|not)\s+(?:active\s+|valid\s+|such\s+|open\s+)?(?:response|connection|session|browser|page|database|device|display|access|permission|server|internet|network|credentials|default credentials)\b.{0,40}?\b(?:available|received|open|found|configured|established|connected|provided|from|to|running|selected|for)\b",
     r"[^\n]{1,120}?\bis not (?:authorized to|allowed to|permitted to|accessible by|a function|a git repository|recognized as|in the (?:sudoers|allowed)|allowed|permitted|supported)\b",
@@ -148,7 +153,7 @@ const BRIEF: &[&str] = &[
 /// What begins as an error does, and is data: a count, a measure, a heading.
 const UNLESS: &[&str] = &[
     // A label with a number or with nothing.
-    r"[\w .'/()-]{1,60}[:=]\s*[~<>]?[-+]?[\d.,]+\s*(?:%|ms|s|m|h|kb|mb|gb|points?|pts)?\s*(?:\z|\n|[,;/|]|\(|of\b|out of\b|in\b|per\b)",
+    r"[\w .'/()-]{1,60}[:=]\s*[~<>]?[-+]?[\d.,]*\d[\d.,]*\s*(?:%|ms|s|m|h|kb|mb|gb|points?|pts)?\s*(?:\z|\n|[,;/|]|\(|of\b|out of\b|in\b|per\b)",
     r"[\w .'/-]{1,60}[:=]\s*(?:none|null|nil|no|n/a|0|false|ok|-|undefined|\[\]|\{\})\s*\.?\s*(?:\z|\n|,)",
     r"(?:no|zero|0|without)\s+(?:\w+\s+){0,2}(?:errors?|failures?|exceptions?|issues?|problems?|warnings?)\b",
     r"no\s+(?:\w+\s+){0,3}(?:results?|match(?:es)?|items?|records?|entries|rows?|hits?|issues?|messages?|events?|tasks?|notes?|changes?|differences?|updates?|emails?|comments?|answers?|articles?|files?|pages?)\b",
@@ -169,6 +174,7 @@ const UNLESS: &[&str] = &[
 ];
 
 struct Table {
+    certain: RegexSet,
     sure: RegexSet,
     brief: RegexSet,
     unless: RegexSet,
@@ -185,6 +191,7 @@ fn table() -> Option<&'static Table> {
             RegexSetBuilder::new(anchored).unicode(false).build().ok()
         };
         Some(Table {
+            certain: set(CERTAIN)?,
             sure: set(SURE)?,
             brief: set(BRIEF)?,
             unless: set(UNLESS)?,
@@ -215,6 +222,7 @@ pub(super) fn read(text: &str) -> Option<Vec<String>> {
     let bare = without_article(&plain);
     let begins = |set: &RegexSet| set.is_match(plain.as_bytes()) || set.is_match(bare.as_bytes());
     let is_error = opening.marked
+        || begins(&table.certain)
         || !begins(&table.unless)
             && (begins(&table.sure)
                 || brief && (begins(&table.brief) || opening.cross && speaks_of_failing(&plain)));
