@@ -111,7 +111,7 @@ fn an_error_is_not_wrapped_into_a_success() {
 
 #[test]
 fn a_corrupt_store_is_told_and_left_as_it_is_and_the_run_goes_on() {
-    let steps = "[{ id: tools, list: tools, expect: { text: { exists: true } } }, { tool: say }]";
+    let steps = "[{ id: tools, list: tools, expect: { json: [{ path: $.tools, length: { ge: 1 } }] } }, { tool: say }]";
     let project = project(steps, "[{ name: say, response: { text: hi } }]");
     let halves = [
         "{\"servers\": {\"s\": {\"tools\"",
