@@ -34,8 +34,11 @@ impl Job {
 pub fn jobs(paths: &[PathBuf], vars: &IndexMap<String, Value>) -> Vec<Job> {
     let mut jobs = Vec::new();
     for path in paths {
-        let text = PlanSource::read(path).ok().map(|source| source.text);
         let variants = variants(path, vars);
+        // Nobody but another run of this call could change it meanwhile.
+        let alone = paths.len() == 1 && variants.is_empty();
+        let text = (!alone).then(|| PlanSource::read(path).ok().map(|source| source.text));
+        let text = text.flatten();
         if variants.is_empty() {
             jobs.push(Job {
                 path: path.clone(),

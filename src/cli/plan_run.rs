@@ -247,7 +247,7 @@ impl<'a> PlanRun<'a> {
             && outcome.report.verdict != Verdict::Interrupted
         {
             // What a signal cut short says nothing about the steps.
-            let rested_on = (&*outcome.steps, outcome.earlier.as_slice());
+            let rested_on = (&*outcome.steps, outcome.ran.as_slice());
             let run = record::past_run(&outcome.report, rested_on, &templates.borrow(), |test| {
                 memory
                     .past

@@ -1,6 +1,6 @@
 //! What the history keeps of a run of a plan.
 
-use crate::harness::{EarlierStep, Foundations, PassedBefore, definitions};
+use crate::harness::{EarlierStep, Foundations, PassedBefore, Ran, definitions};
 use crate::history::{
     Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
 };
@@ -28,7 +28,7 @@ fn written(definition: u64) -> String {
 #[must_use]
 pub fn past_run(
     report: &RunReport,
-    (steps, earlier): (&Foundations, &[EarlierStep]),
+    (steps, ran): (&Foundations, &[Ran]),
     templates: &HashMap<String, Template>,
     watched: impl Fn(&TestName) -> bool,
 ) -> PastRun {
@@ -45,7 +45,17 @@ pub fn past_run(
         return run;
     };
     let plan = report.plan.name.as_str();
-    let definitions = definitions(steps, earlier);
+    // Both are in the order of the plan.
+    let ended = last.steps.iter().zip(ran);
+    let earlier: Vec<EarlierStep> = ended
+        .map(|(step, ran)| EarlierStep {
+            id: step.id.clone(),
+            server: step.server.clone(),
+            section: step.section,
+            ran: *ran,
+        })
+        .collect();
+    let definitions = definitions(steps, &earlier);
     // What a step failed by is one entry of its history.
     for failure in last.failures_by_step().filter_map(deciding) {
         add(&mut run, plan, failure, FailureStatus::Failure, templates);

@@ -4,7 +4,7 @@
 use super::apply::{self, Inapplicable};
 use super::assemble;
 use super::decide::{Action, Decision, LoopState};
-use super::earlier::{EarlierStep, earlier_steps};
+use super::earlier::{Ran, earlier_steps};
 use super::executor::{Executor, IterationContext};
 use super::fence::Fence;
 use super::hooks::{Hook, HookRunner};
@@ -37,7 +37,7 @@ pub struct Outcome {
     /// compares: each by itself …
     pub steps: Rc<Foundations>,
     /// … and how far each of them got.
-    pub earlier: Vec<EarlierStep>,
+    pub ran: Vec<Ran>,
 }
 
 /// Runs a plan in the loop until it passes, fails, or needs help.
@@ -77,7 +77,7 @@ pub(super) struct Run<'a, E, H> {
     pub(super) last: Standings,
     /// What the steps of the last iteration rested on.
     pub(super) steps: Rc<Foundations>,
-    pub(super) earlier: Vec<EarlierStep>,
+    pub(super) ran: Vec<Ran>,
     pub(super) passed_over: Vec<PassedOver>,
     /// By test fingerprint, what keeps the failures of the last iteration from
     /// their next step.
@@ -119,7 +119,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 code: false,
             },
             steps: Rc::default(),
-            earlier: Vec::new(),
+            ran: Vec::new(),
             passed_over: Vec::new(),
             levers: BTreeMap::new(),
             settings,
@@ -154,7 +154,8 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             before: self.state.clone(),
             record,
         };
-        self.earlier = earlier_steps(&pass.record, &pass.seen);
+        let earlier = earlier_steps(&pass.record, &pass.seen);
+        self.ran = earlier.into_iter().map(|step| step.ran).collect();
         let (decision, applied) = self.decide(&mut pass);
         assemble::mark_flaky(&mut self.iterations, &decision.flaky_steps);
         let mut report = assemble::iteration(

@@ -121,7 +121,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             final_plan: self.plan,
             ending,
             steps: self.steps,
-            earlier: self.earlier,
+            ran: self.ran,
         }
     }
 
