@@ -1,6 +1,7 @@
 //! What a command that is printed for another run repeats of this call.
 
 use crate::harness::CallFlags;
+use crate::text::redact::holds_secret;
 use crate::text::shell_word;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
@@ -90,8 +91,17 @@ fn words(run: &ArgMatches, id: &str, flag: &str) -> Vec<String> {
     }
     let values = run.get_raw(id).into_iter().flatten();
     values
-        .map(|value| format!("{flag} {}", shell_word(&value.to_string_lossy())))
+        .map(|value| value.to_string_lossy())
+        // Whoever has the secret can type it again; nobody else is to read it.
+        .filter(|value| id != "vars" || !gives_secret(value))
+        .map(|value| format!("{flag} {}", shell_word(&value)))
         .collect()
+}
+
+/// Of `NAME=VALUE`.
+fn gives_secret(variable: &str) -> bool {
+    let pair = variable.split_once('=');
+    pair.is_some_and(|(name, value)| holds_secret(name, value))
 }
 
 #[cfg(test)]
@@ -130,6 +140,8 @@ mod tests {
             "word=a b",
             "--var",
             "n=1",
+            "--var",
+            "api_token=zzz-1234-zzz",
             "--project-dir",
             "../x",
             "--wire-check",
