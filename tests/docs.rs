@@ -6,11 +6,11 @@
 )]
 
 use assert_cmd::Command;
-use jelly::model::ExitCode;
-use jelly::model::Signal::{Int, Term};
-use jelly::plan::{Operator, PlanSource};
-use jelly::repair::RepairId;
-use jelly::triage::{Engine, Rule, RuleFileKind, RuleOrFile, RuleText, parse_rule_file};
+use jelly_base::model::ExitCode;
+use jelly_base::model::Signal::{Int, Term};
+use jelly_harness::repair::RepairId;
+use jelly_plan::{Operator, PlanSource};
+use jelly_triage::engine::{Engine, Rule, RuleFileKind, RuleOrFile, RuleText, parse_rule_file};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -94,7 +94,7 @@ fn every_plan_in_the_documents_is_valid() {
                 text: block.text.into(),
                 variant: None,
             };
-            if let Err(error) = jelly::plan::check(source) {
+            if let Err(error) = jelly_plan::check(source) {
                 panic!("the plan at {}:{}\n{error}", path.display(), block.line);
             }
             checked += 1;
@@ -116,7 +116,7 @@ fn every_plan_of_the_repository_is_valid() {
     assert!(!plans.is_empty());
     for path in plans {
         let source = PlanSource::read(&path).unwrap();
-        if let Err(error) = jelly::plan::check(source) {
+        if let Err(error) = jelly_plan::check(source) {
             panic!("{error}");
         }
     }
@@ -406,7 +406,7 @@ fn every_rule_in_the_documents_holds() {
                 text: block.text.into(),
             };
             let file = parse_rule_file(kind, source).unwrap_or_else(|error| panic!("{error}"));
-            let rules = |entries: Vec<jelly::triage::RuleEntry>| -> Vec<Rule> {
+            let rules = |entries: Vec<jelly_triage::engine::RuleEntry>| -> Vec<Rule> {
                 entries
                     .into_iter()
                     .filter_map(|entry| match entry.what {

@@ -1,8 +1,8 @@
 //! Marks for diagnoses.
 
 use crate::rows::{Kind, Label, Row};
-use jelly::model::{Diagnosis, Side};
-use jelly::triage::Engine;
+use jelly_base::model::{Diagnosis, Side};
+use jelly_triage::engine::Engine;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;

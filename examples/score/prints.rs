@@ -2,7 +2,7 @@
 
 use crate::marks::share;
 use crate::rows::Row;
-use jelly::triage::Engine;
+use jelly_triage::engine::Engine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The lines of the data files.
 
-use jelly::model::{ErrorCategory, Failure};
+use jelly_base::model::{ErrorCategory, Failure};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;

@@ -2,8 +2,8 @@
 //! adds up: however it is cut into pieces, and however often it is read.
 #![no_main]
 
-use jelly::junit::{Case, CaseOutcome, CaseSink, Limits, read};
-use jelly::model::{Failure, ReportSummary};
+use jelly_triage::junit::{Case, CaseOutcome, CaseSink, Limits, read};
+use jelly_base::model::{Failure, ReportSummary};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use std::io::BufReader;

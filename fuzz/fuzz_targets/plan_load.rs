@@ -1,7 +1,7 @@
 //! No text makes the loader panic, and every problem can be rendered.
 #![no_main]
 
-use jelly::plan::{PlanSource, check};
+use jelly_plan::{PlanSource, check};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

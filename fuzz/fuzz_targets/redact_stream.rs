@@ -1,7 +1,7 @@
 //! A secret that arrives in pieces is never shown.
 #![no_main]
 
-use jelly::text::redact::Redactor;
+use jelly_base::text::redact::Redactor;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (&str, &str, &str, Vec<usize>)| {

@@ -1,7 +1,7 @@
 //! Any bytes are a stream of events, and the same ones however they are cut.
 #![no_main]
 
-use jelly::wire::{SseItem, SseParser};
+use jelly_wire::{SseItem, SseParser};
 use libfuzzer_sys::fuzz_target;
 
 const LIMIT: usize = 256;

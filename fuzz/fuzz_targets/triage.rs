@@ -1,8 +1,8 @@
 //! Every failure that can be read gets a diagnosis that holds together.
 #![no_main]
 
-use jelly::model::{Failure, Phase, Side};
-use jelly::triage::Engine;
+use jelly_base::model::{Failure, Phase, Side};
+use jelly_triage::engine::Engine;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

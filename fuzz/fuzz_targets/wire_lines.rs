@@ -1,7 +1,7 @@
 //! Bytes cut anywhere give the same lines.
 #![no_main]
 
-use jelly::wire::LineSplitter;
+use jelly_wire::LineSplitter;
 use libfuzzer_sys::fuzz_target;
 
 fn lines(chunks: &[&[u8]]) -> Vec<String> {

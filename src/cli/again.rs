@@ -1,10 +1,10 @@
 //! What a command that is printed for another run repeats of this call.
 
-use crate::harness::CallFlags;
-use crate::text::redact::holds_secret;
-use crate::text::shell_word;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use jelly_base::text::redact::holds_secret;
+use jelly_base::text::shell_word;
+use jelly_harness::triage_loop::CallFlags;
 
 /// What becomes of a flag of `jelly run` in a command that is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,13 +8,13 @@ use super::results::open_results;
 use super::run::complain;
 use super::settings::World;
 use super::write_back::{CONFLICT_HELP, conflict};
-use crate::model::{ExitCode, RepairReport, RunReport, Verdict};
-use crate::plan::{self, PlanEdit, PlanSource, diff, load};
-use crate::text::plural;
-use crate::text::redact::Redactor;
-use crate::text::sanitize;
 use clap::Args;
 use indexmap::IndexMap;
+use jelly_base::model::{ExitCode, RepairReport, RunReport, Verdict};
+use jelly_base::text::plural;
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::sanitize;
+use jelly_plan::{self as plan, PlanEdit, PlanSource, diff, load};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

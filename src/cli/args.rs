@@ -13,9 +13,9 @@ use super::schema::SchemaArgs;
 use super::schema_store::LadderArgs;
 use super::snapshot::SnapshotArgs;
 use super::triage::TriageArgs;
-use crate::harness::CallFlags;
-use crate::mock::MockArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use jelly_harness::triage_loop::CallFlags;
+use jelly_mock::MockArgs;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -301,7 +301,7 @@ fn parse_argv(text: &str) -> Result<Argv, String> {
 }
 
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
-    match crate::plan::parse_duration(text) {
+    match jelly_plan::parse_duration(text) {
         Some(Duration::ZERO) => Err("a time limit must be more than nothing".to_owned()),
         Some(time) => Ok(time),
         None => Err("write a time as in 30s, 500ms or 1m 30s".to_owned()),
@@ -313,7 +313,7 @@ fn parse_var(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text
         .split_once('=')
         .ok_or("a variable is written NAME=VALUE")?;
-    if !crate::plan::is_name(name) {
+    if !jelly_plan::is_name(name) {
         return Err(format!("`{name}` can't be a variable's name"));
     }
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));

@@ -1,8 +1,8 @@
 //! What a person is asked on a terminal.
 
 use super::settings::World;
-use crate::process::Terminal;
-use crate::text::{one_line, sanitize};
+use jelly_base::text::{one_line, sanitize};
+use jelly_process::Terminal;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, BufRead, Write};
 use std::thread;

@@ -11,16 +11,16 @@ use super::rules::Rules;
 use super::run::{complain, fault};
 use super::settings::{World, inherited_secrets};
 use super::write_back::WriteBack;
-use crate::exec::{NoSuchFilter, Selection};
-use crate::model::{ExitCode, MatrixReport, RunReport, Signal, StepAnswers};
-use crate::plan::{Plan, PlanSource};
 use crate::report::{
     Extras, ReportError, Results, RunDir, TerminalOptions, TerminalReporter, annotations,
     job_summary, matrix_md, results_json, run_json,
 };
-use crate::text::redact::Redactor;
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
+use jelly_base::model::{ExitCode, MatrixReport, RunReport, Signal, StepAnswers};
+use jelly_base::text::redact::Redactor;
+use jelly_harness::exec::{NoSuchFilter, Selection};
+use jelly_plan::{Plan, PlanSource};
 use serde_json::Value;
 use std::cell::Cell;
 use std::fs::OpenOptions;

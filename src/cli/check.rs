@@ -1,8 +1,8 @@
 //! `jelly check`: validates plans, and starts nothing.
 
-use crate::exec::unnamed_snapshots;
-use crate::model::ExitCode;
-use crate::plan::{self, Matrix, PlanSource};
+use jelly_base::model::ExitCode;
+use jelly_harness::exec::unnamed_snapshots;
+use jelly_plan::{self as plan, Matrix, PlanSource};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -95,8 +95,11 @@ fn write_text(
     for (path, result) in plans {
         match result {
             Ok(good) => {
-                let servers = crate::text::plural(good.servers, "server");
-                let mut holds = format!("{servers}, {}", crate::text::plural(good.steps, "step"));
+                let servers = jelly_base::text::plural(good.servers, "server");
+                let mut holds = format!(
+                    "{servers}, {}",
+                    jelly_base::text::plural(good.steps, "step")
+                );
                 if good.variants > 1 {
                     holds.push_str(&format!(", {} combinations", good.variants));
                 }
@@ -116,8 +119,8 @@ fn write_text(
         }
     }
     if bad > 0 {
-        let problems = crate::text::plural(problems, "problem");
-        let plans = crate::text::plural(bad, "plan");
+        let problems = jelly_base::text::plural(problems, "problem");
+        let plans = jelly_base::text::plural(bad, "plan");
         writeln!(err, "{problems} in {plans}")?;
     }
     out.flush()?;
@@ -178,7 +181,7 @@ fn write_json(plans: Vec<Examined<'_>>, out: &mut dyn Write) -> io::Result<()> {
         ExitCode::InvalidInput
     };
     let document = Checked {
-        schema_version: crate::model::SCHEMA_VERSION,
+        schema_version: jelly_base::model::SCHEMA_VERSION,
         exit_code: exit_code.code(),
         plans: plans.into_iter().map(checked).collect(),
     };
@@ -224,7 +227,7 @@ fn problem(problem: &plan::Problem) -> CheckedProblem {
 #[cfg(test)]
 mod tests {
     use super::check;
-    use crate::model::ExitCode;
+    use jelly_base::model::ExitCode;
     use serde_json::Value;
     use std::path::PathBuf;
 

@@ -3,12 +3,12 @@
 use super::layers::{Layers, SETTINGS, Setting, flag_of, opposite, unknown_variables};
 use super::out::say;
 use super::run::{complain, fault};
-use crate::model::{ExitCode, SCHEMA_VERSION};
-use crate::plan::SettingKind;
-use crate::text::sanitize;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
+use jelly_base::model::{ExitCode, SCHEMA_VERSION};
+use jelly_base::text::sanitize;
+use jelly_plan::SettingKind;
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -13,16 +13,16 @@ use super::rules::RuleFiles;
 use super::run::{complain, fault};
 use super::settings::World;
 use super::stage::{Stage, on_stage, unless_interrupted};
-use crate::doctor::Platform;
-use crate::exec::CheckupSettings;
-use crate::model::{
-    Checkup, CheckupCounts, CheckupState, DoctorReport, ExitCode, FindingLevel, SCHEMA_VERSION,
-};
 use crate::report::{DoctorOptions, doctor_md, doctor_text};
-use crate::text::redact::Redactor;
 use clap::{Args, ValueEnum};
 use examine::{Ward, admit};
 use find::Found;
+use jelly_base::model::{
+    Checkup, CheckupCounts, CheckupState, DoctorReport, ExitCode, FindingLevel, SCHEMA_VERSION,
+};
+use jelly_base::text::redact::Redactor;
+use jelly_harness::exec::CheckupSettings;
+use jelly_setup::doctor::Platform;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;

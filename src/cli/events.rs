@@ -5,8 +5,8 @@
 //! something else, mostly for a server's answer.
 
 use super::out::Out;
-use crate::model::Event;
 use crate::report::TerminalReporter;
+use jelly_base::model::Event;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -73,8 +73,8 @@ impl EventQueue {
 mod tests {
     use super::{EventQueue, MOST};
     use crate::cli::out::Out;
-    use crate::model::Event;
     use crate::report::{TerminalOptions, TerminalReporter};
+    use jelly_base::model::Event;
     use std::cell::RefCell;
     use std::rc::Rc;
 

@@ -2,11 +2,11 @@
 
 use super::invalid::chain;
 use super::proposals::Proposals;
-use crate::exec::{self, ExecSettings, Iteration};
-use crate::harness::{Executor, IterationContext};
-use crate::model::{IterationRecord, OutputSeen, Signal, StepAnswers, Warnings};
-use crate::plan::Plan;
-use crate::process;
+use jelly_base::model::{IterationRecord, OutputSeen, Signal, StepAnswers, Warnings};
+use jelly_harness::exec::{self, ExecSettings, Iteration};
+use jelly_harness::triage_loop::{Executor, IterationContext};
+use jelly_plan::Plan;
+use jelly_process as process;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use tokio::sync::watch;

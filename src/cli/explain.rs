@@ -13,9 +13,9 @@ use super::past::{HistoryArgs, refuse};
 use super::rules::RuleFiles;
 use super::run::{complain, fault};
 use super::settings::World;
-use crate::model::{ExitCode, SCHEMA_VERSION};
 use clap::Args;
 use compare::{Part, compare};
+use jelly_base::model::{ExitCode, SCHEMA_VERSION};
 use known::{Found, Known};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -160,7 +160,7 @@ fn look_up(sources: &Sources, asked: &str) -> Result<Known, ExitCode> {
 }
 
 /// A history that can't be read, said.
-fn unreadable(error: &crate::history::HistoryError) -> ExitCode {
+fn unreadable(error: &jelly_triage::history::HistoryError) -> ExitCode {
     refuse(error);
     ExitCode::InvalidInput
 }

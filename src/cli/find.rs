@@ -1,7 +1,7 @@
 //! What was typed → the reports that are meant: files, folders, globs, stdin,
 //! and the usual places where nothing was typed.
 
-use crate::survey::{Input, Source};
+use jelly_triage::survey::{Input, Source};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read;

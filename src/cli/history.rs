@@ -5,11 +5,11 @@ use super::out::say;
 use super::past::{HistoryArgs, refuse};
 use super::run::{complain, fault};
 use super::settings::World;
-use crate::history::{CauseRecord, OffenderOrder, TestRecord};
-use crate::model::{ExitCode, SCHEMA_VERSION};
-use crate::text::{one_line, plural, sanitize};
 use clap::{Args, ValueEnum};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use jelly_base::model::{ExitCode, SCHEMA_VERSION};
+use jelly_base::text::{one_line, plural, sanitize};
+use jelly_triage::history::{CauseRecord, OffenderOrder, TestRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -18,11 +18,11 @@ use super::rules::{RuleFiles, Rules};
 use super::run::complain;
 use super::settings::World;
 use super::stage::{Stage, on_stage, unless_interrupted};
-use crate::init::{Draft, Folder, Settings, server_name};
-use crate::model::{ExitCode, Signal};
-use crate::text::redact::Redactor;
-use crate::text::{capitalised, one_line, plural};
 use clap::Args;
+use jelly_base::model::{ExitCode, Signal};
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::{capitalised, one_line, plural};
+use jelly_setup::init::{Draft, Folder, Settings, server_name};
 use keep::Place;
 use origin::Origin;
 use std::cell::RefCell;
@@ -282,7 +282,7 @@ fn say(shared: &Shared<'_>, place: &Place, draft: &Draft, took: Duration) {
         place.shown(),
         plural(draft.steps(), "step"),
         plural(all, "tool"),
-        crate::text::human_duration(took)
+        jelly_base::text::human_duration(took)
     );
     let left = draft.left();
     if !left.is_empty() {

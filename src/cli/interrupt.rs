@@ -1,6 +1,6 @@
 //! Signals: the first asks for an orderly end, the second ends at once.
 
-use crate::model::{ExitCode, Signal};
+use jelly_base::model::{ExitCode, Signal};
 use std::io;
 use std::thread;
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
@@ -50,8 +50,8 @@ async fn pass_on(mut streams: Streams, sender: &watch::Sender<Option<Signal>>) {
         if sender.borrow().is_some() {
             // Whoever says it twice does not want to wait. The servers die
             // with us: the supervisor sees to that.
-            crate::process::sweep_orphans(&[]);
-            crate::process::clear_scratch();
+            jelly_process::sweep_orphans(&[]);
+            jelly_process::clear_scratch();
             std::process::exit(ExitCode::Interrupted(came).code().into());
         }
         // Without a receiver there is nothing left to stop.

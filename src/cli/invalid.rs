@@ -1,13 +1,13 @@
 //! A plan that can't be run: what is wrong, for people and as a report.
 
-use crate::exec::NoSuchFilter;
-use crate::model::{
+use crate::report::ReportError;
+use indexmap::IndexMap;
+use jelly_base::model::{
     ExitCode, HelpProblem, HelpSummary, PlanReport, RunReport, SCHEMA_VERSION, Verdict,
 };
-use crate::plan::{Plan, PlanError, PlanSource, ReadError, Variant, load, load_with};
-use crate::report::ReportError;
-use crate::text::close_names;
-use indexmap::IndexMap;
+use jelly_base::text::close_names;
+use jelly_harness::exec::NoSuchFilter;
+use jelly_plan::{Plan, PlanError, PlanSource, ReadError, Variant, load, load_with};
 use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};

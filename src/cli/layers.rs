@@ -11,11 +11,11 @@ mod variables;
 use super::args::Cli;
 use super::rules::{project_file, text_of};
 use super::settings::is_pipeline;
-use crate::plan::{Location, PlanSource, Project, ProjectSetting, read_project};
-use crate::text::close_names;
 use clap::builder::BoolishValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory};
+use jelly_base::text::close_names;
+use jelly_plan::{Location, PlanSource, Project, ProjectSetting, read_project};
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -137,7 +137,7 @@ impl Layers {
         };
         let folder = self.file.as_deref().and_then(Path::parent);
         let value = match setting.key.kind {
-            crate::plan::SettingKind::Path => folder
+            jelly_plan::SettingKind::Path => folder
                 .unwrap_or(Path::new(""))
                 .join(&given.value)
                 .to_string_lossy()
@@ -272,7 +272,7 @@ fn below(
     given: Option<&'static str>,
 ) -> Arg {
     let arg = match (env, setting.key.kind) {
-        (Some(env), crate::plan::SettingKind::Flag) => {
+        (Some(env), jelly_plan::SettingKind::Flag) => {
             arg.env(env).value_parser(BoolishValueParser::new())
         }
         (Some(env), _) => arg.env(env),

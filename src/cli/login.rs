@@ -7,14 +7,14 @@ use super::out::say;
 use super::run::complain;
 use super::settings::World;
 use super::stage::runtime;
-use crate::model::ExitCode;
-use crate::plan::{self, PlanSource, Scope, Transport};
-use crate::text::redact::Redactor;
-use crate::text::{close_names, human_duration, plural, sanitize};
-use crate::wire::auth::{
+use clap::Args;
+use jelly_base::model::ExitCode;
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::{close_names, human_duration, plural, sanitize};
+use jelly_plan::{self as plan, PlanSource, Scope, Transport};
+use jelly_wire::auth::{
     AuthError, AuthSettings, Authorizer, Client, Code, Grant, LoggedIn, Visit, Visitor,
 };
-use clap::Args;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

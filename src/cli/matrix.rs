@@ -1,10 +1,10 @@
 //! A plan with a matrix: what it is run as, and what its runs come to together.
 
 use super::call::PlanEnd;
-use crate::model::MatrixReport;
-use crate::plan::{Plan, PlanSource, Variant, load_with};
 use crate::report::{Ran, compare};
 use indexmap::IndexMap;
+use jelly_base::model::MatrixReport;
+use jelly_plan::{Plan, PlanSource, Variant, load_with};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

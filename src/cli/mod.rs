@@ -38,10 +38,10 @@ mod stage;
 mod triage;
 mod write_back;
 
-use crate::model::ExitCode;
-use crate::process::{self, Role, WorkerEnd};
 use args::{Cli, Command, Format};
 use clap::{CommandFactory, FromArgMatches};
+use jelly_base::model::ExitCode;
+use jelly_process::{self as process, Role, WorkerEnd};
 use layers::Layers;
 use out::UntilClosed;
 use settings::World;
@@ -127,7 +127,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Schema(args) => schema::schema(&args).into(),
         Command::Snapshot(args) => in_world(|world| snapshot::snapshot(&args, cli.color, world)),
         Command::Login(args) => in_world(|world| login::login(&args, world)),
-        Command::Mock(args) => crate::mock::run(&args),
+        Command::Mock(args) => jelly_mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "jelly", &mut script);

@@ -1,7 +1,7 @@
 //! Where a reporter's bytes go, and what a command was called for.
 
 use super::run::complain;
-use crate::model::ExitCode;
+use jelly_base::model::ExitCode;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;

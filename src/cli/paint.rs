@@ -1,7 +1,7 @@
 //! How a command's lines may look.
 
-use crate::text::sanitize;
 use anstyle::{AnsiColor, Style};
+use jelly_base::text::sanitize;
 use similar::{ChangeTag, TextDiff};
 use std::time::Duration;
 

@@ -3,10 +3,10 @@
 use super::invalid::chain;
 use super::run::complain;
 use super::settings::World;
-use crate::history::{HistoryError, Past, PastRun, Recorded, Store};
-use crate::model::ExitCode;
-use crate::text::plural;
 use clap::Args;
+use jelly_base::model::ExitCode;
+use jelly_base::text::plural;
+use jelly_triage::history::{HistoryError, Past, PastRun, Recorded, Store};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 

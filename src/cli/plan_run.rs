@@ -13,18 +13,18 @@ use super::record;
 use super::schema_store::{LadderArgs, SchemaStore};
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
-use crate::exec::{ExecSettings, Selection};
-use crate::harness::{
+use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
+use jelly_base::model::{EventSink, RunReport, StepAnswers, Verdict, Warnings};
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::shell_word;
+use jelly_harness::exec::{ExecSettings, Selection};
+use jelly_harness::triage_loop::{
     CommandHooks, LoopSettings, PassedBefore, PlanReads, PlanTexts, RealFs, ResultSettings,
     Surroundings,
 };
-use crate::model::{EventSink, RunReport, StepAnswers, Verdict, Warnings};
-use crate::plan::{Plan, PlanSource, Server, compare, load_with};
-use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
-use crate::text::redact::Redactor;
-use crate::text::shell_word;
-use crate::wire::auth::TokenBook;
-use crate::wire::{Recorder, redact_record};
+use jelly_plan::{Plan, PlanSource, Server, compare, load_with};
+use jelly_wire::auth::TokenBook;
+use jelly_wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -223,7 +223,7 @@ impl<'a> PlanRun<'a> {
         };
         let outcome = tokio::select! {
             biased;
-            outcome = crate::harness::run(plan, &settings, surroundings) => outcome,
+            outcome = jelly_harness::triage_loop::run(plan, &settings, surroundings) => outcome,
             never = self.queue.run() => match never {},
         };
         let told = self.warnings.all().len();

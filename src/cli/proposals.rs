@@ -2,11 +2,11 @@
 //! those that an iteration's answers propose.
 
 use super::invalid::chain;
-use crate::exec::snapshot_digest;
-use crate::harness::StoredSnapshots;
-use crate::plan::Plan;
-use crate::plan::snapshot_path;
 use crate::report::{ReportDir, ReportError};
+use jelly_harness::exec::snapshot_digest;
+use jelly_harness::triage_loop::StoredSnapshots;
+use jelly_plan::Plan;
+use jelly_plan::snapshot_path;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

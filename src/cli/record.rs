@@ -1,12 +1,12 @@
 //! What the history keeps of a run of a plan.
 
-use crate::harness::{EarlierStep, Foundations, PassedBefore, Ran, definitions};
-use crate::history::{
-    Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
-};
-use crate::model::{
+use jelly_base::model::{
     ActionKind, Assertion, FailureReport, FailureStatus, IterationReport, Phase, RunReport,
     ServerReport, ServerState, StepReport, StepState, Template, deciding,
+};
+use jelly_harness::triage_loop::{EarlierStep, Foundations, PassedBefore, Ran, definitions};
+use jelly_triage::history::{
+    Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
 };
 use std::collections::HashMap;
 use std::rc::Rc;

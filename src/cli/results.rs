@@ -1,6 +1,6 @@
 //! `results.json`, as an earlier run left it.
 
-use crate::model::RunReport;
+use jelly_base::model::RunReport;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, Read};

@@ -5,9 +5,9 @@ mod list;
 
 use super::out::say;
 use super::run::{complain, fault};
-use crate::model::ExitCode;
-use crate::text::close_names;
 use clap::Args;
+use jelly_base::model::ExitCode;
+use jelly_base::text::close_names;
 use list::{Named, SCHEMAS};
 use std::fmt::Write as _;
 use std::fs;

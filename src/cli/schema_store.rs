@@ -1,10 +1,10 @@
 //! `--schema-store`: how outputs of tools are read, and where it is kept.
 
 use super::invalid::chain;
-use crate::exec::Overrides;
-use crate::learned::{Limits, Store};
-use crate::model::OutputSeen;
 use clap::Args;
+use jelly_base::model::OutputSeen;
+use jelly_harness::exec::Overrides;
+use jelly_harness::learned::{Limits, Store};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -1,11 +1,11 @@
 //! What is meant: environment and terminal looked at once, into values.
 
 use super::args::{BudgetArgs, ColorChoice, Format, RunArgs};
-use crate::model::Budgets;
-use crate::plan::{Hooks, Plan};
-use crate::text::redact::holds_secret;
-use crate::wire::auth::TokenBook;
 use etcetera::BaseStrategy as _;
+use jelly_base::model::Budgets;
+use jelly_base::text::redact::holds_secret;
+use jelly_plan::{Hooks, Plan};
+use jelly_wire::auth::TokenBook;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::io::{self, IsTerminal};

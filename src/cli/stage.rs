@@ -6,7 +6,7 @@ use super::interrupt;
 use super::rules::{RuleFiles, Rules, find_rules};
 use super::run::{complain, fault};
 use super::settings::World;
-use crate::model::{ExitCode, Signal};
+use jelly_base::model::{ExitCode, Signal};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use tokio::sync::watch;
 

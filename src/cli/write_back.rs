@@ -6,11 +6,11 @@
 use super::call::{Call, PlanEnd};
 use super::invalid::chain;
 use super::run::complain;
-use crate::model::{ExitCode, RepairReport, RunReport, Verdict};
-use crate::plan::PlanSource;
 use crate::report::{Extras, ReportDir};
-use crate::text::redact::Redactor;
-use crate::text::sanitize;
+use jelly_base::model::{ExitCode, RepairReport, RunReport, Verdict};
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::sanitize;
+use jelly_plan::PlanSource;
 use std::rc::Rc;
 
 /// What to do where runs of one file were repaired differently.

@@ -3,10 +3,12 @@
 
 use super::quote::{cell, code_cell, harmless, table as md_table};
 use super::words::shell_line;
-use crate::model::{Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel, Lint};
-use crate::text::{capitalised, human_duration, one_line, plural, sanitize};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use jelly_base::model::{
+    Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel, Lint,
+};
+use jelly_base::text::{capitalised, human_duration, one_line, plural, sanitize};
 use std::fmt::Write as _;
 use std::time::Duration;
 

@@ -4,8 +4,8 @@
 use super::markdown::{head, help_summary};
 use super::quote::{cell, code_cell, cut_document, fence, harmless, line, table};
 use super::words;
-use crate::model::{FailureReport, HelpProblem, RunReport, Verdict, deciding};
-use crate::text::{plural, truncate};
+use jelly_base::model::{FailureReport, HelpProblem, RunReport, Verdict, deciding};
+use jelly_base::text::{plural, truncate};
 
 /// GitHub shows at most ten errors of a step, and drops the others silently.
 pub(super) const MAX_ANNOTATIONS: usize = 10;

@@ -1,6 +1,6 @@
 //! Reports as data: `results.json`, and what `--format json` prints.
 
-use crate::model::{MatrixReport, RunReport, SCHEMA_VERSION};
+use jelly_base::model::{MatrixReport, RunReport, SCHEMA_VERSION};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -63,8 +63,8 @@ fn pretty(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::{Results, results_json, run_json};
-    use crate::model::RunReport;
     use crate::report::samples;
+    use jelly_base::model::RunReport;
 
     #[test]
     fn a_report_reads_back_as_it_was_written() {

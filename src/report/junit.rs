@@ -11,7 +11,7 @@ mod trouble;
 pub(super) mod xml;
 
 use super::words;
-use crate::model::{
+use jelly_base::model::{
     Because, FailureReport, HelpProblem, HelpSummary, IterationReport, RunReport, Section,
     ServerReport, ServerState, StepReport, StepState, Verdict, deciding,
 };

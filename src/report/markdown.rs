@@ -5,12 +5,12 @@ mod failure;
 
 use super::quote::{cell, code, code_cell, command_block, fence, prose, table};
 use super::words;
-use crate::model::{
+use failure::output;
+use jelly_base::model::{
     ActionReport, BeforeAfter, FailureReport, HelpSummary, HookReport, IterationReport,
     RepairReport, RunReport, ServerReport, StepReport, StepState, Verdict,
 };
-use crate::text::{capitalised, human_duration, plural};
-use failure::output;
+use jelly_base::text::{capitalised, human_duration, plural};
 use std::time::Duration;
 
 /// The report of one run, also of one that is still going on.
@@ -488,8 +488,8 @@ fn millis(ms: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::test_results_md;
-    use crate::model::Unaccepted;
     use crate::report::samples;
+    use jelly_base::model::Unaccepted;
 
     #[test]
     fn the_report_of_every_kind_of_run() {

@@ -5,12 +5,12 @@
 
 use super::quote::{cell, code_cell, fence, prose, table};
 use super::words;
-use crate::model::{
+use indexmap::{IndexMap, IndexSet};
+use jelly_base::model::{
     Difference, DifferenceKind, EditReport, MatrixCell, MatrixRepair, MatrixReport, MatrixServer,
     MatrixStep, MatrixVariant, RunReport, ServerState, StepAnswers, StepReport, StepState,
 };
-use crate::text::{MOMENT, UUID, human_duration, plural};
-use indexmap::{IndexMap, IndexSet};
+use jelly_base::text::{MOMENT, UUID, human_duration, plural};
 use regex::Regex;
 use serde_json::Value;
 use similar::TextDiff;
@@ -187,7 +187,7 @@ fn cell_of(report: &RunReport, step: &StepReport) -> MatrixCell {
     }
 }
 
-fn is_of_server(failure: &crate::model::FailureReport, server: &str) -> bool {
+fn is_of_server(failure: &jelly_base::model::FailureReport, server: &str) -> bool {
     failure.step.is_none() && failure.server.as_deref() == Some(server)
 }
 

@@ -1,8 +1,8 @@
 //! Consumers of events and results: bytes for people and for machines.
 //!
-//! A report is a pure function from a [`RunReport`](crate::model::RunReport)
+//! A report is a pure function from a [`RunReport`](jelly_base::model::RunReport)
 //! to bytes; [`RunDir`] alone owns files, [`TerminalReporter`] alone follows
-//! [`Event`](crate::model::Event)s. Must not know how anything was executed.
+//! [`Event`](jelly_base::model::Event)s. Must not know how anything was executed.
 
 mod doctor;
 mod files;

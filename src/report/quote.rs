@@ -1,9 +1,9 @@
 //! Foreign text made harmless: whatever a server printed, it can neither steer
 //! a terminal nor break out of its place in a Markdown document.
 
-use crate::text::{one_line, sanitize, truncate, truncate_middle};
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{Cell, CellAlignment, Table};
+use jelly_base::text::{one_line, sanitize, truncate, truncate_middle};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::iter::repeat_n;

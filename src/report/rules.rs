@@ -1,7 +1,7 @@
 //! Rules of triage, for people and for programs.
 
 use super::quote::{cell, code_cell, harmless, line, table};
-use crate::model::{
+use jelly_base::model::{
     Asked, CauseInfo, ErrorCategory, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo,
     SCHEMA_VERSION,
 };

@@ -5,14 +5,14 @@ mod invalid;
 mod several;
 mod unfinished;
 
-use crate::model::{
+pub(super) use invalid::invalid;
+use jelly_base::model::{
     ActionKind, ActionReport, Advice, Assertion, AssertionTarget, Because, BeforeAfter,
     BudgetsReport, Diagnosis, ErrorCategory, Evidence, Exit, FailureReport, HelpProblem,
     HelpSummary, HookReport, IterationReport, Outcome, Phase, PlanReport, RepairReport, Repeated,
     RequestFacts, RunReport, SCHEMA_VERSION, Section, ServerReport, ServerState, Side, Standing,
     StepReport, StepState, Suspect, Totals, Verdict,
 };
-pub(super) use invalid::invalid;
 use serde_json::json;
 pub(super) use several::several_mismatches;
 pub(super) use unfinished::{in_progress, interrupted};

@@ -11,12 +11,12 @@ mod progress;
 
 use super::quote::line;
 use super::words;
-use crate::model::{
+use indicatif::MultiProgress;
+use jelly_base::model::{
     ActionKind, Because, Event, FailureReport, IterationReport, MatrixReport, RunReport, Section,
     StepReport, StepState,
 };
-use crate::text::{human_duration, plural};
-use indicatif::MultiProgress;
+use jelly_base::text::{human_duration, plural};
 use paint::{Paint, Tone, disarmed};
 use progress::Progress;
 use std::collections::BTreeSet;

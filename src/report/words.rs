@@ -1,12 +1,12 @@
 //! The words that all reports share: one name for one thing, everywhere.
 
 use super::quote::line;
-use crate::model::{
+use jelly_base::model::{
     ActionKind, Assertion, Because, Diagnosis, ErrorCategory, Exit, FailureReport, HttpFacts,
     IterationReport, MismatchPlace, Offers, Outcome, Phase, RunReport, Rung, ServerState, Side,
     Standing, StepReport, StepState, Totals, Unaccepted, Unlisted, Verdict, WireCheck, WireLevel,
 };
-use crate::text::{self, close_names, plural, shell_word};
+use jelly_base::text::{self, close_names, plural, shell_word};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -243,7 +243,7 @@ pub(super) fn totals(totals: Totals) -> String {
     .filter(|(n, _)| *n > 0)
     .map(|(n, word)| format!("{n} {word}"))
     .collect();
-    let steps = crate::text::plural(totals.total, "step");
+    let steps = jelly_base::text::plural(totals.total, "step");
     if parts.is_empty() {
         steps
     } else {
@@ -433,7 +433,7 @@ pub(super) fn properties(diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::{exit, shell_line, totals};
-    use crate::model::{Exit, Totals};
+    use jelly_base::model::{Exit, Totals};
 
     #[test]
     fn an_argv_reads_as_a_shell_would_need_it() {

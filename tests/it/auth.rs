@@ -4,8 +4,8 @@
 use crate::support::auth::{MARK, Place, Reply, SECRET, Town, form, query};
 use crate::support::http::{Request, hold};
 use crate::support::{Ended, Project, Run};
-use jelly::text::redact::Redactor;
-use jelly::wire::auth::{
+use jelly_base::text::redact::Redactor;
+use jelly_wire::auth::{
     AuthError, AuthSettings, Authorizer, Client, Code, FollowRedirects, Grant, LoggedIn, Stage,
 };
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! What machines read: `--format json`, `results.json` and `junit.xml`.
 
 use crate::support::{Project, Run};
-use jelly::model::VOLATILE_FIELDS;
+use jelly_base::model::VOLATILE_FIELDS;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::{Map, Value};

@@ -4,8 +4,8 @@
 //! The corpus is too large, and not ours, to be part of the project: it is
 //! looked for beside it, as `shared/corpus`, or where `JELLY_CORPUS` says.
 
-use jelly::junit::{Case, CaseOutcome, CaseSink, Limits, read};
-use jelly::model::ReportSummary;
+use jelly_base::model::ReportSummary;
+use jelly_triage::junit::{Case, CaseOutcome, CaseSink, Limits, read};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::BufReader;

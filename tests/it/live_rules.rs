@@ -7,8 +7,8 @@
 
 use crate::support::http::{Http, legacy, respond};
 use crate::support::{Project, Run};
-use jelly::model::{Failure, HttpFacts, Outcome, Phase};
-use jelly::triage::{Engine, Example, Field, Rule};
+use jelly_base::model::{Failure, HttpFacts, Outcome, Phase};
+use jelly_triage::engine::{Engine, Example, Field, Rule};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -386,7 +386,7 @@ fn scenes(rule: &Rule) -> Vec<Scene> {
             Example::Text(text) => {
                 for field in [Field::Stderr, Field::Answer, Field::Stdout] {
                     if rule.fields.contains(&field) {
-                        scenes.extend(scene(&jelly::triage::specimen(field, text)));
+                        scenes.extend(scene(&jelly_triage::engine::specimen(field, text)));
                     }
                 }
             }

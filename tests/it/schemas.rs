@@ -74,7 +74,7 @@ fn every_plan_of_the_repository_fits_the_schema() {
 
 #[test]
 fn the_built_in_rules_fit_the_schema_of_rules() {
-    let rules = files(&root().join("src/triage/rules"), "yaml");
+    let rules = files(&root().join("crates/triage/src/engine/rules"), "yaml");
     assert!(rules.len() > 10);
     for path in rules {
         fits("rules-file", &yaml(&fs::read_to_string(path).unwrap()));

@@ -3,8 +3,8 @@
 
 use super::super::ask::{Question, ask, may_ask};
 use super::super::settings::World;
-use crate::doctor::{Config, Input, Surroundings, fill, variable_of};
-use crate::text::redact::Redactor;
+use jelly_base::text::redact::Redactor;
+use jelly_setup::doctor::{Config, Input, Surroundings, fill, variable_of};
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 

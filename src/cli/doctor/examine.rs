@@ -7,18 +7,20 @@ use super::ask::Answers;
 use super::find::Found;
 use super::sight::Machine;
 use super::trial::{self, Trial, try_out};
-use crate::doctor::{
+use jelly_base::model::{
+    Checkup, CheckupState, Failure, Finding, FindingLevel, Lint, Outcome, Phase,
+};
+use jelly_base::text::redact::{Redactor, holds_secret, looks_secret, may_be_secret, show_argv};
+use jelly_base::text::sanitize;
+use jelly_harness::exec::{CheckupSettings, Examined, examine, preflight};
+use jelly_process::CommandSpec;
+use jelly_setup::doctor::{
     Bedside, Config, Entry, Platform, Reached, Sight as _, Spot, Surroundings, by_hand,
     duplicate_names, fill, lint, prescribe, secrets_of,
 };
-use crate::exec::{CheckupSettings, Examined, examine, preflight};
-use crate::model::{Checkup, CheckupState, Failure, Finding, FindingLevel, Lint, Outcome, Phase};
-use crate::process::CommandSpec;
-use crate::text::redact::{Redactor, holds_secret, looks_secret, may_be_secret, show_argv};
-use crate::text::sanitize;
-use crate::triage::Engine;
-use crate::wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
-use crate::wire::{Endpoint, Reach};
+use jelly_triage::engine::Engine;
+use jelly_wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
+use jelly_wire::{Endpoint, Reach};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -342,8 +344,9 @@ impl Ward<'_> {
 /// Whether a blank is one that its client asks for, so that it is none where
 /// nothing is started.
 fn is_to_be_asked(finding: &Finding, config: &Config) -> bool {
-    let asks =
-        |input: &crate::doctor::Input| finding.what.contains(&format!("`${{input:{}}}`", input.id));
+    let asks = |input: &jelly_setup::doctor::Input| {
+        finding.what.contains(&format!("`${{input:{}}}`", input.id))
+    };
     finding.lint == Lint::Unfilled && config.inputs.iter().any(asks)
 }
 

@@ -2,10 +2,10 @@
 //! clients' usual places.
 
 use super::super::settings::World;
-use crate::doctor::{Base, Config, ConfigError, MAX_BYTES, Platform, USUAL, read};
-use crate::model::{ConfigProblem, ConfigSummary};
-use crate::text::sanitize;
 use etcetera::BaseStrategy as _;
+use jelly_base::model::{ConfigProblem, ConfigSummary};
+use jelly_base::text::sanitize;
+use jelly_setup::doctor::{Base, Config, ConfigError, MAX_BYTES, Platform, USUAL, read};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
@@ -146,7 +146,7 @@ impl Found {
                 self.fail(config.client.name(), refused(path, what.to_owned()));
             }
             Err(error) => {
-                let client = crate::doctor::client_of(path).name();
+                let client = jelly_setup::doctor::client_of(path).name();
                 self.fail(client, error);
             }
         }

@@ -1,8 +1,8 @@
 //! What remedies may ask of this machine.
 
 use super::super::read::text_within;
-use crate::doctor::Sight;
-use crate::process;
+use jelly_process as process;
+use jelly_setup::doctor::Sight;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -60,10 +60,10 @@ impl Sight for Machine<'_> {
 #[cfg(test)]
 mod tests {
     use super::Machine;
-    use crate::doctor::{Bedside, prescribe, read};
-    use crate::model::{Advice, Failure};
-    use crate::text::redact::Redactor;
-    use crate::triage::Engine;
+    use jelly_base::model::{Advice, Failure};
+    use jelly_base::text::redact::Redactor;
+    use jelly_setup::doctor::{Bedside, prescribe, read};
+    use jelly_triage::engine::Engine;
     use std::path::Path;
 
     #[test]

@@ -1,12 +1,12 @@
 //! A server that was started as one of HTTP is started again with what may
 //! make it speak stdio, so that what is advised is known to mend it.
 
-use crate::doctor::{Candidate, Entry, stdio_candidates};
-use crate::exec::{CheckupSettings, Examined, examine};
-use crate::model::{Outcome, Phase};
-use crate::process::CommandSpec;
-use crate::triage::Engine;
-use crate::wire::Reach;
+use jelly_base::model::{Outcome, Phase};
+use jelly_harness::exec::{CheckupSettings, Examined, examine};
+use jelly_process::CommandSpec;
+use jelly_setup::doctor::{Candidate, Entry, stdio_candidates};
+use jelly_triage::engine::Engine;
+use jelly_wire::Reach;
 use std::time::Duration;
 use tokio::task::JoinSet;
 

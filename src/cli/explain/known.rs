@@ -1,7 +1,7 @@
 //! What is known of a fingerprint, wherever it was found.
 
-use crate::history::{CausePast, PastCause, TestName};
-use crate::model::Advice;
+use jelly_base::model::Advice;
+use jelly_triage::history::{CausePast, PastCause, TestName};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -3,10 +3,10 @@
 use super::compare::{Comparison, Part};
 use super::known::{Known, Seen};
 use crate::cli::paint::{BOLD, DIM, GREEN, Paint, RED};
-use crate::history::TestName;
-use crate::model::{ErrorCategory, Side};
-use crate::text::{plural, sanitize};
 use anstyle::Style;
+use jelly_base::model::{ErrorCategory, Side};
+use jelly_base::text::{plural, sanitize};
+use jelly_triage::history::TestName;
 use std::fmt::Write;
 
 /// Tests that are named one by one.

@@ -9,12 +9,12 @@ use crate::cli::results::read_results;
 use crate::cli::rules::{Rules, find_rules};
 use crate::cli::run::complain;
 use crate::cli::settings::{World, inherited_secrets};
-use crate::history::{Past, PastCause, TestName};
-use crate::junit::{self, Case, CaseSink, Limits};
-use crate::model::{Diagnosis, ExitCode, Failure, FailureReport, Template};
-use crate::survey::{Input, Source, open};
-use crate::text::redact::Redactor;
-use crate::triage::fingerprints;
+use jelly_base::model::{Diagnosis, ExitCode, Failure, FailureReport, Template};
+use jelly_base::text::redact::Redactor;
+use jelly_triage::engine::fingerprints;
+use jelly_triage::history::{Past, PastCause, TestName};
+use jelly_triage::junit::{self, Case, CaseSink, Limits};
+use jelly_triage::survey::{Input, Source, open};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 

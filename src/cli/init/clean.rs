@@ -1,8 +1,8 @@
 //! What a server lists, without the secrets that it was given.
 
-use crate::model::Inventory;
-use crate::text::one_line;
-use crate::text::redact::Redactor;
+use jelly_base::model::Inventory;
+use jelly_base::text::one_line;
+use jelly_base::text::redact::Redactor;
 use serde_json::Value;
 
 /// The lists as a plan may be made of them, and what is left out, in
@@ -76,8 +76,8 @@ fn without_values(schema: &mut Value, redactor: &Redactor) {
 #[cfg(test)]
 mod tests {
     use super::without_secrets;
-    use crate::model::Inventory;
-    use crate::text::redact::Redactor;
+    use jelly_base::model::Inventory;
+    use jelly_base::text::redact::Redactor;
     use serde_json::json;
 
     #[test]

@@ -6,8 +6,8 @@ use super::super::settings::World;
 use super::origin::{Origin, Words, ask_left, canonical, check_name, name_in};
 use super::slips::{is_server_json, told};
 use super::{Refusal, Shared};
-use crate::doctor::{Config, Entry, Piece, Reached, Surroundings, pieces, variable_of};
-use crate::text::{close_names, is_placeholder, sanitize, shell_word};
+use jelly_base::text::{close_names, is_placeholder, sanitize, shell_word};
+use jelly_setup::doctor::{Config, Entry, Piece, Reached, Surroundings, pieces, variable_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -6,11 +6,11 @@ use super::configured::of_config;
 use super::from_package;
 use super::slips::{is_config, is_json, no_command, no_url, refuse_misplaced, told};
 use super::{Refusal, Shared};
-use crate::doctor::{Client, Config, Entry, Reached, Spot, package_name, variable_of};
-use crate::init::server_name;
-use crate::plan::{Part, Template};
-use crate::text::redact::looks_secret;
-use crate::text::{one_line, sanitize};
+use jelly_base::text::redact::looks_secret;
+use jelly_base::text::{one_line, sanitize};
+use jelly_plan::{Part, Template};
+use jelly_setup::doctor::{Client, Config, Entry, Reached, Spot, package_name, variable_of};
+use jelly_setup::init::server_name;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -204,7 +204,7 @@ fn alone(name: &str, reached: Reached) -> Config {
         client: Client::Unknown,
         entries: vec![Entry {
             name: name.to_owned(),
-            place: crate::doctor::Place::default(),
+            place: jelly_setup::doctor::Place::default(),
             disabled: false,
             reached: Some(reached),
             flaws: Vec::new(),

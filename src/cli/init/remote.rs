@@ -5,13 +5,13 @@ use super::super::ask::{Question, ask, may_ask};
 use super::origin::{Origin, spot};
 use super::slips::told;
 use super::{Refusal, Shared};
-use crate::doctor::{Reached, Spot, variable_of};
-use crate::init::server_name;
-use crate::package::{EnvironmentVariable, Input, Remote, ServerJson, Variable, is_of_the_system};
-use crate::plan::Template;
-use crate::text::redact::looks_secret;
-use crate::text::sanitize;
 use indexmap::IndexMap;
+use jelly_base::text::redact::looks_secret;
+use jelly_base::text::sanitize;
+use jelly_package::{EnvironmentVariable, Input, Remote, ServerJson, Variable, is_of_the_system};
+use jelly_plan::Template;
+use jelly_setup::doctor::{Reached, Spot, variable_of};
+use jelly_setup::init::server_name;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The server behind the URL.

@@ -2,7 +2,7 @@
 
 use super::super::doctor::find;
 use super::{InitArgs, Refusal, Shared, from_package};
-use crate::text::{close_names, one_line, sanitize, shell_command, shell_word};
+use jelly_base::text::{close_names, one_line, sanitize, shell_command, shell_word};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub fn is_config(shared: &Shared<'_>, path: &Path) -> bool {
 /// Whether it can be read as a `server.json`.
 pub fn is_server_json(shared: &Shared<'_>, path: &Path) -> bool {
     from_package::text_of(&shared.world.cwd.join(path))
-        .is_ok_and(|text| crate::package::read(&text).is_ok())
+        .is_ok_and(|text| jelly_package::read(&text).is_ok())
 }
 
 /// A file stands where a command, or a `server.json`, is wanted.

@@ -9,18 +9,18 @@ use super::origin::{Origin, written_time};
 use super::unwell::unwell;
 use super::written::MIN_WITHIN;
 use super::{Refusal, Shared};
-use crate::doctor::Reached;
-use crate::exec::{
-    Examined, ExecSettings, Executed, Iteration, Selection, execute, settled, take_stock,
-};
-use crate::init::{Called, Draft, Outcome, Settings};
-use crate::model::{
+use indexmap::IndexMap;
+use jelly_base::model::{
     Because, ExitCode, Failure, Inventory, IterationRecord, Outcome as Ended, StepReport, StepState,
 };
-use crate::plan::{Plan, PlanSource, Redaction, Scope, Volatile, load};
-use crate::text::sanitize;
-use crate::wire::Reach;
-use indexmap::IndexMap;
+use jelly_base::text::sanitize;
+use jelly_harness::exec::{
+    Examined, ExecSettings, Executed, Iteration, Selection, execute, settled, take_stock,
+};
+use jelly_plan::{Plan, PlanSource, Redaction, Scope, Volatile, load};
+use jelly_setup::doctor::Reached;
+use jelly_setup::init::{Called, Draft, Outcome, Settings};
+use jelly_wire::Reach;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -211,7 +211,7 @@ impl<'a> Trial<'a> {
             ports_in_use: &no_ports,
         };
         let Executed { record, .. } = execute(plan, &settings, &iteration).await;
-        crate::process::sweep_orphans(&[]);
+        jelly_process::sweep_orphans(&[]);
         match record.interrupted {
             Some(signal) => Err(Refusal::Stopped(ExitCode::Interrupted(signal))),
             None => Ok(record),

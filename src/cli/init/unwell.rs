@@ -5,12 +5,12 @@ use super::super::doctor::examine::Ward;
 use super::super::settings::World;
 use super::origin::Origin;
 use super::{Refusal, Shared};
-use crate::doctor::{Config, Entry, Place, Platform, Reached};
-use crate::exec::{CheckupSettings, Examined, ExecSettings};
-use crate::model::{Checkup, FindingLevel};
 use crate::report::{DoctorOptions, server_text};
-use crate::text::redact::show_argv;
-use crate::text::{shell_command, shell_word};
+use jelly_base::model::{Checkup, FindingLevel};
+use jelly_base::text::redact::show_argv;
+use jelly_base::text::{shell_command, shell_word};
+use jelly_harness::exec::{CheckupSettings, Examined, ExecSettings};
+use jelly_setup::doctor::{Config, Entry, Place, Platform, Reached};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -164,7 +164,7 @@ fn command_for(line: &str, entry: &Entry) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{command_for, without_place};
-    use crate::doctor::{Entry, Reached, Spot};
+    use jelly_setup::doctor::{Entry, Reached, Spot};
 
     fn entry() -> Entry {
         let spot = |text: &str| Spot {
@@ -173,7 +173,7 @@ mod tests {
         };
         Entry {
             name: "it".to_owned(),
-            place: crate::doctor::Place::default(),
+            place: jelly_setup::doctor::Place::default(),
             disabled: false,
             reached: Some(Reached::Command {
                 command: spot("npx"),

@@ -3,10 +3,10 @@
 use super::super::ask::{Question, ask, may_ask};
 use super::super::run::complain;
 use super::{Refusal, Shared};
-use crate::package::{Package, Registry, Remote, ServerJson};
-use crate::process::{CommandSpec, check};
-use crate::text::{one_line, sanitize};
 use clap::ValueEnum;
+use jelly_base::text::{one_line, sanitize};
+use jelly_package::{Package, Registry, Remote, ServerJson};
+use jelly_process::{CommandSpec, check};
 use std::path::Path;
 
 /// How a server is come by.

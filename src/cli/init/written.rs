@@ -4,10 +4,10 @@
 use super::Shared;
 use super::keep::Place;
 use super::origin::{Origin, Words, canonical, name_in, typed, written_time};
-use crate::doctor::{Piece, Reached, Spot, Surroundings, pieces, secrets_of, variable_of};
-use crate::plan::{Part, Template};
-use crate::text::is_placeholder;
-use crate::text::redact::{Redactor, looks_secret};
+use jelly_base::text::is_placeholder;
+use jelly_base::text::redact::{Redactor, looks_secret};
+use jelly_plan::{Part, Template};
+use jelly_setup::doctor::{Piece, Reached, Spot, Surroundings, pieces, secrets_of, variable_of};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -220,7 +220,7 @@ impl Writer<'_> {
         if self.origin.words != Words::Client {
             return spot.text.clone();
         }
-        crate::doctor::fill(&spot.text, &self.around()).text
+        jelly_setup::doctor::fill(&spot.text, &self.around()).text
     }
 
     fn around(&self) -> Surroundings<'_> {

@@ -1,7 +1,7 @@
 //! The settings: what drives how they are read, told and described.
 
-use crate::plan::SettingKey;
-use crate::plan::SettingKind::{self, Argv, Count, Flag, Path, Time, Word};
+use jelly_plan::SettingKey;
+use jelly_plan::SettingKind::{self, Argv, Count, Flag, Path, Time, Word};
 
 /// A flag that can be set in the project's file and in the environment too.
 #[derive(Debug)]

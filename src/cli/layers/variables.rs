@@ -1,8 +1,8 @@
 //! `JELLY_*` of the environment: which of them count, and which are slips.
 
 use super::{PROFILE, SETTINGS, Setting};
-use crate::plan::SettingKind;
-use crate::text::close_names;
+use jelly_base::text::close_names;
+use jelly_plan::SettingKind;
 use std::env;
 use std::ffi::OsString;
 

@@ -1,9 +1,9 @@
 //! What can be typed behind `jelly rules`, and the flag that names files of
 //! rules everywhere.
 
-use crate::model::Phase;
-use crate::triage::Field;
 use clap::{Args, Subcommand, ValueEnum};
+use jelly_base::model::Phase;
+use jelly_triage::engine::Field;
 use std::path::PathBuf;
 
 /// The rules of the user's own.

@@ -7,10 +7,10 @@ use crate::cli::args::ColorChoice;
 use crate::cli::out::UntilClosed;
 use crate::cli::run::complain;
 use crate::cli::settings::World;
-use crate::model::{Asked, ExitCode, Failure, RuleInfo};
 use crate::report::{explanation_text, rule_text, rules_json, rules_markdown, rules_table};
-use crate::text::close_names;
-use crate::triage::{CAUSES, Field, PROVAR, specimen};
+use jelly_base::model::{Asked, ExitCode, Failure, RuleInfo};
+use jelly_base::text::close_names;
+use jelly_triage::engine::{CAUSES, Field, PROVAR, specimen};
 use serde::Serialize;
 use std::io::{self, Read, Write};
 

@@ -3,7 +3,7 @@
 //!
 //! The main function is [`find_rules`].
 
-use crate::triage::{
+use jelly_triage::engine::{
     Engine, Rule, RuleError, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleText,
     parse_rule_file,
 };

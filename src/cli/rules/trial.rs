@@ -1,9 +1,9 @@
 //! `jelly rules test`: the examples and look-alikes of rules, tried.
 
 use super::source::Rules;
-use crate::model::{Asked, ExitCode, RuleInfo};
-use crate::text::{one_line, plural};
-use crate::triage::{Example, Rule, Slip};
+use jelly_base::model::{Asked, ExitCode, RuleInfo};
+use jelly_base::text::{one_line, plural};
+use jelly_triage::engine::{Example, Rule, Slip};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 

@@ -1,6 +1,6 @@
 //! What is done to a schema that was made from types.
 
-use crate::model::NeverNull;
+use jelly_base::model::NeverNull;
 use schemars::Schema;
 use schemars::transform::{Transform, transform_subschemas};
 use serde_json::Value;

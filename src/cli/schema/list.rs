@@ -6,15 +6,17 @@ use crate::cli::config::{ConfigReport, settings_schema};
 use crate::cli::explain::{Compared, Explained};
 use crate::cli::history::{Offenders, WorstCauses, WorstTests};
 use crate::cli::triage::{Answer, Line};
-use crate::harness::Bundle;
-use crate::history::PastRun;
-use crate::learned::StoreFile;
-use crate::model::{DoctorReport, Explanation, RuleInfo, RunReport, TriageReport, TriagedFailure};
-use crate::plan::plan_schema;
 use crate::report::triage::{Brief, CtrfDocument};
 use crate::report::{Results, RuleList};
-use crate::triage::{ProjectRules, RuleFileDocument};
-use crate::wire::RecordedLine;
+use jelly_base::model::{
+    DoctorReport, Explanation, RuleInfo, RunReport, TriageReport, TriagedFailure,
+};
+use jelly_harness::learned::StoreFile;
+use jelly_harness::triage_loop::Bundle;
+use jelly_plan::plan_schema;
+use jelly_triage::engine::{ProjectRules, RuleFileDocument};
+use jelly_triage::history::PastRun;
+use jelly_wire::RecordedLine;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 

@@ -1,11 +1,11 @@
 //! Proposals that a run has left in its report.
 
 use super::super::read::text_within;
-use crate::exec::{is_snapshot, snapshot_digest, unnamed_snapshots};
-use crate::model::RunReport;
-use crate::plan::{PlanSource, load, snapshot_path};
-use crate::text::close_names;
 use indexmap::IndexMap;
+use jelly_base::model::RunReport;
+use jelly_base::text::close_names;
+use jelly_harness::exec::{is_snapshot, snapshot_digest, unnamed_snapshots};
+use jelly_plan::{PlanSource, load, snapshot_path};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;

@@ -2,8 +2,8 @@
 
 use crate::cli::past::HistoryArgs;
 use crate::cli::rules::RuleFiles;
-use crate::survey::FailOn;
 use clap::{Args, ValueEnum};
+use jelly_triage::survey::FailOn;
 use std::path::PathBuf;
 
 /// What the inputs hold.

@@ -1,8 +1,8 @@
 //! `--baseline`: earlier reports, in whatever way they were kept.
 
 use crate::cli::find::{FindError, find};
-use crate::survey::{Input, Source};
-use crate::text::natural_cmp;
+use jelly_base::text::natural_cmp;
+use jelly_triage::survey::{Input, Source};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
@@ -172,7 +172,7 @@ fn out_of_git(
 #[cfg(test)]
 mod tests {
     use super::runs;
-    use crate::survey::{Input, Source};
+    use jelly_triage::survey::{Input, Source};
 
     fn names(files: &[&str]) -> Vec<Vec<String>> {
         let files = files.iter().map(|name| Source {

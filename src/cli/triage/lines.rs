@@ -1,8 +1,8 @@
 //! Failures as JSON Lines → diagnoses as JSON Lines.
 
-use crate::model::{Diagnosis, Failure};
-use crate::text::redact::Redactor;
-use crate::triage::Engine;
+use jelly_base::model::{Diagnosis, Failure};
+use jelly_base::text::redact::Redactor;
+use jelly_triage::engine::Engine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

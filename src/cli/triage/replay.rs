@@ -1,11 +1,11 @@
 //! The reports read once more, for the formats that hold all of their cases:
 //! by then it is known what each failure means, and which case was flaky.
 
-use crate::junit::{self, Case, CaseOutcome, CaseSink, Limits};
-use crate::model::{FailureStatus, FailureView, Failures, TriageReport};
 use crate::report::triage::{CaseWriter, ShownCase, ShownOutcome};
-use crate::survey::{Source, open};
-use crate::text::redact::Redactor;
+use jelly_base::model::{FailureStatus, FailureView, Failures, TriageReport};
+use jelly_base::text::redact::Redactor;
+use jelly_triage::junit::{self, Case, CaseOutcome, CaseSink, Limits};
+use jelly_triage::survey::{Source, open};
 use std::collections::HashMap;
 use std::io;
 

@@ -1,9 +1,9 @@
 use super::junit_xml;
-use crate::model::{
+use crate::report::samples;
+use jelly_base::model::{
     ActionKind, Because, Exit, FailureReport, Phase, RunReport, ServerState, Side, StepState,
     Verdict,
 };
-use crate::report::samples;
 use proptest::prelude::*;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};

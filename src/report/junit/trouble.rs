@@ -1,10 +1,10 @@
 //! What went wrong with one case, in words.
 
 use super::MESSAGE_MAX;
-use crate::model::{FailureReport, WireCheck, deciding};
 use crate::report::quote::{harmless, line};
 use crate::report::words;
-use crate::text::plural;
+use jelly_base::model::{FailureReport, WireCheck, deciding};
+use jelly_base::text::plural;
 
 /// One failed attempt.
 pub(super) struct Trouble {

@@ -1,10 +1,10 @@
 //! One failure with everything that is known about it.
 
 use super::instructions;
-use crate::model::{FailureReport, IterationReport};
 use crate::report::quote::{code, fence, prose};
 use crate::report::words;
-use crate::text::{capitalised, plural};
+use jelly_base::model::{FailureReport, IterationReport};
+use jelly_base::text::{capitalised, plural};
 
 /// From how many lines on an output is folded away.
 const FOLD_FROM: usize = 12;

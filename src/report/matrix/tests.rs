@@ -1,7 +1,7 @@
 use super::{Ran, compare, matrix_md};
-use crate::model::{DifferenceKind, RunReport, StepAnswers, StepState};
 use crate::report::samples;
 use indexmap::IndexMap;
+use jelly_base::model::{DifferenceKind, RunReport, StepAnswers, StepState};
 use serde_json::{Value, json};
 
 /// A run whose steps `one` and `two` passed, and what `two` was answered.

@@ -1,7 +1,7 @@
 //! A plan that can't be run.
 
 use super::run;
-use crate::model::{HelpProblem, HelpSummary, RunReport, Verdict};
+use jelly_base::model::{HelpProblem, HelpSummary, RunReport, Verdict};
 
 pub(in crate::report) fn invalid() -> RunReport {
     let problem = |line: u32, what: &str, next: &[&str]| {

@@ -1,7 +1,7 @@
 //! A step of which more than one expectation does not hold.
 
 use super::{action, mismatch, run, wrong};
-use crate::model::{
+use jelly_base::model::{
     ActionKind, Assertion, AssertionTarget, MismatchPlace, RunReport, Side, Standing, Verdict,
 };
 use serde_json::json;

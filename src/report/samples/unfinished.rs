@@ -1,7 +1,7 @@
 //! Runs that did not come to their end.
 
 use super::{action, held, iteration, repaired, run, server, step};
-use crate::model::{ActionKind, Because, RunReport, ServerState, StepState, Verdict};
+use jelly_base::model::{ActionKind, Because, RunReport, ServerState, StepState, Verdict};
 
 pub(in crate::report) fn interrupted() -> RunReport {
     run(

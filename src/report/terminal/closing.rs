@@ -3,10 +3,10 @@
 
 use super::name;
 use super::paint::{Paint, Tone};
-use crate::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
 use crate::report::quote::harmless;
 use crate::report::{matrix, words};
-use crate::text::{human_duration, one_line, plural};
+use jelly_base::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
+use jelly_base::text::{human_duration, one_line, plural};
 use std::time::Duration;
 use unicode_width::UnicodeWidthStr;
 

@@ -1,8 +1,8 @@
 //! Colours, wrapping, and the guard against lines that a CI would obey.
 
 use crate::report::quote::harmless;
-use crate::text::plural;
 use anstyle::{AnsiColor, Style};
+use jelly_base::text::plural;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use textwrap::{Options, WordSplitter};
@@ -153,7 +153,7 @@ mod tests {
         let plain = Paint::new(false, None).hanging("FAIL  ", Tone::Bad, "a b", 2);
         let colour = Paint::new(true, None).hanging("FAIL  ", Tone::Bad, "a b", 2);
         assert_ne!(plain, colour);
-        assert_eq!(crate::text::strip_ansi(&colour), plain);
+        assert_eq!(jelly_base::text::strip_ansi(&colour), plain);
     }
 
     proptest! {

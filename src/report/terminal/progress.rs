@@ -1,8 +1,8 @@
 //! The progress view of a TTY: a spinner for each server, a bar of the steps.
 
 use super::name;
-use crate::model::{Event, StepState};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use jelly_base::model::{Event, StepState};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ impl Progress {
             }
             Event::HookStarted { hook, .. } => self.server(hook, "running"),
             Event::Waiting { wait, .. } => {
-                let wait = crate::text::human_duration(*wait);
+                let wait = jelly_base::text::human_duration(*wait);
                 self.server("retry", &format!("waiting {wait}"));
             }
             Event::IterationFinished { .. } => self.take_all(),

@@ -1,7 +1,7 @@
 use super::{TerminalOptions, TerminalReporter};
-use crate::model::{ActionKind, Because, Event, RunReport, StepState};
 use crate::report::samples;
 use indicatif::{MultiProgress, ProgressDrawTarget, TermLike};
+use jelly_base::model::{ActionKind, Because, Event, RunReport, StepState};
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -222,7 +222,7 @@ fn colour_is_given_only_on_request() {
     };
     let coloured = shown(&report, options);
     assert!(coloured.contains('\u{1b}'));
-    assert_eq!(crate::text::strip_ansi(&coloured), text);
+    assert_eq!(jelly_base::text::strip_ansi(&coloured), text);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A case as the formats show it that hold all of a report's cases.
 
-use crate::model::{FailureStatus, FailureView, ReportSummary, TriageReport};
+use jelly_base::model::{FailureStatus, FailureView, ReportSummary, TriageReport};
 use std::io;
 
 /// Name of the case that stands for a report which can't be relied on.

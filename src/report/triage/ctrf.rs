@@ -2,8 +2,8 @@
 //! triage says of each failure under `extra`. Written case by case.
 
 use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
-use crate::model::{Diagnosis, FailureView, Health, ReportSummary, TriageReport};
 use crate::report::quote::harmless;
+use jelly_base::model::{Diagnosis, FailureView, Health, ReportSummary, TriageReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -318,7 +318,7 @@ fn said<'a>(failure: &FailureView<'a>) -> Said<'a> {
     diagnosis.test_fingerprint = failure.test_fingerprint.to_owned();
     diagnosis.evidence = failure
         .evidence
-        .map(|(field, text)| crate::model::Evidence {
+        .map(|(field, text)| jelly_base::model::Evidence {
             field: field.to_owned(),
             text: text.to_owned(),
         });

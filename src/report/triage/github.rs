@@ -2,10 +2,10 @@
 //! summary.
 
 use super::markdown::markdown;
-use crate::model::{Cluster, TriageReport};
 use crate::report::github::{MAX_ANNOTATIONS, MAX_SUMMARY, command};
 use crate::report::quote::{cut_document, line};
-use crate::text::plural;
+use jelly_base::model::{Cluster, TriageReport};
+use jelly_base::text::plural;
 
 /// Workflow commands, one a line: the causes by number of victims, as many as
 /// GitHub shows. Files below `workspace` are told as it wants them.

@@ -1,10 +1,10 @@
 //! The report for a person at a terminal, who has ten seconds.
 
 use super::words::{before, notes, retry, side, totals};
-use crate::model::{Cluster, TriageReport, Verdict};
 use crate::report::quote::{harmless, line};
 use crate::report::terminal::paint::{Paint, Tone, disarmed};
-use crate::text::plural;
+use jelly_base::model::{Cluster, TriageReport, Verdict};
+use jelly_base::text::plural;
 
 /// Causes that are told in full.
 const CAUSES: usize = 5;

@@ -1,7 +1,7 @@
 //! The report as JSON, written as it is walked through: a report of a million
 //! cases is never in memory as a tree.
 
-use crate::model::TriageReport;
+use jelly_base::model::TriageReport;
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 

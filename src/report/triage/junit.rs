@@ -2,9 +2,9 @@
 //! properties. Written case by case.
 
 use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
-use crate::model::{FailureView, ReportSummary, TriageReport};
 use crate::report::junit::xml::{attribute, content};
 use crate::report::words;
+use jelly_base::model::{FailureView, ReportSummary, TriageReport};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use std::io::{self, Write};

@@ -1,10 +1,10 @@
 //! The report as Markdown: for a pull request, a job summary, a chat.
 
 use super::words::{before, notes, retry, side, totals};
-use crate::model::{Cluster, FailureView, TriageReport, Verdict};
 use crate::report::quote::{cell, code, code_cell, command_block, fence, line, prose, table};
 use crate::report::words;
-use crate::text::plural;
+use jelly_base::model::{Cluster, FailureView, TriageReport, Verdict};
+use jelly_base::text::plural;
 
 /// Causes that are told in full.
 const CAUSES: usize = 20;

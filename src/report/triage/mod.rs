@@ -1,7 +1,7 @@
 //! What `jelly triage` found, as bytes for people and for machines.
 //!
 //! Each format is a pure function from a
-//! [`TriageReport`](crate::model::TriageReport): the same report gives the
+//! [`TriageReport`](jelly_base::model::TriageReport): the same report gives the
 //! same bytes. Two hold all cases of the reports, passing ones too: these are
 //! [`CaseWriter`]s, and whoever reads the reports hands the cases over.
 

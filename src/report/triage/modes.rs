@@ -1,7 +1,7 @@
 //! Less than the whole: the failures alone, or the paths alone.
 
-use crate::model::TriageReport;
 use crate::report::quote::line;
+use jelly_base::model::TriageReport;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};

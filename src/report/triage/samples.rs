@@ -1,6 +1,6 @@
 //! Reports as no rule and no reader made them, for the tests of this room.
 
-use crate::model::{
+use jelly_base::model::{
     Advice, Cluster, Diagnosis, ErrorCategory, Evidence, FailureHistory, FailureStatus, Failures,
     FixedTest, Health, HealthState, Recurrence, ReportSummary, RetryPlan, SCHEMA_VERSION, Side,
     TriageReport, TriagedFailure, Verdict,

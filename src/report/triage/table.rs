@@ -3,8 +3,8 @@
 use super::case::unreliable;
 use super::markdown::rows;
 use super::words::totals;
-use crate::model::TriageReport;
 use crate::report::quote::line;
+use jelly_base::model::TriageReport;
 
 /// Bytes of one foreign text.
 const TEXT: usize = 300;

@@ -1,7 +1,7 @@
 use super::{HumanOptions, github, human, json, markdown, samples, summary, table};
-use crate::model::{FailureHistory, Recurrence, TriageReport};
 use crate::report::github::{MAX_ANNOTATIONS, MAX_SUMMARY};
-use crate::text::strip_ansi;
+use jelly_base::model::{FailureHistory, Recurrence, TriageReport};
+use jelly_base::text::strip_ansi;
 
 fn plain(report: &TriageReport) -> String {
     human(report, HumanOptions::default())

@@ -1,7 +1,9 @@
 //! Words that the formats share.
 
-use crate::model::{Cluster, FailureView, Health, Recurrence, ReportSummary, Side, TriageReport};
-use crate::text::plural;
+use jelly_base::model::{
+    Cluster, FailureView, Health, Recurrence, ReportSummary, Side, TriageReport,
+};
+use jelly_base::text::plural;
 
 /// `412 tests: 370 passed, 40 failed, 2 skipped`, leaving out what is zero. The
 /// numbers add up: a suite that failed is no test.

@@ -3,12 +3,12 @@
 //! It does what a reader of a server's lists would do, whatever the scenario:
 //! call each tool, read each resource, get each prompt.
 
-use jelly::text::redact::Redactor;
-use jelly::wire::auth::{
+use jelly_base::text::redact::Redactor;
+use jelly_wire::auth::{
     Algorithm, AuthSettings, Authorizer, Client, Code, FollowRedirects, Grant, SigningKey,
     WorkloadToken,
 };
-use jelly::wire::{
+use jelly_wire::{
     Answers, Ask, Endpoint, Launch, ListKind, Reach, ReplyOutcome, Session, accept_defaults, start,
 };
 use serde_json::{Map, Value, json};

@@ -1,0 +1,4 @@
+//! The types that flow through jelly, and what it does with text: redaction, truncation, plurals.
+
+pub mod model;
+pub mod text;

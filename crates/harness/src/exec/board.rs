@@ -1,0 +1,417 @@
+//! What the lanes of an iteration share: how each step ended, who waits for
+//! whom, and whether all of it is to stop.
+
+use super::clean::Cleaner;
+use super::operators::Compiled;
+use super::settings::{ExecSettings, ProposeSnapshot};
+use jelly_base::model::{
+    Because, Failure, OutputSeen, RpcError, Section, Signal, StepAnswers, StepReport, StepState,
+};
+use jelly_plan::{Plan, Scope, Step};
+use jelly_wire::ReplyOutcome;
+use serde_json::json;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+use tokio::sync::{Notify, watch};
+
+/// Why an iteration ends early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    Deadline,
+    Interrupted(Signal),
+}
+
+impl Stop {
+    pub fn because(self) -> Because {
+        match self {
+            Self::Deadline => Because::Deadline,
+            Self::Interrupted(_) => Because::Interrupted,
+        }
+    }
+}
+
+/// A failure with its place in the report: servers first, then steps, each in
+/// the plan's order.
+#[derive(Debug)]
+struct Placed {
+    place: (usize, usize),
+    failure: Failure,
+}
+
+pub struct Board {
+    pub plan: Rc<Plan>,
+    pub selected: BTreeSet<String>,
+    quarantined: BTreeSet<String>,
+    pub scope: RefCell<Scope>,
+    pub compiled: RefCell<Compiled>,
+    pub cleaner: Cleaner,
+    pub propose: ProposeSnapshot,
+    fail_fast: bool,
+    stop: watch::Receiver<Option<Stop>>,
+    index: HashMap<String, usize>,
+    ended: RefCell<Vec<Option<StepReport>>>,
+    /// How many steps of set-up, plan and teardown have not ended yet.
+    open: [Cell<usize>; 3],
+    changed: Notify,
+    failures: RefCell<Vec<Placed>>,
+    /// Kept only where somebody wants to compare them.
+    answers: Option<RefCell<StepAnswers>>,
+    /// Likewise.
+    outputs: Option<RefCell<Vec<OutputSeen>>>,
+    cut: Cell<bool>,
+}
+
+impl Board {
+    /// With the ids of the steps that are selected, and of those that were
+    /// taken out of the run.
+    pub fn new(
+        plan: Rc<Plan>,
+        (selected, quarantined): (BTreeSet<String>, BTreeSet<String>),
+        scope: Scope,
+        settings: &ExecSettings,
+        stop: watch::Receiver<Option<Stop>>,
+    ) -> Self {
+        let open = [&plan.setup, &plan.steps, &plan.teardown].map(|steps| Cell::new(steps.len()));
+        Self {
+            index: plan
+                .all_steps()
+                .enumerate()
+                .map(|(i, step)| (step.id.clone(), i))
+                .collect(),
+            ended: RefCell::new(vec![None; plan.all_steps().count()]),
+            open,
+            changed: Notify::new(),
+            failures: RefCell::default(),
+            answers: settings.keep_answers.then(RefCell::default),
+            outputs: settings.keep_outputs.then(RefCell::default),
+            compiled: RefCell::default(),
+            cleaner: Cleaner::new(settings.redactor.clone(), &scope),
+            propose: settings.propose_snapshot.clone(),
+            scope: RefCell::new(scope),
+            cut: Cell::new(false),
+            plan,
+            selected,
+            quarantined,
+            fail_fast: settings.fail_fast,
+            stop,
+        }
+    }
+
+    /// The step at a place of [`Plan::all_steps`].
+    pub fn step(&self, index: usize) -> &Step {
+        let Plan {
+            setup,
+            steps,
+            teardown,
+            ..
+        } = &*self.plan;
+        if index < setup.len() {
+            return &setup[index];
+        }
+        let index = index - setup.len();
+        steps
+            .get(index)
+            .unwrap_or_else(|| &teardown[index - steps.len()])
+    }
+
+    pub fn stopped(&self) -> Option<Stop> {
+        *self.stop.borrow()
+    }
+
+    /// Resolves when the iteration is to stop.
+    pub async fn stop(&self) -> Stop {
+        let mut stop = self.stop.clone();
+        match stop.wait_for(Option::is_some).await {
+            Ok(stop) => stop.unwrap_or(Stop::Deadline),
+            // The sender lives as long as the iteration.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Waits until everything has ended that this step comes after: set-up
+    /// and teardown go one by one, steps wait for all of set-up and for what
+    /// they capture from.
+    pub async fn turn(&self, index: usize) {
+        loop {
+            let changed = self.changed.notified();
+            if self.is_due(index) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    fn is_due(&self, index: usize) -> bool {
+        let step = self.step(index);
+        let ended = self.ended.borrow();
+        match step.section {
+            Section::Setup => ended[..index].iter().all(Option::is_some),
+            Section::Steps => {
+                self.open[0].get() == 0
+                    && step
+                        .needs
+                        .iter()
+                        .filter_map(|id| self.index.get(id))
+                        .all(|&i| ended[i].is_some())
+            }
+            Section::Teardown => ended[..index].iter().all(Option::is_some),
+        }
+    }
+
+    /// Why a step that is due is not to be executed, whatever its server.
+    pub fn hindrance(&self, step: &Step) -> Option<(StepState, Because)> {
+        if !self.selected.contains(&step.id) {
+            return Some((StepState::Skipped, Because::NotSelected));
+        }
+        if let Some(stop) = self.stopped() {
+            return Some((StepState::Skipped, stop.because()));
+        }
+        let ended = self.ended.borrow();
+        // Set-up goes one by one, and no further than its first failure.
+        let before = match step.section {
+            Section::Setup => self.index.get(&step.id).copied().unwrap_or_default(),
+            Section::Steps => self.plan.setup.len(),
+            Section::Teardown => 0,
+        };
+        if before > 0 {
+            let broken =
+                self.plan
+                    .setup
+                    .iter()
+                    .zip(ended.iter())
+                    .take(before)
+                    .find(|(_, report)| {
+                        report.as_ref().is_some_and(|r| {
+                            r.state != StepState::Passed && r.because != Some(Because::NotSelected)
+                        })
+                    });
+            if let Some((setup, _)) = broken {
+                return Some((StepState::Blocked, Because::Setup(setup.id.clone())));
+            }
+        }
+        for id in &step.needs {
+            let passed = self.index.get(id).is_some_and(|&i| {
+                ended[i]
+                    .as_ref()
+                    .is_some_and(|report| report.state == StepState::Passed)
+            });
+            if !passed {
+                return Some((StepState::Skipped, Because::Step(id.clone())));
+            }
+        }
+        if self.cut.get() && step.section != Section::Teardown {
+            return Some((StepState::Skipped, Because::FailFast));
+        }
+        None
+    }
+
+    /// Why a step is out of the run though nothing hinders it.
+    pub fn quarantined(&self, step: &Step) -> Option<String> {
+        self.quarantined
+            .contains(&step.id)
+            .then(|| "taken out of the run by the repair quarantine_step".to_owned())
+    }
+
+    /// Records how a step ended.
+    pub fn end(&self, index: usize, report: StepReport) {
+        if report.state != StepState::Passed
+            && report.because != Some(Because::NotSelected)
+            && self.fail_fast
+        {
+            self.cut.set(true);
+        }
+        let section = self.step(index).section as usize;
+        let before = self.ended.borrow_mut()[index].replace(report);
+        if before.is_none() {
+            let open = &self.open[section];
+            open.set(open.get().saturating_sub(1));
+        }
+        self.changed.notify_waiters();
+    }
+
+    pub fn fail_server(&self, server: usize, failure: Failure) {
+        self.failures.borrow_mut().push(Placed {
+            place: (0, server),
+            failure,
+        });
+    }
+
+    /// Several failures of one step stay in the order in which they come here.
+    pub fn fail_step(&self, step: usize, failure: Failure) {
+        self.failures.borrow_mut().push(Placed {
+            place: (1, step),
+            failure,
+        });
+    }
+
+    /// Keeps what a step was answered, if that is wanted.
+    pub fn keep_answer(&self, step: &Step, outcome: &ReplyOutcome) {
+        let Some(answers) = &self.answers else {
+            return;
+        };
+        let error = |error: &RpcError| {
+            let (code, message) = (error.code, &error.message);
+            json!({ "error": { "code": code, "message": message } })
+        };
+        let answer = match outcome {
+            ReplyOutcome::Answered(result) => json!({ "result": result }),
+            ReplyOutcome::RpcError(refusal) => error(refusal),
+            ReplyOutcome::Http(end) => match &end.rpc_error {
+                Some(refusal) => error(refusal),
+                None => return,
+            },
+            ReplyOutcome::TimedOut(_)
+            | ReplyOutcome::Exited(_)
+            | ReplyOutcome::Broken(_)
+            | ReplyOutcome::Beyond(_)
+            | ReplyOutcome::Unanswered(_) => return,
+        };
+        answers.borrow_mut().insert(step.id.clone(), answer);
+    }
+
+    /// Keeps by which rung an output was read, if that is wanted.
+    pub fn keep_output(&self, seen: impl FnOnce() -> Option<OutputSeen>) {
+        if let Some(outputs) = &self.outputs {
+            outputs.borrow_mut().extend(seen());
+        }
+    }
+
+    /// What was kept.
+    pub fn take_outputs(&self) -> Vec<OutputSeen> {
+        self.outputs.as_ref().map(RefCell::take).unwrap_or_default()
+    }
+
+    /// What was kept.
+    pub fn take_answers(&self) -> StepAnswers {
+        self.answers.as_ref().map(RefCell::take).unwrap_or_default()
+    }
+
+    /// Steps in the plan's order and failures in the report's.
+    pub fn finish(&self) -> (Vec<Option<StepReport>>, Vec<Failure>) {
+        let mut failures = self.failures.take();
+        failures.sort_by_key(|placed| placed.place);
+        (
+            self.ended.take(),
+            failures.into_iter().map(|placed| placed.failure).collect(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Board;
+    use crate::exec::{ExecSettings, Selection, blank};
+    use jelly_base::model::{Because, StepState};
+    use jelly_base::text::redact::Redactor;
+    use jelly_plan::{PlanSource, Scope, load};
+    use std::rc::Rc;
+    use std::sync::Arc;
+    use tokio::sync::{Semaphore, watch};
+
+    const PLAN: &str = "version: 1
+servers: { m: { command: x } }
+setup:
+  - { id: up1, server: m, tool: t }
+  - { id: up2, server: m, tool: t }
+steps:
+  - { id: make, server: m, tool: t, capture: { it: $.content } }
+  - { id: use, server: m, tool: t, args: { a: '${it}' } }
+  - { id: other, server: m, tool: t }
+teardown:
+  - { id: down, server: m, tool: t }
+";
+
+    fn board(fail_fast: bool) -> Board {
+        let source = PlanSource {
+            path: "p.yaml".into(),
+            text: PLAN.into(),
+            variant: None,
+        };
+        let plan = load(source).unwrap();
+        let (_, interrupt) = watch::channel(None);
+        let settings = ExecSettings {
+            project_dir: "/".into(),
+            jelly: None,
+            env: std::collections::BTreeMap::new(),
+            vars: indexmap::IndexMap::new(),
+            selection: Selection::default(),
+            keep_answers: false,
+            adapt: true,
+            overrides: Rc::default(),
+            store_unread: false,
+            keep_outputs: false,
+            fail_fast,
+            wire_check: false,
+            starts: Arc::new(Semaphore::new(1)),
+            interrupt,
+            events: Rc::new(|_| {}),
+            logins: None,
+            redactor: Redactor::none(),
+            recorder: None,
+            stderr_log: Rc::new(|_| None),
+            propose_snapshot: Rc::new(|_, _| Err("keep it".to_owned())),
+        };
+        let selected = settings.selection.select(&plan);
+        let (_, stop) = watch::channel(None);
+        let steps = (selected, std::collections::BTreeSet::new());
+        Board::new(Rc::new(plan), steps, Scope::default(), &settings, stop)
+    }
+
+    impl Board {
+        fn at(&self, id: &str) -> usize {
+            self.index[id]
+        }
+
+        fn ends(&self, id: &str, state: StepState) {
+            let index = self.at(id);
+            self.end(index, blank::step_report(self.step(index), state));
+        }
+
+        fn hinders(&self, id: &str) -> Option<(StepState, Because)> {
+            self.hindrance(self.step(self.at(id)))
+        }
+    }
+
+    #[test]
+    fn set_up_stops_at_its_first_failure_and_teardown_runs_all_the_same() {
+        let board = board(false);
+        board.ends("up1", StepState::Failed);
+        let blocked = Some((StepState::Blocked, Because::Setup("up1".into())));
+        assert_eq!(board.hinders("up1"), None);
+        assert_eq!(board.hinders("up2"), blocked);
+        assert_eq!(board.hinders("other"), blocked);
+        assert_eq!(board.hinders("down"), None);
+    }
+
+    #[test]
+    fn a_step_waits_for_set_up_and_for_what_it_captures_from() {
+        let board = board(false);
+        assert!(board.is_due(board.at("up1")) && !board.is_due(board.at("up2")));
+        board.ends("up1", StepState::Passed);
+        assert!(!board.is_due(board.at("other")));
+        board.ends("up2", StepState::Passed);
+        assert!(board.is_due(board.at("other")) && !board.is_due(board.at("use")));
+        board.ends("make", StepState::Failed);
+        assert!(board.is_due(board.at("use")));
+        let lost = (StepState::Skipped, Because::Step("make".into()));
+        assert_eq!(board.hinders("use"), Some(lost));
+        board.ends("use", StepState::Skipped);
+        assert!(!board.is_due(board.at("down")));
+        board.ends("other", StepState::Passed);
+        assert!(board.is_due(board.at("down")));
+    }
+
+    #[test]
+    fn fail_fast_cuts_what_comes_after_a_failure_but_for_teardown() {
+        let board = board(true);
+        board.ends("up1", StepState::Passed);
+        board.ends("up2", StepState::Passed);
+        board.ends("make", StepState::Passed);
+        assert_eq!(board.hinders("use"), None);
+        board.ends("other", StepState::Failed);
+        let cut = (StepState::Skipped, Because::FailFast);
+        assert_eq!(board.hinders("use"), Some(cut));
+        assert_eq!(board.hinders("down"), None);
+    }
+}

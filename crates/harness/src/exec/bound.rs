@@ -1,0 +1,85 @@
+//! What a server or a plan may have made huge, cut to what a report can bear.
+
+use jelly_base::model::Failure;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// How much of one value a failure keeps.
+pub const KEPT: usize = 16 * 1024;
+
+/// Cuts what a server or a plan may have made huge. Done after cleaning: what
+/// stands for the rest must not change with the iteration.
+pub fn bound_failure(failure: &mut Failure) {
+    let texts = [
+        &mut failure.message,
+        &mut failure.stdout,
+        &mut failure.protocol_breach,
+    ];
+    for text in texts.into_iter().flatten() {
+        bound_text(text);
+    }
+    if let Some(http) = &mut failure.http {
+        http.body.iter_mut().for_each(bound_text);
+    }
+    if let Some(error) = &mut failure.rpc_error {
+        bound_text(&mut error.message);
+        error.data.iter_mut().for_each(bound);
+    }
+    if let Some(params) = failure.request.as_mut().and_then(|r| r.params.as_mut()) {
+        bound_params(params);
+    }
+    if let Some(result) = &mut failure.tool_result {
+        bound_text(&mut result.text);
+        result.structured_content.iter_mut().for_each(bound);
+    }
+    if let Some(assertion) = &mut failure.assertion {
+        bound(&mut assertion.expected);
+        bound(&mut assertion.actual);
+    }
+    failure.server_info.iter_mut().for_each(bound);
+}
+
+/// Params keep their shape, since the tool's name in them is read: only what
+/// is large in them is cut.
+fn bound_params(params: &mut Value) {
+    match params {
+        Value::Object(map) => map.values_mut().for_each(|value| match value {
+            Value::Object(inner) => inner.values_mut().for_each(bound),
+            other => bound(other),
+        }),
+        other => bound(other),
+    }
+}
+
+/// A value no longer than [`KEPT`]; one that is becomes the text of its head
+/// and tail.
+pub fn bound(value: &mut Value) {
+    match value {
+        Value::String(text) => bound_text(text),
+        Value::Array(_) | Value::Object(_) => {
+            if value.to_string().len() > KEPT {
+                value.sort_all_objects();
+                let mut text = value.to_string();
+                bound_text(&mut text);
+                *value = Value::String(text);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Head and tail, with a hash of the whole between them: two texts that
+/// differ in the middle still differ.
+fn bound_text(text: &mut String) {
+    if text.len() <= KEPT {
+        return;
+    }
+    let head = &text[..text.floor_char_boundary(KEPT / 2)];
+    let tail = &text[text.ceil_char_boundary(text.len() - KEPT / 2)..];
+    let cut = text.len() - head.len() - tail.len();
+    let mut hash = String::new();
+    for byte in Sha256::digest(text.as_bytes()).iter().take(8) {
+        hash.push_str(&format!("{byte:02x}"));
+    }
+    *text = format!("{head}\n… {cut} bytes left out (sha256 of all of it: {hash}…) …\n{tail}");
+}

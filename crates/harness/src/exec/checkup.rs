@@ -1,0 +1,367 @@
+//! One server alone, without a plan: started, asked for its lists, stopped.
+//!
+//! Main functions: [`examine`], and [`take_stock`] for what it lists. Gather facts as a lane does, by the same means,
+//! and leave it to others to say what they mean.
+
+use super::clean::Cleaner;
+use super::lane::shorten;
+use super::launch::{ServerFacts, not_startable, prepare, shown_env, shown_url};
+use super::settings::ExecSettings;
+use jelly_base::model::{Failure, Inventory, Outcome, Phase, RequestFacts};
+use jelly_base::text::redact::{Redactor, show_argv};
+use jelly_plan::{Scope, Server};
+use jelly_process as process;
+use jelly_wire::{self as wire, Launch, ListKind, Reach, ReplyOutcome, Session};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// What all examinations share.
+#[derive(Clone)]
+pub struct CheckupSettings {
+    pub startup_timeout: Duration,
+    pub redactor: Redactor,
+    /// How many servers may be starting at the same time.
+    pub starts: Arc<Semaphore>,
+}
+
+/// How long a server may take for one of its lists, and to stop.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a sign of life may take at the end.
+const PULSE: Duration = Duration::from_millis(500);
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What was seen of one server. All texts are redacted.
+#[derive(Debug, Clone, Default)]
+pub struct Examined {
+    /// Absent where it did not become ready.
+    pub vitals: Option<Vitals>,
+    /// What went wrong, be it ready or not.
+    pub failure: Option<Box<Failure>>,
+    /// Of one that is ready and without a failure: what it said on stderr, as
+    /// that would be told if it were one. Servers that lack what they need
+    /// often start all the same.
+    pub grumble: Option<Box<Failure>>,
+    pub era: Option<String>,
+    pub stdout_noise: u64,
+    pub stdout_noise_sample: Vec<String>,
+    pub stderr_tail: String,
+    pub notes: Vec<String>,
+}
+
+/// Of a server that is ready.
+#[derive(Debug, Clone)]
+pub struct Vitals {
+    pub protocol_version: &'static str,
+    pub server_info: Option<Value>,
+    pub tools: usize,
+    /// Absent where the server says it has none, or did not list them.
+    pub resources: Option<usize>,
+    pub prompts: Option<usize>,
+    pub startup: Duration,
+}
+
+/// What is in the way of a start, as far as a look at the file system tells.
+#[must_use]
+pub fn preflight(name: &str, reach: &Reach, redactor: &Redactor) -> Option<Failure> {
+    let spec = reach.command()?;
+    let error = process::check(spec).err()?;
+    let mut failure = not_startable(&facts(name, reach, redactor), spec, error, redactor);
+    Cleaner::of_secrets(redactor.clone()).failure(&mut failure);
+    Some(failure)
+}
+
+/// Examines a server. Never fails; safe to drop at any time.
+pub async fn examine(name: &str, reach: &Reach, settings: &CheckupSettings) -> Examined {
+    let redactor = &settings.redactor;
+    if let Some(failure) = preflight(name, reach, redactor) {
+        return Examined {
+            failure: Some(Box::new(failure)),
+            ..Examined::default()
+        };
+    }
+    let launch = Launch {
+        startup_timeout: settings.startup_timeout,
+        shutdown_timeout: GRACE,
+        redactor: redactor.clone(),
+        ..Launch::new(name, reach.clone())
+    };
+    let facts = facts(name, reach, redactor);
+    visit(&launch, &facts, settings, None).await
+}
+
+/// What a server of a plan lists, for who wants to know more than how it is;
+/// the reach says how it was reached.
+///
+/// # Errors
+/// Everything that is in the way of a start, by the plan alone.
+pub async fn take_stock(
+    server: &Server,
+    scope: &Scope,
+    settings: &ExecSettings,
+) -> Result<(Reach, Examined, Inventory), Vec<Failure>> {
+    let cleaner = Cleaner::of_secrets(settings.redactor.clone());
+    let prepared = prepare(server, scope, settings);
+    let reach = prepared.reach.map_err(|mut failures| {
+        failures
+            .iter_mut()
+            .for_each(|failure| cleaner.failure(failure));
+        failures
+    })?;
+    let launch = Launch {
+        startup_timeout: server.startup_timeout,
+        shutdown_timeout: GRACE,
+        redactor: settings.redactor.clone(),
+        ..Launch::new(&server.name, reach.clone())
+    };
+    let visit_settings = CheckupSettings {
+        startup_timeout: server.startup_timeout,
+        redactor: settings.redactor.clone(),
+        starts: settings.starts.clone(),
+    };
+    let mut stock = Inventory::default();
+    let examined = visit(&launch, &prepared.facts, &visit_settings, Some(&mut stock)).await;
+    Ok((reach, examined, stock))
+}
+
+/// Starts a server, looks at it and stops it.
+async fn visit(
+    launch: &Launch,
+    facts: &ServerFacts,
+    settings: &CheckupSettings,
+    stock: Option<&mut Inventory>,
+) -> Examined {
+    let (reach, redactor) = (&launch.reach, &settings.redactor);
+    let started = {
+        // Never closed, so there is always a permit in the end.
+        let _permit = settings.starts.acquire().await;
+        wire::start(launch).await
+    };
+    let mut examined = match started {
+        Ok(session) => ready(session, facts, stock).await,
+        Err(start) => Examined {
+            era: start.era.map(|era| era.to_string()),
+            stdout_noise: start.noise_count,
+            stdout_noise_sample: start.stdout_noise.clone(),
+            stderr_tail: shorten(&start.stderr),
+            notes: start.notes.clone(),
+            failure: Some(Box::new(
+                facts.start_failure(*start, reach.command().is_some()),
+            )),
+            vitals: None,
+            grumble: None,
+        },
+    };
+    let cleaner = Cleaner::of_secrets(redactor.clone());
+    for failure in [&mut examined.failure, &mut examined.grumble]
+        .into_iter()
+        .flatten()
+    {
+        cleaner.failure(failure);
+    }
+    if let Some(vitals) = &mut examined.vitals {
+        vitals
+            .server_info
+            .iter_mut()
+            .for_each(|info| redactor.redact_json(info));
+    }
+    for text in examined
+        .stdout_noise_sample
+        .iter_mut()
+        .chain(&mut examined.notes)
+    {
+        *text = cleaner.text(text).into_owned();
+    }
+    examined.stderr_tail = cleaner.text(&examined.stderr_tail).into_owned();
+    examined
+}
+
+async fn ready(
+    mut session: Session,
+    facts: &ServerFacts,
+    stock: Option<&mut Inventory>,
+) -> Examined {
+    let mut failure = None;
+    let is_examined = stock.is_none();
+    let resources = listed(&session, facts, ListKind::Resources, &mut failure).await;
+    let prompts = listed(&session, facts, ListKind::Prompts, &mut failure).await;
+    let (resource_count, prompt_count) = (
+        resources.as_ref().map(Vec::len),
+        prompts.as_ref().map(Vec::len),
+    );
+    if let Some(stock) = stock {
+        let tools = listed(&session, facts, ListKind::Tools, &mut failure).await;
+        // Many servers with resources know no templates, and say so by an
+        // error, which is no failure of anything.
+        let templates = match &resources {
+            Some(_) => listed(&session, facts, ListKind::ResourceTemplates, &mut None).await,
+            None => None,
+        };
+        *stock = Inventory {
+            server_info: session.server_info().clone(),
+            era: session.era().to_string(),
+            tools,
+            resources,
+            resource_templates: templates,
+            prompts,
+        };
+    }
+    // Who is gone after its last answer is no healthy server.
+    if is_examined && failure.is_none() && session.has_process() {
+        let pulse = session.pulse(session.shy_of_probes(), PULSE).await;
+        if let Some(ReplyOutcome::Exited(exit)) = pulse.map(|reply| reply.outcome) {
+            let message = "exited by itself after it had answered its lists";
+            failure = Some(Box::new(Failure {
+                outcome: Some(Outcome::Eof),
+                process_alive: Some(false),
+                exit: Some(exit),
+                stderr: Some(session.stderr().tail()),
+                ..facts.failure(Phase::List, message)
+            }));
+        }
+    }
+    if let (None, Some(unfit)) = (&failure, session.unfit()) {
+        // It came so far since jelly forgives what clients do not.
+        let message = format!("{unfit}, for which clients of the official SDKs refuse it");
+        failure = Some(Box::new(Failure {
+            outcome: Some(Outcome::Ok),
+            process_alive: session.has_process().then_some(true),
+            protocol_breach: Some(unfit),
+            ..facts.failure(Phase::Handshake, message)
+        }));
+    }
+    let (stdout_noise, stdout_noise_sample) = session.noise();
+    if stdout_noise > 0 && failure.is_none() {
+        let message = "wrote to stdout what is no message";
+        failure = Some(Box::new(Failure {
+            outcome: Some(Outcome::Ok),
+            stdout_noise: stdout_noise_sample.clone(),
+            process_alive: Some(true),
+            ..facts.failure(Phase::Handshake, message)
+        }));
+    }
+    let stderr = session.stderr().tail();
+    let grumble = (failure.is_none() && !stderr.trim().is_empty()).then(|| {
+        let message = "is ready, and says on stderr what it lacks";
+        Box::new(Failure {
+            outcome: Some(Outcome::Ok),
+            process_alive: Some(true),
+            stderr: Some(stderr),
+            ..facts.failure(Phase::Handshake, message)
+        })
+    });
+    let info = session.server_info();
+    let vitals = Vitals {
+        protocol_version: session.protocol_version(),
+        server_info: (!info.is_null()).then(|| info.clone()),
+        tools: session.tools().len(),
+        resources: resource_count,
+        prompts: prompt_count,
+        startup: session.startup(),
+    };
+    let examined = Examined {
+        vitals: Some(vitals),
+        failure,
+        grumble,
+        era: Some(session.era().to_string()),
+        stdout_noise,
+        stdout_noise_sample,
+        stderr_tail: String::new(),
+        notes: session.notes().to_vec(),
+    };
+    // How it stops is no part of the examination; that it is gone is.
+    session.shutdown(GRACE).await;
+    examined
+}
+
+/// A list that the server says it has.
+async fn listed(
+    session: &Session,
+    facts: &ServerFacts,
+    kind: ListKind,
+    failure: &mut Option<Box<Failure>>,
+) -> Option<Vec<Value>> {
+    let capability = match kind {
+        // They come with the resources.
+        ListKind::ResourceTemplates => ListKind::Resources.key(),
+        ListKind::Tools | ListKind::Resources | ListKind::Prompts => kind.key(),
+    };
+    session.capabilities().get(capability)?;
+    let reply = session.list(kind, Value::Null, PATIENCE).await;
+    let method = kind.method();
+    let failed = |message: String| Failure {
+        process_alive: Some(true),
+        request: Some(RequestFacts {
+            method: method.to_owned(),
+            params: None,
+        }),
+        stderr: Some(session.stderr().tail()),
+        ..facts.failure(Phase::List, message)
+    };
+    let found = match reply.outcome {
+        ReplyOutcome::Answered(mut result) => {
+            return match result.get_mut(kind.key()).map(Value::take) {
+                Some(Value::Array(items)) => Some(items),
+                Some(_) | None => None,
+            };
+        }
+        ReplyOutcome::RpcError(error) => Failure {
+            outcome: Some(Outcome::Error),
+            message: Some(format!("refused `{method}`: {}", error.message)),
+            rpc_error: Some(error),
+            ..failed(String::new())
+        },
+        ReplyOutcome::TimedOut(_) => Failure {
+            outcome: Some(Outcome::Timeout),
+            timeout_s: Some(PATIENCE.as_secs_f64()),
+            ..failed(format!("did not answer `{method}` in time"))
+        },
+        ReplyOutcome::Exited(exit) => Failure {
+            outcome: Some(Outcome::Eof),
+            process_alive: Some(false),
+            exit: Some(exit),
+            ..failed(format!("exited before it answered `{method}`"))
+        },
+        ReplyOutcome::Broken(why) | ReplyOutcome::Unanswered(why) => Failure {
+            protocol_breach: Some(why.clone()),
+            ..failed(why)
+        },
+        ReplyOutcome::Beyond(beyond) => Failure {
+            own_limit: Some(beyond.limit),
+            ..failed(beyond.text)
+        },
+        ReplyOutcome::Http(end) => Failure {
+            own_limit: end.own_limit,
+            rpc_error: end.rpc_error.clone(),
+            http: Some(end.facts.clone()),
+            ..failed(format!("gave no good answer to `{method}`"))
+        },
+    };
+    failure.get_or_insert_with(|| Box::new(found));
+    None
+}
+
+/// What every failure says of the server.
+fn facts(name: &str, reach: &Reach, redactor: &Redactor) -> ServerFacts {
+    let shown = |text: &str| redactor.redact(text).into_owned();
+    let mut facts = ServerFacts {
+        name: name.to_owned(),
+        transport: match reach {
+            Reach::Stdio(_) => "stdio",
+            Reach::Http(_) => "http",
+        },
+        url: match reach {
+            Reach::Stdio(_) => None,
+            Reach::Http(endpoint) => Some(shown_url(&endpoint.url, redactor)),
+        },
+        ..ServerFacts::default()
+    };
+    if let Some(spec) = reach.command() {
+        let argv: Vec<String> = spec.argv.iter().map(|arg| shown(arg)).collect();
+        facts.argv = show_argv(&argv);
+        facts.cwd = Some(shown(&spec.cwd.display().to_string()));
+        facts.env_delta = shown_env(&spec.env, redactor);
+    }
+    facts
+}

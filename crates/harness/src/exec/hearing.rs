@@ -1,0 +1,401 @@
+//! Notifications that a step expects: matched as they come, and waited for as
+//! long as they may take.
+//!
+//! Main types: [`Hearings`], which listens from before the step's request on,
+//! and [`Hearing`], which waits for one expectation.
+
+use super::clean::Cleaner;
+use super::judge::{Bench, Mismatch};
+use super::operators::{Compiled, OperandError, holds};
+use super::phrase::relation;
+use jelly_base::model::{Assertion, AssertionTarget, OwnLimit};
+use jelly_base::text::human_duration;
+use jelly_plan::{JsonExpect, Location, NotificationExpect, Operator, Predicate};
+use jelly_wire::{Attending, Listener, Notice, Session, deadline_after};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// So many other notifications are named.
+const OTHERS: usize = 5;
+
+/// Everything that a step expects to hear. Nothing is kept but what was found
+/// so far, so that it costs the same however many notifications come.
+#[derive(Debug)]
+pub struct Hearings {
+    ears: Shared,
+    /// Ends with this.
+    _attending: Option<Attending>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Shared(Arc<Mutex<Ears>>);
+
+#[derive(Debug, Default)]
+struct Ears {
+    ears: Vec<Ear>,
+    compiled: Compiled,
+}
+
+/// One expectation, as it is held against what comes.
+#[derive(Debug)]
+struct Ear {
+    method: String,
+    json: Vec<JsonExpect>,
+    /// The operands of its predicates, with values in the place of names.
+    operands: Vec<(Operator, Value, Result<Value, OperandError>)>,
+    cleaner: Cleaner,
+    found: Found,
+}
+
+/// What was heard.
+#[derive(Debug, Clone, Default)]
+struct Found {
+    fitting: u64,
+    /// The params of the newest one of the right method that does not fit.
+    unfit: Option<Value>,
+    /// The params of the first that fits.
+    first: Option<Value>,
+    others: BTreeSet<String>,
+    /// Something came that jelly did not read.
+    missed: bool,
+    /// What it is to be held against can't be asked.
+    bad: Option<(OperandError, Location)>,
+}
+
+/// Why an expectation does not hold, or could not even be asked.
+pub enum Unheard {
+    Mismatch(Box<Mismatch>),
+    BadOperand(OperandError, Location),
+}
+
+impl Hearings {
+    /// Listens from now on. Operands are resolved at once: what a step expects
+    /// does not depend on what its own answer brings.
+    pub fn begin(
+        session: &Session,
+        expects: &[NotificationExpect],
+        resolve: &dyn Fn(&Predicate) -> Result<Value, OperandError>,
+        cleaner: &Cleaner,
+    ) -> Self {
+        let ears = Shared::default();
+        if expects.is_empty() {
+            return Self {
+                ears,
+                _attending: None,
+            };
+        }
+        ears.lock().ears = expects
+            .iter()
+            .map(|expect| Ear::new(expect, resolve, cleaner))
+            .collect();
+        Self {
+            _attending: Some(session.attend(Box::new(ears.clone()))),
+            ears,
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Ears> {
+        // Nothing in it depends on anything else in it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listener for Shared {
+    fn hear(&mut self, notice: &Notice) {
+        let Ears { ears, compiled } = &mut *self.lock();
+        for ear in ears {
+            ear.hear(notice, compiled);
+        }
+    }
+
+    fn miss(&mut self) {
+        for ear in &mut self.lock().ears {
+            ear.found.missed = true;
+        }
+    }
+}
+
+impl Ear {
+    fn new(
+        expect: &NotificationExpect,
+        resolve: &dyn Fn(&Predicate) -> Result<Value, OperandError>,
+        cleaner: &Cleaner,
+    ) -> Self {
+        let predicates = expect.json.iter().flat_map(|json| &json.predicates);
+        Self {
+            method: expect.method.clone(),
+            json: expect.json.clone(),
+            operands: predicates
+                .map(|p| (p.operator, p.operand.clone(), resolve(p)))
+                .collect(),
+            cleaner: cleaner.clone(),
+            found: Found::default(),
+        }
+    }
+
+    /// The operand of one of its predicates: what is written alike is the same.
+    fn operand(&self, predicate: &Predicate) -> Result<Value, OperandError> {
+        let own = self.operands.iter().find(|(operator, written, _)| {
+            *operator == predicate.operator && *written == predicate.operand
+        });
+        own.map_or_else(
+            || Ok(predicate.operand.clone()),
+            |(_, _, value)| value.clone(),
+        )
+    }
+
+    fn hear(&mut self, notice: &Notice, compiled: &mut Compiled) {
+        if notice.method != self.method {
+            if self.found.others.len() < OTHERS {
+                self.found.others.insert(notice.method.clone());
+            }
+            return;
+        }
+        match self.fits(&notice.params, compiled) {
+            Ok(true) => {
+                self.found.fitting += 1;
+                let first = &mut self.found.first;
+                first.get_or_insert_with(|| notice.params.clone());
+            }
+            Ok(false) => self.found.unfit = Some(notice.params.clone()),
+            Err(bad) => {
+                self.found.bad.get_or_insert(bad);
+            }
+        }
+    }
+
+    fn fits(
+        &self,
+        params: &Value,
+        compiled: &mut Compiled,
+    ) -> Result<bool, (OperandError, Location)> {
+        for json in &self.json {
+            let is_plain = |p: &Predicate| p.operator != Operator::Snapshot;
+            if !json.predicates.iter().all(is_plain) {
+                // A snapshot is compared after some cleaning, as elsewhere.
+                let resolve = |predicate: &Predicate| self.operand(predicate);
+                let mut bench = Bench::new(&resolve, compiled, &self.cleaner);
+                let json = std::slice::from_ref(json);
+                bench.ask_json(AssertionTarget::Notification, json, Some(params));
+                if let Some(bad) = bench.bad {
+                    return Err(bad);
+                }
+                if !bench.mismatches.is_empty() {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let nodes = json.path.query(params).all();
+            let several;
+            let actual = match nodes.as_slice() {
+                [] => None,
+                [one] => Some(*one),
+                many => {
+                    several = Value::Array(many.iter().map(|v| (*v).clone()).collect());
+                    Some(&several)
+                }
+            };
+            for predicate in &json.predicates {
+                let bad = |error| (error, predicate.at);
+                let operand = self.operand(predicate).map_err(bad)?;
+                if !holds(predicate.operator, &operand, actual, compiled).map_err(bad)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// One expectation that is waited for.
+pub struct Hearing<'a> {
+    pub expect: &'a NotificationExpect,
+    /// Its place among those of its step.
+    pub index: usize,
+    pub hearings: &'a Hearings,
+    pub within: Duration,
+    pub resolve: &'a dyn Fn(&Predicate) -> Result<Value, OperandError>,
+    pub compiled: &'a RefCell<Compiled>,
+    pub cleaner: &'a Cleaner,
+}
+
+impl Hearing<'_> {
+    /// Waits until the expectation holds, or can't hold any more, or can't be
+    /// told any more; `since` is when the answer came.
+    pub async fn wait(&self, session: &Session, since: Instant) -> Result<(), Unheard> {
+        let deadline = deadline_after(since, self.within);
+        let mut stirs = session.stirs();
+        loop {
+            // Asked first: what comes in between is still looked at.
+            let over = session.has_ended();
+            let found = self.found();
+            if let Some((error, at)) = found.bad {
+                return Err(Unheard::BadOperand(error, at));
+            }
+            // Nobody sends anything any more once the connection is gone.
+            if over || self.is_settled(&found)? || !stirs.next(deadline).await {
+                break;
+            }
+        }
+        self.verdict(&self.found())
+    }
+
+    fn found(&self) -> Found {
+        let ears = self.hearings.ears.lock();
+        let ear = ears.ears.get(self.index);
+        ear.map(|ear| ear.found.clone()).unwrap_or_default()
+    }
+
+    /// Whether waiting can change nothing: for what must not come, that it
+    /// came; for all else, that enough has. One more may break any bound but a
+    /// lower one, so that such a number is known only when time is up. Of what
+    /// was not read, no time tells whether it was among it.
+    fn is_settled(&self, found: &Found) -> Result<bool, Unheard> {
+        if self.expect.absent {
+            return Ok(found.fitting > 0 || found.missed);
+        }
+        if self.expect.count.is_empty() {
+            return Ok(found.fitting > 0);
+        }
+        if !self.expect.count_only_grows() {
+            return Ok(found.missed);
+        }
+        Ok(self.off(found)?.is_none())
+    }
+
+    /// The first thing about their number that does not hold.
+    fn off(&self, found: &Found) -> Result<Option<(&Predicate, Value)>, Unheard> {
+        for predicate in &self.expect.count {
+            let bad = |error| Unheard::BadOperand(error, predicate.at);
+            let operand = (self.resolve)(predicate).map_err(bad)?;
+            let actual = Value::from(found.fitting);
+            let mut compiled = self.compiled.borrow_mut();
+            let holds = holds(predicate.operator, &operand, Some(&actual), &mut compiled)
+                .map_err(|error| Unheard::BadOperand(error, predicate.at))?;
+            if !holds {
+                return Ok(Some((predicate, operand)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn verdict(&self, found: &Found) -> Result<(), Unheard> {
+        let Self { expect, .. } = self;
+        let method = &expect.method;
+        let within = human_duration(self.within);
+        if expect.absent {
+            return match &found.first {
+                Some(params) => Err(self.mismatch(
+                    format!(
+                        "expected no notification `{method}` within {within}, and it came with {}",
+                        self.cleaner.quote_value(params)
+                    ),
+                    "absent",
+                    (Value::Null, params.clone()),
+                )),
+                None if found.missed => Err(self.untold()),
+                None => Ok(()),
+            };
+        }
+        if !expect.count.is_empty() {
+            let off = self.off(found)?;
+            // Those that were not read can only add to what is enough already.
+            if found.missed && (off.is_some() || !expect.count_only_grows()) {
+                return Err(self.untold());
+            }
+            let Some((predicate, operand)) = off else {
+                return Ok(());
+            };
+            let shown = self.cleaner.quote_value(&operand);
+            let relation = relation(predicate.operator, &operand);
+            let message = format!(
+                "expected the number of notifications `{method}` within {within} {relation} \
+                 {shown}, got {}{}",
+                found.fitting,
+                self.besides(found)
+            );
+            let compared = (operand, Value::from(found.fitting));
+            return Err(self.mismatch(message, predicate.operator.name(), compared));
+        }
+        if found.fitting > 0 {
+            return Ok(());
+        }
+        if found.missed {
+            return Err(self.untold());
+        }
+        let actual = self.unfit(found).map(|unfit| unfit.assertion.actual);
+        Err(self.mismatch(
+            format!(
+                "expected the notification `{method}` within {within}, and it did not come{}",
+                self.besides(found)
+            ),
+            "exists",
+            (Value::from(method.as_str()), actual.unwrap_or_default()),
+        ))
+    }
+
+    /// What is wrong with the newest one of the right method.
+    fn unfit(&self, found: &Found) -> Option<Mismatch> {
+        let params = found.unfit.as_ref()?;
+        let mut compiled = self.compiled.borrow_mut();
+        let mut bench = Bench::new(self.resolve, &mut compiled, self.cleaner);
+        let target = AssertionTarget::Notification;
+        bench.ask_json(target, &self.expect.json, Some(params));
+        bench.mismatches.into_iter().next()
+    }
+
+    /// What else came.
+    fn besides(&self, found: &Found) -> String {
+        match (self.unfit(found), found.others.is_empty()) {
+            (Some(unfit), _) => format!("; of one that came, it was {}", unfit.message),
+            (None, false) => {
+                let others: Vec<&str> = found.others.iter().map(String::as_str).collect();
+                let others = self.cleaner.quote(&others.join("`, `"));
+                format!("; what came is `{others}`")
+            }
+            (None, true) => String::new(),
+        }
+    }
+
+    /// What was not read may have been what is waited for.
+    fn untold(&self) -> Unheard {
+        let message = format!(
+            "a message came that is beyond what jelly reads, so that nothing can be said of the \
+             notifications `{}`",
+            self.expect.method
+        );
+        let mut mismatch = self.mismatched(message, "read", (Value::Null, Value::Null));
+        mismatch.assertion.own_limit = Some(OwnLimit::MessageSize);
+        Unheard::Mismatch(Box::new(mismatch))
+    }
+
+    fn mismatch(&self, message: String, kind: &str, compared: (Value, Value)) -> Unheard {
+        Unheard::Mismatch(Box::new(self.mismatched(message, kind, compared)))
+    }
+
+    fn mismatched(
+        &self,
+        message: String,
+        kind: &str,
+        (expected, actual): (Value, Value),
+    ) -> Mismatch {
+        Mismatch {
+            message,
+            assertion: Assertion {
+                kind: kind.to_owned(),
+                target: Some(AssertionTarget::Notification),
+                path: Some(self.expect.method.clone()),
+                expected,
+                actual,
+                ..Assertion::default()
+            },
+            at: self.expect.at,
+        }
+    }
+}

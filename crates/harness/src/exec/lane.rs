@@ -1,0 +1,528 @@
+//! One server in one iteration: started, its steps run in order, stopped. What
+//! is done when it dies or falls silent is in `life`.
+
+use super::blank;
+use super::board::Board;
+use super::ladder::ServerLadder;
+use super::launch::Prepared;
+use super::life::Running;
+use super::preflight::ToolBook;
+use super::script::Script;
+use super::settings::ExecSettings;
+use super::step::{self, Aftermath, Scene, StepEnd};
+use jelly_base::model::{
+    Because, Event, Failure, Names, Offers, Outcome, Phase, RequestFacts, ServerReport,
+    ServerState, StepReport, StepState, ToolInfo,
+};
+use jelly_base::text::truncate_middle;
+use jelly_plan::{Request, Server, Step};
+use jelly_wire::{self as wire, Answers, Launch, ListKind, Reach, ReplyOutcome, Session, Version};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How much of a server's stderr a report shows.
+const REPORTED_STDERR: usize = 8 * 1024;
+
+/// How long a server may take to say what it offers instead.
+const LOOK_UP: Duration = Duration::from_secs(2);
+
+/// How many of a server's tools each failure names, besides its own.
+const TOLD_TOOLS: usize = 50;
+
+/// What is noted of a server that is there already.
+const NOT_OURS: &str = "jelly did not start it: each iteration has a new session with it, and \
+                        finds it as the one before left it";
+
+/// One server with its steps.
+pub struct Lane {
+    pub board: Rc<Board>,
+    pub settings: Rc<ExecSettings>,
+    /// The place of the server in the plan.
+    pub place: usize,
+    pub server: Server,
+    pub prepared: Prepared,
+    /// What its client answers, and what it was asked.
+    pub script: Script,
+    /// How its outputs are read.
+    pub ladder: ServerLadder,
+    /// The places of its steps in the plan.
+    pub steps: Vec<usize>,
+}
+
+/// What a lane leaves behind.
+pub struct LaneEnd {
+    pub report: ServerReport,
+    /// Absent if the server never listed them.
+    pub tools: Option<Vec<ToolInfo>>,
+}
+
+impl Lane {
+    /// Lives the server's life. Never fails: what goes wrong is on the board
+    /// and in the report.
+    pub async fn run(self) -> LaneEnd {
+        let mut report = blank::server_report(&self.server.name);
+        let wanted = self
+            .steps
+            .iter()
+            .any(|&i| self.board.selected.contains(&self.board.step(i).id));
+        if !wanted {
+            self.end_all(&Because::NotSelected).await;
+            return LaneEnd {
+                report,
+                tools: None,
+            };
+        }
+        report.notes.extend(self.prepared.notes.iter().cloned());
+        let launch = match &self.prepared.reach {
+            Ok(reach) => self.launch(reach.clone()),
+            Err(failures) => {
+                report.state = ServerState::Failed;
+                for failure in failures {
+                    self.server_failed(failure.clone());
+                }
+                self.end_all(&Because::Server(self.server.name.clone()))
+                    .await;
+                return LaneEnd {
+                    report,
+                    tools: None,
+                };
+            }
+        };
+        let started = match self.start(&launch, &mut report).await {
+            Ok(session) => self.fit_for_check(session, &launch, &mut report).await,
+            Err(because) => Err(because),
+        };
+        let session = match started {
+            Ok(session) => session,
+            Err(because) => {
+                self.end_all(&because).await;
+                return LaneEnd {
+                    report,
+                    tools: None,
+                };
+            }
+        };
+        let aftermath = self.ask_declared_lists(&session, &mut report).await;
+        let mut running = Running::new(session);
+        self.look_after(aftermath, &mut running, &mut report).await;
+        for &index in &self.steps {
+            self.board.turn(index).await;
+            let step = self.board.step(index);
+            self.run_step(index, step, &launch, &mut running, &mut report)
+                .await;
+        }
+        let tools = std::mem::take(&mut running.tools);
+        self.stop(running, &mut report).await;
+        self.conclude_wire_check(&report);
+        LaneEnd {
+            report,
+            tools: Some(tools),
+        }
+    }
+
+    fn launch(&self, reach: Reach) -> Launch {
+        Launch {
+            era: self.server.era,
+            version: self.server.protocol.as_deref().and_then(Version::find),
+            startup_timeout: self.server.startup_timeout,
+            request_timeout: self.server.request_timeout,
+            shutdown_timeout: self.server.shutdown_timeout,
+            wire_check: self.checks_wire(),
+            redactor: self.settings.redactor.clone(),
+            recorder: self.settings.recorder.clone(),
+            stderr_log: (self.settings.stderr_log)(&self.server.name),
+            answers: self.answers(),
+            ..Launch::new(&self.server.name, reach)
+        }
+    }
+
+    /// What the client offers: what the plan declares, or what it has answers
+    /// to, be it in one step alone.
+    fn answers(&self) -> Answers {
+        let of_steps = self.steps.iter().flat_map(|&i| &self.board.step(i).answers);
+        let methods: BTreeSet<&str> = self
+            .server
+            .answers
+            .iter()
+            .chain(of_steps)
+            .map(|answer| answer.method.as_str())
+            .collect();
+        let answers = Answers::default().by(methods, self.script.clone());
+        match &self.server.capabilities {
+            Some(capabilities) => answers.declaring(capabilities.clone()),
+            None => answers,
+        }
+    }
+
+    pub(super) fn emit(&self, event: Event) {
+        (self.settings.events)(event);
+    }
+
+    pub(super) fn server_failed(&self, failure: Failure) {
+        let message = failure.message.as_deref().unwrap_or_default();
+        self.emit(Event::ServerFailed {
+            server: self.server.name.clone(),
+            message: self.board.cleaner.text(message).into_owned(),
+        });
+        self.board.fail_server(self.place, failure);
+    }
+
+    /// Starts the server, or says why its steps can't run.
+    pub(super) async fn start(
+        &self,
+        launch: &Launch,
+        report: &mut ServerReport,
+    ) -> Result<Session, Because> {
+        self.emit(Event::ServerStarting {
+            server: self.server.name.clone(),
+            argv: match &self.prepared.facts.argv[..] {
+                [] => self.prepared.facts.url.iter().cloned().collect(),
+                argv => argv.to_vec(),
+            },
+        });
+        let started = tokio::select! {
+            started = async {
+                // The permit ends with the start: a running server costs
+                // little, a starting one a processor. The semaphore is never
+                // closed, so there is always a permit in the end.
+                let _permit = self.settings.starts.acquire().await;
+                wire::start(launch).await
+            } => started,
+            stop = self.board.stop() => {
+                report.state = ServerState::Failed;
+                report.notes.push("stopped before it was ready".to_owned());
+                return Err(stop.because());
+            }
+        };
+        match started {
+            Ok(session) => {
+                report.state = ServerState::Ready;
+                report.era = Some(session.era().to_string());
+                report.protocol_version = Some(session.protocol_version().to_owned());
+                report.startup_ms = Some(millis(session.startup()));
+                let info = session.server_info();
+                report.server_info = (!info.is_null()).then(|| info.clone());
+                let mut offers = Offers::declared(session.capabilities());
+                let tools = session.tools().iter().map(|tool| name_of(&tool.name));
+                offers.tools = session.declares_tools().then(|| Names::of(tools));
+                report.offers = Some(offers);
+                report.notes.extend(session.notes().iter().cloned());
+                if !session.has_process() && !report.notes.iter().any(|note| note == NOT_OURS) {
+                    report.notes.push(NOT_OURS.to_owned());
+                }
+                self.tell_unfit(&session, report);
+                self.emit(Event::ServerReady {
+                    server: self.server.name.clone(),
+                    era: session.era().to_string(),
+                    protocol_version: session.protocol_version().to_owned(),
+                    tools: session.tools().len(),
+                    elapsed: session.startup(),
+                });
+                Ok(session)
+            }
+            Err(failure) => {
+                report.state = ServerState::Failed;
+                report.exit.clone_from(&failure.exit);
+                report.stderr_tail = shorten(&failure.stderr);
+                report.stdout_noise = failure.noise_count;
+                report.stdout_noise_sample.clone_from(&failure.stdout_noise);
+                report.era = failure.era.map(|era| era.to_string());
+                report.notes.extend(failure.notes.iter().cloned());
+                let started = self.server.command().is_some();
+                let failure = self.prepared.facts.start_failure(*failure, started);
+                self.server_failed(failure);
+                Err(Because::Server(self.server.name.clone()))
+            }
+        }
+    }
+
+    /// What jelly forgives and clients of the official SDKs do not is said once,
+    /// and loudly enough: such a server works here and nowhere else.
+    pub(super) fn tell_unfit(&self, session: &Session, report: &mut ServerReport) {
+        let Some(unfit) = session.unfit().filter(|_| !self.checks_wire()) else {
+            return;
+        };
+        let note = format!(
+            "the server {unfit}: clients of the official SDKs refuse such a message, and \
+             `--wire-check` takes it for a failure"
+        );
+        if report.notes.contains(&note) {
+            return;
+        }
+        self.emit(Event::Warning {
+            message: format!("{}: {}", self.server.name, self.board.cleaner.text(&note)),
+        });
+        report.notes.push(note);
+    }
+
+    /// Ends every step of a server that never became ready.
+    async fn end_all(&self, because: &Because) {
+        for &index in &self.steps {
+            self.board.turn(index).await;
+            let step = self.board.step(index);
+            let (state, because) = self.board.hindrance(step).unwrap_or_else(|| {
+                let state = match because {
+                    Because::Server(_) => StepState::Blocked,
+                    Because::NotSelected
+                    | Because::FailFast
+                    | Because::Deadline
+                    | Because::Interrupted
+                    | Because::Step(_)
+                    | Because::Setup(_)
+                    | Because::Plan(_) => StepState::Skipped,
+                };
+                (state, because.clone())
+            });
+            self.end(index, step, StepEnd::not_run(state, because));
+        }
+    }
+
+    fn end(&self, index: usize, step: &Step, end: StepEnd) {
+        let report = StepReport {
+            because: end.because,
+            attempts: u32::from(end.duration.is_some()),
+            duration_ms: end
+                .duration
+                .map(|d| (d.as_secs_f64() * 1e6).round() / 1000.0),
+            adapter: end.adapter.map(str::to_owned),
+            ..blank::step_report(step, end.state)
+        };
+        self.settings
+            .tell_end(&self.board.cleaner, &report, &end.failures);
+        for failure in end.failures {
+            self.board.fail_step(index, failure);
+        }
+        self.board.end(index, report);
+    }
+
+    async fn run_step(
+        &self,
+        index: usize,
+        step: &Step,
+        launch: &Launch,
+        running: &mut Running,
+        report: &mut ServerReport,
+    ) {
+        if let Some((state, because)) = self.board.hindrance(step) {
+            return self.end(index, step, StepEnd::not_run(state, because));
+        }
+        if let Some(reason) = self.board.quarantined(step) {
+            let end = StepEnd::not_run(StepState::Quarantined, Because::Plan(reason));
+            return self.end(index, step, end);
+        }
+        let mut announced = false;
+        let mut sent_before = false;
+        // A server that dies before it reads the request is started again and
+        // asked again; it is given up after a few deaths, so this ends.
+        loop {
+            self.make_ready(launch, running, report).await;
+            let Some(session) = running.session.as_ref() else {
+                return self.end(index, step, self.without_server());
+            };
+            if !std::mem::replace(&mut announced, true) {
+                self.emit(Event::StepStarted {
+                    step: step.id.clone(),
+                    server: step.server.clone(),
+                });
+            }
+            let limit = step.timeout.unwrap_or(self.server.request_timeout);
+            let (book, tools) = (&mut running.book, &mut running.tools);
+            let subscriptions = &mut running.subscriptions;
+            let fragile = running.fragile;
+            let ran = tokio::select! {
+                ran = async {
+                    let deadline = Instant::now() + limit;
+                    // Most of the time is for the step itself.
+                    refresh(session, step, book, tools, limit / 2).await;
+                    let scene = Scene {
+                        board: &self.board,
+                        server: &self.server,
+                        session,
+                        book,
+                        script: &self.script,
+                        ladder: &self.ladder,
+                        fragile,
+                        sent_before,
+                        is_strict: self.checks_wire(),
+                        limit,
+                        deadline,
+                    };
+                    step::run(&scene, subscriptions, step).await
+                } => ran,
+                stop = self.board.stop() => {
+                    let end = StepEnd::not_run(StepState::Skipped, stop.because());
+                    return self.end(index, step, end);
+                }
+            };
+            match ran.aftermath {
+                Aftermath::DiedBefore => {
+                    self.uninvited_exit(running, report).await;
+                    continue;
+                }
+                Aftermath::SessionLost(end) => {
+                    self.session_lost(*end, step, running, report).await;
+                    sent_before = true;
+                    continue;
+                }
+                Aftermath::Alive | Aftermath::Died | Aftermath::Unsure => {}
+            }
+            for note in ran.notes {
+                if report.notes.contains(&note) {
+                    continue;
+                }
+                self.emit(Event::Warning {
+                    message: format!("{}: {}", self.server.name, self.board.cleaner.text(&note)),
+                });
+                report.notes.push(note);
+            }
+            let mut end = ran.end;
+            for failure in &mut end.failures {
+                self.complete(failure, running, &ran.stderr);
+                if let Aftermath::Alive = ran.aftermath {
+                    self.look_up(failure, running, report).await;
+                }
+            }
+            self.end(index, step, end);
+            return self.look_after(ran.aftermath, running, report).await;
+        }
+    }
+
+    /// Why a step can't run while its server is down.
+    fn without_server(&self) -> StepEnd {
+        match self.board.stopped() {
+            Some(stop) => StepEnd::not_run(StepState::Skipped, stop.because()),
+            None => StepEnd::not_run(
+                StepState::Blocked,
+                Because::Server(self.server.name.clone()),
+            ),
+        }
+    }
+
+    /// Asks for the list that what was refused should stand in, once: whoever
+    /// reads of it wants to know what there is instead.
+    async fn look_up(&self, failure: &Failure, running: &Running, report: &mut ServerReport) {
+        let (Some(session), Some(offers)) = (&running.session, &mut report.offers) else {
+            return;
+        };
+        let method = failure
+            .request
+            .as_ref()
+            .map(|request| request.method.as_str());
+        let (kind, key, known) = match method {
+            Some("prompts/get") => (ListKind::Prompts, "name", &mut offers.prompts),
+            Some("resources/read") => (ListKind::Resources, "uri", &mut offers.resources),
+            Some(_) | None => return,
+        };
+        let declared = session.capabilities().get(kind.key()).is_some();
+        if failure.outcome != Some(Outcome::Error) || known.is_some() || !declared {
+            return;
+        }
+        let limit = LOOK_UP.min(self.server.request_timeout);
+        let reply = tokio::select! {
+            reply = session.list(kind, Value::Null, limit) => reply,
+            _ = self.board.stop() => return,
+        };
+        if let ReplyOutcome::Answered(list) = reply.outcome {
+            *known = Some(names_in(&list, kind, key));
+        }
+    }
+
+    /// What every failure of a step says of its server.
+    pub(super) fn complete(&self, failure: &mut Failure, running: &Running, stderr: &str) {
+        let facts = &self.prepared.facts;
+        let known = facts.failure(Phase::Call, "");
+        failure.server = known.server;
+        failure.transport = known.transport;
+        failure.command = known.command;
+        failure.argv = known.argv;
+        failure.cwd = known.cwd;
+        failure.env_delta = known.env_delta;
+        failure.url = known.url;
+        failure.stderr = self.server.command().map(|_| stderr.to_owned());
+        if let Some(session) = &running.session {
+            failure.stdout = session.stdout_tail();
+            failure.stdout_noise = session.noise().1;
+            let info = session.server_info();
+            failure.server_info = (!info.is_null()).then(|| info.clone());
+        }
+        failure.tools_listed = told_tools(running.book.names(), failure.request.as_ref());
+        failure.after_restart = running.deaths + running.restarts > 0;
+    }
+}
+
+/// The names in a list, by what an item of it is called by.
+fn names_in(list: &Value, kind: ListKind, key: &str) -> Names {
+    let items = list.get(kind.key()).and_then(Value::as_array);
+    let items = items.into_iter().flatten();
+    Names::of(items.filter_map(|item| Some(name_of(item.get(key)?.as_str()?))))
+}
+
+/// No longer than anybody reads.
+fn name_of(name: &str) -> &str {
+    const MAX: usize = 200;
+    &name[..name.floor_char_boundary(MAX)]
+}
+
+/// What a failure tells of the server's tools: some, and the one that it is
+/// about if it is among them. All of them, in each of many failures, would be
+/// more than a report can bear.
+fn told_tools(names: &[String], request: Option<&RequestFacts>) -> Vec<Value> {
+    let asked = request.and_then(|request| request.params.as_ref()?.get("name")?.as_str());
+    let (first, others) = names.split_at(names.len().min(TOLD_TOOLS));
+    let asked = others.iter().find(|name| Some(name.as_str()) == asked);
+    let told = first.iter().chain(asked);
+    told.map(|name| Value::from(name.as_str())).collect()
+}
+
+/// Takes a new list of tools in, where the server said that there is one: a
+/// tool that came later is as good as any.
+async fn refresh(
+    session: &Session,
+    step: &Step,
+    book: &mut ToolBook,
+    tools: &mut Vec<ToolInfo>,
+    limit: Duration,
+) {
+    if !matches!(step.request, Request::Tool(_)) || !session.tools_changed() {
+        return;
+    }
+    // Without a new list the old one stands, and what is wrong with the
+    // server shows in the step itself.
+    if let Ok(now) = session.tools_now(limit).await {
+        *book = ToolBook::new(&now);
+        *tools = now;
+    }
+}
+
+pub(super) fn shorten(stderr: &str) -> String {
+    truncate_middle(stderr, REPORTED_STDERR).into_owned()
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TOLD_TOOLS, told_tools};
+    use jelly_base::model::RequestFacts;
+    use serde_json::json;
+
+    #[test]
+    fn of_many_tools_a_failure_names_some_and_its_own() {
+        let names: Vec<String> = (0..5000).map(|n| format!("t{n}")).collect();
+        let request = |tool: &str| RequestFacts {
+            params: Some(json!({"name": tool})),
+            ..RequestFacts::default()
+        };
+        let told = told_tools(&names, Some(&request("t4000")));
+        assert_eq!(told.len(), TOLD_TOOLS + 1);
+        assert_eq!(told[TOLD_TOOLS], "t4000");
+        assert_eq!(told_tools(&names, Some(&request("none"))).len(), TOLD_TOOLS);
+        assert_eq!(told_tools(&names, Some(&request("t3"))).len(), TOLD_TOOLS);
+        assert_eq!(told_tools(&names[..3], None), ["t0", "t1", "t2"]);
+    }
+}

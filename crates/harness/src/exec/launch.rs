@@ -1,0 +1,447 @@
+//! From a server in the plan to what is spawned, or to all that is missing
+//! for it: the part of preflight that needs no running server.
+
+use super::auth::{ReadyAuth, ReadyProof, authorizer, not_authorizable};
+use super::script::{Slot, slots};
+use super::settings::ExecSettings;
+use indexmap::IndexMap;
+use jelly_base::model::{Failure, Outcome, Phase, PlanIssue, SpawnError};
+use jelly_base::text::redact::{Redactor, show_argv, show_url, show_value};
+use jelly_package::{self as package, InputKind, Trouble};
+use jelly_plan::{
+    Auth, AuthGrant, AuthProof, Command, PackageUse, Scope, Server, Template, Transport, Unresolved,
+};
+use jelly_process::{self as process, CommandSpec};
+use jelly_wire::{Endpoint, Reach, StartFailure};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What every failure of one server says about it.
+#[derive(Debug, Clone, Default)]
+pub struct ServerFacts {
+    pub name: String,
+    pub transport: &'static str,
+    /// Redacted, as it may be shown.
+    pub argv: Vec<String>,
+    pub cwd: Option<String>,
+    pub url: Option<String>,
+    pub env_delta: IndexMap<String, Value>,
+}
+
+impl ServerFacts {
+    /// A failure with nothing but what is known of the server.
+    #[must_use]
+    pub fn failure(&self, phase: Phase, message: impl Into<String>) -> Failure {
+        Failure {
+            phase: Some(phase),
+            server: Some(self.name.clone()),
+            transport: Some(self.transport.to_owned()),
+            command: (!self.argv.is_empty()).then(|| self.argv.join(" ")),
+            argv: self.argv.clone(),
+            cwd: self.cwd.clone(),
+            url: self.url.clone(),
+            env_delta: self.env_delta.clone(),
+            message: Some(message.into()),
+            ..Failure::default()
+        }
+    }
+
+    /// The failure of a server that did not become ready. `started` where it is
+    /// a process of ours.
+    #[must_use]
+    pub fn start_failure(&self, start: StartFailure, started: bool) -> Failure {
+        let mut failure = self.failure(start.phase, start.message);
+        // An exchange over HTTP has an end of its own kind.
+        let by_http = start.http.is_some() && start.outcome == Outcome::Ok;
+        failure.outcome = (!by_http).then_some(start.outcome);
+        failure.spawn_error = start.spawn_error;
+        failure.exit = start.exit;
+        failure.process_alive = started.then_some(start.process_alive);
+        failure.stderr = started.then_some(start.stderr);
+        failure.stdout = start.stdout;
+        failure.stdout_noise = start.stdout_noise;
+        failure.request = start.request;
+        failure.rpc_error = start.rpc_error;
+        failure.http = start.http;
+        failure.protocol_breach = start.protocol_breach;
+        failure.own_limit = start.own_limit;
+        failure.timeout_s = start.timeout.map(|limit| limit.as_secs_f64());
+        failure.showed_life = Some(start.showed_life);
+        failure.server_info = start.server_info;
+        failure.elapsed_ms = u64::try_from(start.elapsed.as_millis()).ok();
+        failure
+    }
+}
+
+/// What preflight made of a server.
+pub struct Prepared {
+    pub facts: ServerFacts,
+    /// What its client answers, whatever step runs.
+    pub answers: Vec<Slot>,
+    /// What is worth a word about how it is started.
+    pub notes: Vec<String>,
+    /// How to reach it, or everything that is in the way.
+    pub reach: Result<Reach, Vec<Failure>>,
+}
+
+/// Resolves a server's URL, command, arguments, environment and folder, and looks
+/// whether the command and the folder are there.
+pub fn prepare(server: &Server, scope: &Scope, settings: &ExecSettings) -> Prepared {
+    Preparation {
+        server: &server.name,
+        scope,
+        project: &settings.project_dir,
+        jelly: settings.jelly.as_deref(),
+        redactor: &settings.redactor,
+        missing: Vec::new(),
+        troubles: Vec::new(),
+        notes: Vec::new(),
+    }
+    .run(server, settings)
+}
+
+struct Preparation<'a> {
+    server: &'a str,
+    scope: &'a Scope,
+    project: &'a Path,
+    jelly: Option<&'a Path>,
+    redactor: &'a Redactor,
+    missing: Vec<Unresolved>,
+    /// Of the package that is started.
+    troubles: Vec<Trouble>,
+    notes: Vec<String>,
+}
+
+impl Preparation<'_> {
+    /// The template's text; what can't be resolved stays as it is written,
+    /// and is remembered.
+    fn text(&mut self, template: &Template) -> String {
+        match template.resolve_str(self.scope, self.server) {
+            Ok(text) => text,
+            Err(unresolved) => {
+                self.miss(unresolved);
+                template.raw.clone()
+            }
+        }
+    }
+
+    fn miss(&mut self, unresolved: Unresolved) {
+        if !self.missing.contains(&unresolved) {
+            self.missing.push(unresolved);
+        }
+    }
+
+    fn run(mut self, server: &Server, settings: &ExecSettings) -> Prepared {
+        let mut facts = ServerFacts {
+            name: self.server.to_owned(),
+            transport: match &server.transport {
+                Transport::Stdio(_) => "stdio",
+                Transport::Http { .. } => "http",
+            },
+            ..ServerFacts::default()
+        };
+        let spec = server
+            .command()
+            .map(|command| self.command(command, &mut facts));
+        let mut auth = None;
+        let mut reach = match &server.transport {
+            Transport::Stdio(_) => spec.clone().map(Reach::Stdio),
+            Transport::Http {
+                url,
+                headers,
+                auth: tokens,
+                ..
+            } => {
+                let url = self.text(url);
+                auth = tokens.as_ref().map(|auth| self.auth(auth));
+                let headers = headers
+                    .iter()
+                    .map(|(name, value)| (name.clone(), self.text(value)))
+                    .collect();
+                facts.url = Some(shown_url(&url, self.redactor));
+                Some(Reach::Http(Endpoint {
+                    url,
+                    headers,
+                    command: spec.clone(),
+                    auth: None,
+                }))
+            }
+        };
+        let answers =
+            slots(&server.answers, self.scope, self.server).unwrap_or_else(|unresolved| {
+                self.miss(unresolved);
+                Vec::new()
+            });
+        let mut failures: Vec<Failure> = self
+            .missing
+            .iter()
+            .map(|unresolved| missing_value(&facts, unresolved))
+            .chain(self.troubles.iter().map(|trouble| unfit(&facts, trouble)))
+            .collect();
+        // A command or folder that is missing too is said in the same go.
+        let looked_up = match failures.is_empty() {
+            true => spec.clone(),
+            false => server.command().and_then(|command| self.known(command)),
+        };
+        if let Some(spec) = looked_up
+            && let Err(error) = process::check(&spec)
+        {
+            failures.push(not_startable(&facts, &spec, error, self.redactor));
+        }
+        if failures.is_empty()
+            && let (Some(Reach::Http(endpoint)), Some(auth)) = (&mut reach, auth)
+        {
+            match authorizer(&endpoint.url, &auth, server, settings) {
+                Ok(authorizer) => endpoint.auth = Some(Arc::new(authorizer)),
+                Err(error) => failures.push(not_authorizable(&facts, &error)),
+            }
+        }
+        Prepared {
+            facts,
+            answers,
+            notes: self.notes,
+            reach: match reach {
+                Some(reach) if failures.is_empty() => Ok(reach),
+                Some(_) | None => Err(failures),
+            },
+        }
+    }
+
+    fn auth(&mut self, auth: &Auth) -> ReadyAuth {
+        match &auth.grant {
+            AuthGrant::Login => ReadyAuth::Login,
+            AuthGrant::ClientCredentials {
+                client_id,
+                proof,
+                scopes,
+            } => ReadyAuth::ClientCredentials {
+                client_id: self.text(client_id),
+                proof: match proof {
+                    AuthProof::Secret(secret) => ReadyProof::Secret(self.text(secret)),
+                    AuthProof::Workload(token) => ReadyProof::Workload(self.text(token)),
+                    AuthProof::Key {
+                        key,
+                        algorithm,
+                        key_id,
+                    } => ReadyProof::Key {
+                        key: self.text(key),
+                        algorithm: *algorithm,
+                        key_id: key_id.as_ref().map(|id| self.text(id)),
+                    },
+                },
+                scopes: scopes.iter().map(|scope| self.text(scope)).collect(),
+                issuer: auth.issuer.as_ref().map(|issuer| self.text(issuer)),
+            },
+        }
+    }
+
+    fn command(&mut self, command: &Command, facts: &mut ServerFacts) -> CommandSpec {
+        let (project, redactor) = (self.project, self.redactor);
+        let (mut argv, env) = match (&command.command, command.launched()) {
+            (None, Some(used)) => self.launch(command, used),
+            (named, _) => self.written(command, named.as_ref()),
+        };
+        let cwd = command.cwd.as_ref().map_or_else(
+            || project.to_owned(),
+            |cwd| project.join(PathBuf::from(self.text(cwd))),
+        );
+        let shown: Vec<String> = argv
+            .iter()
+            .map(|arg| redactor.redact(arg).into_owned())
+            .collect();
+        facts.argv = show_argv(&shown);
+        facts.cwd = Some(redactor.redact(&cwd.display().to_string()).into_owned());
+        facts.env_delta = shown_env(&env, redactor);
+        // `jelly` means this jelly, be it on the PATH or not.
+        if argv.first().is_some_and(|first| first == "jelly")
+            && let Some(jelly) = self.jelly
+        {
+            argv[0] = jelly.display().to_string();
+        }
+        CommandSpec { argv, cwd, env }
+    }
+
+    /// What can be looked up of a command whose other words lack a value: what
+    /// is written in place of one can't.
+    fn known(&self, command: &Command) -> Option<CommandSpec> {
+        let text = |template: &Template| template.resolve_str(self.scope, self.server).ok();
+        let first = match (&command.command, command.launched()) {
+            (Some(first), _) => text(first)?,
+            (None, used) => used?.package.launcher()?.to_owned(),
+        };
+        let cwd = match &command.cwd {
+            Some(cwd) => self.project.join(text(cwd)?),
+            None => self.project.to_owned(),
+        };
+        let mut env = Vec::new();
+        if let Some(path) = command.env.get("PATH") {
+            env.push(("PATH".to_owned(), text(path)?));
+        }
+        // This jelly is there.
+        (first != "jelly" || self.jelly.is_none()).then(|| CommandSpec {
+            argv: vec![first],
+            cwd,
+            env,
+        })
+    }
+
+    /// The argv and the variables that the plan writes down.
+    fn written(&mut self, command: &Command, named: Option<&Template>) -> Spelled {
+        let mut argv: Vec<String> = named.iter().map(|first| self.text(first)).collect();
+        argv.extend(command.args.iter().map(|arg| self.text(arg)));
+        // What the package says is secret is so here as well.
+        if let Some(used) = &command.package {
+            for name in used.package.secret_flags() {
+                let value = argv.iter().enumerate().find_map(|(at, word)| {
+                    let rest = word.strip_prefix(name)?;
+                    match rest.strip_prefix('=') {
+                        Some(value) => Some(value),
+                        None if rest.is_empty() => argv.get(at + 1).map(String::as_str),
+                        None => None,
+                    }
+                });
+                self.redactor.learn(value.map(|value| (name, value)));
+            }
+        }
+        let env = command
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone(), self.text(value)))
+            .collect();
+        (argv, env)
+    }
+
+    /// The same of a package; nothing where it can't be started.
+    fn launch(&mut self, command: &Command, used: &PackageUse) -> Spelled {
+        let (scope, server) = (self.scope, self.server);
+        let given = command.given(scope.env.clone(), &mut |template| {
+            template
+                .resolve(scope, server)
+                .map_err(|unresolved| self.miss(unresolved))
+                .ok()
+        });
+        match package::resolve(&used.package, &given) {
+            Ok(resolved) => {
+                let launch = resolved.launch;
+                // Before anything of it can be shown.
+                self.redactor.learn(launch.secrets);
+                let notes = resolved.warnings.iter().map(ToString::to_string);
+                self.notes.extend(notes);
+                let mut argv = vec![launch.command];
+                argv.extend(launch.args.into_iter().map(|piece| piece.text));
+                let env = launch.env.into_iter();
+                (argv, env.map(|(name, piece)| (name, piece.text)).collect())
+            }
+            Err(troubles) => {
+                self.troubles.extend(troubles);
+                Spelled::default()
+            }
+        }
+    }
+}
+
+/// An argv, and variables by name.
+type Spelled = (Vec<String>, Vec<(String, String)>);
+
+/// A URL as it may be shown.
+pub(super) fn shown_url(url: &str, redactor: &Redactor) -> String {
+    show_url(&redactor.redact(url))
+}
+
+/// Values are shown only where they can't be secret.
+pub(super) fn shown_env(env: &[(String, String)], redactor: &Redactor) -> IndexMap<String, Value> {
+    env.iter()
+        .map(|(name, value)| {
+            let value = show_value(name, &redactor.redact(value));
+            (name.clone(), Value::from(value))
+        })
+        .collect()
+}
+
+/// A name without a value, as a failure of its server.
+fn missing_value(facts: &ServerFacts, unresolved: &Unresolved) -> Failure {
+    let mut failure = facts.failure(Phase::Config, unresolved.to_string());
+    failure.issue = issue_of(unresolved);
+    failure
+}
+
+/// What is in the way of a package's launch, as a failure of its server.
+fn unfit(facts: &ServerFacts, trouble: &Trouble) -> Failure {
+    let message = match trouble.hint() {
+        Some(hint) => format!("{trouble}; {hint}"),
+        None => trouble.to_string(),
+    };
+    let mut failure = facts.failure(Phase::Config, message);
+    failure.issue = Some(match trouble {
+        Trouble::Missing(lack) if lack.kind == InputKind::Environment => {
+            PlanIssue::MissingVariable {
+                name: lack.key.clone(),
+                secret: lack.is_secret,
+            }
+        }
+        Trouble::Missing(lack) => PlanIssue::MissingPackageArgument {
+            name: lack.key.clone(),
+        },
+        Trouble::NotAChoice { .. }
+        | Trouble::NotOfFormat { .. }
+        | Trouble::Unknown { .. }
+        | Trouble::Fixed { .. }
+        | Trouble::NotRepeated { .. }
+        | Trouble::TakesNoValue { .. }
+        | Trouble::Unfit { .. }
+        | Trouble::NoLauncher { .. }
+        | Trouble::Unusable { .. } => PlanIssue::InvalidPackage {
+            reason: trouble.to_string(),
+        },
+    });
+    failure
+}
+
+/// The plan's issue behind a name without a value, where there is one.
+#[must_use]
+pub fn issue_of(unresolved: &Unresolved) -> Option<PlanIssue> {
+    match unresolved {
+        Unresolved::Env(name) => Some(PlanIssue::MissingVariable {
+            name: name.clone(),
+            secret: false,
+        }),
+        Unresolved::Secret(name) | Unresolved::EmptySecret(name) => {
+            Some(PlanIssue::MissingVariable {
+                name: name.clone(),
+                secret: true,
+            })
+        }
+        Unresolved::Name(_) | Unresolved::Port(_) => None,
+    }
+}
+
+pub(super) fn not_startable(
+    facts: &ServerFacts,
+    spec: &CommandSpec,
+    mut error: SpawnError,
+    redactor: &Redactor,
+) -> Failure {
+    error.text = error.text.map(|text| redactor.redact(&text).into_owned());
+    let message = error.text.clone().unwrap_or_default();
+    let mut failure = facts.failure(Phase::Config, message);
+    let cwd_is_missing = !spec.cwd.is_dir();
+    let first = || {
+        let first = spec.argv.first().map(String::as_str).unwrap_or_default();
+        redactor.redact(first).into_owned()
+    };
+    failure.issue = match error.name.as_deref() {
+        Some("ENOENT" | "ENOTDIR") if cwd_is_missing => Some(PlanIssue::MissingDirectory {
+            path: redactor
+                .redact(&spec.cwd.display().to_string())
+                .into_owned(),
+        }),
+        Some("ENOENT" | "ENOTDIR") => Some(PlanIssue::CommandNotFound { command: first() }),
+        Some("EACCES" | "ENOEXEC" | "EISDIR" | "EPERM") => {
+            Some(PlanIssue::NotExecutable { path: first() })
+        }
+        Some(_) | None => None,
+    };
+    failure.spawn_error = Some(error);
+    failure
+}

@@ -1,0 +1,396 @@
+//! What becomes of a server between its steps: deaths noticed, restarts, and
+//! the end.
+//!
+//! Main type: [`Running`].
+
+use super::lane::{Lane, shorten};
+use super::preflight::ToolBook;
+use super::step::Aftermath;
+use super::subscriptions::Subscriptions;
+use super::wire_check::note_wire_check;
+use jelly_base::model::{Era, Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
+use jelly_base::text::{human_duration, plural};
+use jelly_plan::Step;
+use jelly_process::{How, Shutdown};
+use jelly_wire::{HttpEnd, Launch, ReplyOutcome, Session, describe_exit};
+use std::time::Duration;
+
+/// After so many deaths in one iteration a server is not started again.
+const MAX_DEATHS: u32 = 3;
+/// How long a server may take to show that it is still there.
+const PULSE: Duration = Duration::from_millis(250);
+/// The same after a call that timed out, when it may be busy.
+const PULSE_AFTER_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a server may take to stop when the whole run is being stopped.
+pub(super) const HASTY_GRACE: Duration = Duration::from_millis(300);
+
+/// A running server, and what it was before.
+pub struct Running {
+    /// Absent while it is down.
+    pub session: Option<Session>,
+    pub tools: Vec<ToolInfo>,
+    pub book: ToolBook,
+    pub subscriptions: Subscriptions,
+    pub deaths: u32,
+    /// It was stopped by us since it no longer answered.
+    pub restarts: u32,
+    era: Era,
+    /// It died of the probe for its era once, so nothing unknown is sent.
+    pub fragile: bool,
+    /// It is not started again.
+    down: bool,
+}
+
+impl Running {
+    pub fn new(session: Session) -> Self {
+        let tools = session.tools().to_vec();
+        Self {
+            book: ToolBook::new(&tools),
+            tools,
+            era: session.era(),
+            fragile: session.shy_of_probes(),
+            session: Some(session),
+            subscriptions: Subscriptions::default(),
+            deaths: 0,
+            restarts: 0,
+            down: false,
+        }
+    }
+
+    fn has_exited(&self) -> bool {
+        let session = self.session.as_ref();
+        session.is_some_and(|session| session.exit_watch().has_exited())
+    }
+
+    async fn pulse(&self, limit: Duration) -> Pulse {
+        let Some(session) = &self.session else {
+            return Pulse::Gone;
+        };
+        let Some(reply) = session.pulse(self.fragile, limit).await else {
+            return Pulse::Unknown;
+        };
+        match reply.outcome {
+            // A refusal is a sign of life as good as any.
+            ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) | ReplyOutcome::Unanswered(_) => {
+                Pulse::Beats
+            }
+            ReplyOutcome::TimedOut(_) if reply.unread => Pulse::Deaf,
+            ReplyOutcome::Http(end)
+                if end.answered() && !end.session_lost && !end.session_in_doubt =>
+            {
+                Pulse::Beats
+            }
+            // Whatever it was, something came.
+            ReplyOutcome::Beyond(_) => Pulse::Beats,
+            ReplyOutcome::TimedOut(_) | ReplyOutcome::Broken(_) | ReplyOutcome::Http(_) => {
+                Pulse::Silent
+            }
+            ReplyOutcome::Exited(_) => Pulse::Gone,
+        }
+    }
+}
+
+/// What a server that is asked for a sign of life shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pulse {
+    Beats,
+    /// It read the question and did not answer it.
+    Silent,
+    /// It did not even read the question.
+    Deaf,
+    Gone,
+    /// There is nothing that it could be asked.
+    Unknown,
+}
+
+impl Lane {
+    /// Sees to it that the server can be asked, if there is a way.
+    pub(super) async fn make_ready(
+        &self,
+        launch: &Launch,
+        running: &mut Running,
+        report: &mut ServerReport,
+    ) {
+        if running.has_exited() {
+            self.uninvited_exit(running, report).await;
+        }
+        if running.session.is_none() && !running.down && self.board.stopped().is_none() {
+            self.restart(launch, running, report).await;
+        }
+    }
+
+    /// After a step.
+    pub(super) async fn look_after(
+        &self,
+        aftermath: Aftermath,
+        running: &mut Running,
+        report: &mut ServerReport,
+    ) {
+        match aftermath {
+            Aftermath::Alive => {}
+            Aftermath::Died => {
+                running.deaths += 1;
+                self.bury(running, report).await;
+            }
+            // Dealt with before the step ended.
+            Aftermath::DiedBefore | Aftermath::SessionLost(_) => {}
+            Aftermath::Unsure => self.check_pulse_or_replace(running, report).await,
+        }
+    }
+
+    /// Records a death that no request can have caused.
+    pub(super) async fn uninvited_exit(&self, running: &mut Running, report: &mut ServerReport) {
+        let Some(session) = &running.session else {
+            return;
+        };
+        let exit = session.exit_watch().wait().await;
+        session.stderr().settled().await;
+        let stderr = session.stderr().tail();
+        self.tell_uninvited_exit(exit, running, &stderr);
+        running.deaths += 1;
+        self.bury(running, report).await;
+    }
+
+    fn tell_uninvited_exit(&self, exit: Exit, running: &Running, stderr: &str) {
+        let mut failure = self.prepared.facts.failure(Phase::Call, "");
+        self.complete(&mut failure, running, stderr);
+        failure.message = Some(format!(
+            "the server exited {} between two requests, and nobody had asked it to",
+            describe_exit(&exit)
+        ));
+        failure.outcome = Some(Outcome::Eof);
+        failure.exit = Some(exit);
+        failure.process_alive = Some(false);
+        self.server_failed(failure);
+    }
+
+    /// Records that the server gave up the session before the step, for which
+    /// the step is not to blame; the step gets a new one.
+    pub(super) async fn session_lost(
+        &self,
+        end: HttpEnd,
+        step: &Step,
+        running: &mut Running,
+        report: &mut ServerReport,
+    ) {
+        let mut failure = self.prepared.facts.failure(Phase::Call, "");
+        let stderr = running.session.as_ref().map(|s| s.stderr().tail());
+        self.complete(&mut failure, running, &stderr.unwrap_or_default());
+        failure.message = Some(format!(
+            "{}: the request of `{}` {}",
+            if end.session_lost {
+                "the server no longer knows the session"
+            } else {
+                "the server seems to know the session no longer"
+            },
+            step.id,
+            end.message
+        ));
+        failure.rpc_error = end.rpc_error;
+        failure.http = Some(end.facts);
+        self.server_failed(failure);
+        running.deaths += 1;
+        self.bury(running, report).await;
+    }
+
+    /// Puts a dead server's session away; what it leaves behind is killed.
+    async fn bury(&self, running: &mut Running, report: &mut ServerReport) {
+        running.subscriptions.clear();
+        let Some(mut session) = running.session.take() else {
+            return;
+        };
+        report.state = ServerState::Died;
+        report.exit = session.exit_watch().now();
+        self.tell_unfit(&session, report);
+        note_evidence(&session, report);
+        session.shutdown(HASTY_GRACE).await;
+        note_wire_check(&session, report);
+        if running.deaths >= MAX_DEATHS {
+            running.down = true;
+            let times = plural(running.deaths, "time");
+            report.notes.push(if session.has_process() {
+                format!("it died {times} in this iteration and is not started again")
+            } else {
+                format!("it lost its session {times} in this iteration and is given no other")
+            });
+        }
+    }
+
+    /// After a time-out or a breach: a server that is merely slow answers a
+    /// ping, one that is stuck is replaced, so that one hanging call is one
+    /// failure.
+    async fn check_pulse_or_replace(&self, running: &mut Running, report: &mut ServerReport) {
+        match running.pulse(PULSE_AFTER_TIMEOUT).await {
+            Pulse::Beats | Pulse::Unknown => return,
+            Pulse::Silent | Pulse::Deaf | Pulse::Gone => {}
+        }
+        if running.has_exited() {
+            return self.uninvited_exit(running, report).await;
+        }
+        running.subscriptions.clear();
+        if let Some(mut session) = running.session.take() {
+            note_evidence(&session, report);
+            report.notes.push(format!(
+                "it no longer answered after a call that went wrong, and {}",
+                afresh(&session)
+            ));
+            running.restarts += 1;
+            session.shutdown(HASTY_GRACE).await;
+            note_wire_check(&session, report);
+        }
+    }
+
+    async fn restart(&self, launch: &Launch, running: &mut Running, report: &mut ServerReport) {
+        self.emit(Event::ServerRestarting {
+            server: self.server.name.clone(),
+        });
+        let launch = Launch {
+            era: Some(running.era),
+            ..launch.clone()
+        };
+        let (state, exit) = (report.state, report.exit.take());
+        match self.start(&launch, report).await {
+            Ok(session) => {
+                report.restarts += 1;
+                running.tools = session.tools().to_vec();
+                running.book = ToolBook::new(&running.tools);
+                running.session = Some(session);
+                report.state = state;
+            }
+            Err(_) => {
+                running.down = true;
+                // It was ready once, which is more than a failed start says.
+                report.state = ServerState::Died;
+                report
+                    .notes
+                    .push("it could not be started again".to_owned());
+            }
+        }
+        // Its death stays what the report tells of it.
+        if exit.is_some() {
+            report.exit = exit;
+        }
+    }
+
+    /// Stops a server whose steps are done.
+    pub(super) async fn stop(&self, mut running: Running, report: &mut ServerReport) {
+        if self.board.stopped().is_none() {
+            self.look_a_last_time(&mut running, report).await;
+        }
+        running.subscriptions.clear();
+        let Some(mut session) = running.session.take() else {
+            return;
+        };
+        let mut grace = match self.board.stopped() {
+            Some(_) => HASTY_GRACE.min(self.server.shutdown_timeout),
+            None => self.server.shutdown_timeout,
+        };
+        let stderr = session.stderr();
+        self.tell_unfit(&session, report);
+        note_evidence(&session, report);
+        let shutdown = tokio::select! {
+            biased;
+            shutdown = session.shutdown(grace) => shutdown,
+            _ = self.board.stop(), if grace > HASTY_GRACE => {
+                // Whoever ends the run does not mean to wait for a server.
+                grace = HASTY_GRACE;
+                session.shutdown(grace).await
+            }
+        };
+        note_wire_check(&session, report);
+        report.stderr_tail = shorten(&stderr.tail());
+        // Without a process there is nothing that would have to end.
+        let Some(shutdown) = shutdown else {
+            return;
+        };
+        if report.state == ServerState::Ready {
+            report.exit.clone_from(&shutdown.exit);
+        }
+        let by_pipes = self.prepared.facts.url.is_none();
+        report.notes.extend(unusual_end(&shutdown, grace, by_pipes));
+        if shutdown.exit.is_none() {
+            report.state = ServerState::Died;
+            self.server_failed(
+                self.prepared
+                    .facts
+                    .failure(Phase::Teardown, "the server could not be stopped"),
+            );
+        }
+    }
+
+    /// A server that dies of its last answer is as dead as any other. While it
+    /// does not read, it may be about to: then it is given the time that it
+    /// would have for its shutdown.
+    async fn look_a_last_time(&self, running: &mut Running, report: &mut ServerReport) {
+        if running.session.as_ref().is_some_and(|s| !s.has_process()) {
+            return;
+        }
+        if running.pulse(PULSE).await == Pulse::Deaf && !running.has_exited() {
+            running.pulse(self.server.shutdown_timeout).await;
+        }
+        if running.has_exited() {
+            self.uninvited_exit(running, report).await;
+        }
+    }
+}
+
+/// What becomes of a server that is given up and wanted again.
+pub(super) fn afresh(session: &Session) -> &'static str {
+    if session.has_process() {
+        "was started afresh"
+    } else {
+        "was given a new session"
+    }
+}
+
+fn note_evidence(session: &Session, report: &mut ServerReport) {
+    let (noise, sample) = session.noise();
+    report.stdout_noise += noise;
+    if report.stdout_noise_sample.is_empty() {
+        report.stdout_noise_sample = sample;
+    }
+    report.stderr_tail = shorten(&session.stderr().tail());
+    for breach in session.breaches() {
+        report.notes.push(format!("the server {breach}"));
+    }
+    for unread in session.unread() {
+        report.notes.push(format!(
+            "the server {unread}: a limit of jelly's own, which proves nothing against it"
+        ));
+    }
+}
+
+/// What a reader should know of how a server was stopped.
+fn unusual_end(shutdown: &Shutdown, grace: Duration, by_pipes: bool) -> Option<String> {
+    match shutdown.how {
+        How::AlreadyExited if !by_pipes => {
+            let exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0))?;
+            let how = describe_exit(exit);
+            Some(format!("it exited {how} before it was told to end"))
+        }
+        // Nothing but a signal ends a server that does not serve by its pipes.
+        How::Graceful | How::Terminated if !by_pipes => None,
+        How::Killed if !by_pipes => Some(format!(
+            "it did not exit on SIGTERM within {}, and was killed",
+            human_duration(grace)
+        )),
+        How::Graceful | How::AlreadyExited => {
+            // It was told to end, so this is no failure; yet it may have been
+            // about to crash anyway.
+            let exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0))?;
+            Some(format!(
+                "it exited {} when its stdin was closed",
+                describe_exit(exit)
+            ))
+        }
+        How::Terminated => Some(format!(
+            "it did not exit within {} of its stdin being closed, and was stopped by SIGTERM",
+            human_duration(grace)
+        )),
+        How::Killed => Some(format!(
+            "it neither exited when its stdin was closed nor on SIGTERM within {} each, and was \
+             killed",
+            human_duration(grace)
+        )),
+    }
+}

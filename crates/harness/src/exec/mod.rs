@@ -1,0 +1,51 @@
+//! One plan, executed once: supervises servers, runs steps, judges
+//! expectations, emits events, returns an [`IterationRecord`].
+//!
+//! Must know nothing of rules, repairs, the loop or reports: it gathers facts
+//! and leaves it to others to say what they mean.
+//!
+//! [`IterationRecord`]: jelly_base::model::IterationRecord
+
+mod asked;
+mod auth;
+mod blank;
+mod board;
+mod bound;
+mod checkup;
+mod clean;
+mod cut;
+mod hearing;
+mod issue;
+mod judge;
+mod ladder;
+mod lane;
+mod launch;
+mod life;
+mod misfit;
+mod nearest;
+mod operators;
+mod outcome;
+mod output;
+mod phrase;
+mod plain;
+mod preflight;
+mod request;
+mod run;
+mod script;
+mod select;
+mod sending;
+mod settings;
+mod snapshots;
+mod step;
+mod subscriptions;
+mod untold;
+mod volatile;
+mod wire_check;
+
+pub use checkup::{CheckupSettings, Examined, Vitals, examine, preflight, take_stock};
+pub use ladder::Overrides;
+pub use run::{Executed, Iteration, execute};
+pub use select::{NoSuchFilter, Selection};
+pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
+pub use snapshots::{digest as snapshot_digest, same as is_snapshot, unnamed_snapshots};
+pub use volatile::settled;

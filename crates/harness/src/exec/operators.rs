@@ -1,0 +1,494 @@
+//! The closed set of operators: a value, an operand, a verdict.
+
+use super::snapshots;
+use jelly_base::text::json_type;
+use jelly_plan::Operator;
+use serde_json::{Number, Value};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Compiled patterns and schemas, kept for the length of an iteration since
+/// compiling costs more than matching.
+#[derive(Debug, Default)]
+pub struct Compiled {
+    patterns: HashMap<String, Arc<regex::Regex>>,
+    schemas: HashMap<String, Arc<jsonschema::Validator>>,
+}
+
+/// Why a predicate could not even be asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OperandError {
+    #[error("the pattern is not a regular expression: {0}")]
+    Pattern(String),
+    #[error("the pattern takes more than the {0} bytes that jelly gives one: make it shorter")]
+    PatternSize(usize),
+    #[error("the schema is not a JSON Schema: {0}")]
+    Schema(String),
+    #[error("`{operator}` takes {takes}, not {got}")]
+    Type {
+        operator: &'static str,
+        takes: &'static str,
+        got: &'static str,
+    },
+    #[error("`{operator}` with {operand} holds of anything, so nothing would be tested")]
+    Vacuous {
+        operator: &'static str,
+        operand: String,
+    },
+    #[error("nothing is stored yet for the snapshot `{name}` in {}", path.display())]
+    NoSnapshot { name: String, path: PathBuf },
+    #[error("the snapshot `{name}` can't be compared with: {why}")]
+    Snapshot { name: String, why: String },
+    #[error("{0}")]
+    Unresolved(#[from] jelly_plan::Unresolved),
+}
+
+impl Compiled {
+    /// Where a pattern matches, one match after the other.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn matches(
+        &mut self,
+        pattern: &str,
+        text: &str,
+    ) -> Result<Vec<std::ops::Range<usize>>, OperandError> {
+        let pattern = self.pattern(pattern)?;
+        Ok(pattern.find_iter(text).map(|found| found.range()).collect())
+    }
+
+    fn pattern(&mut self, pattern: &str) -> Result<Arc<regex::Regex>, OperandError> {
+        if let Some(found) = self.patterns.get(pattern) {
+            return Ok(found.clone());
+        }
+        let compiled = regex::RegexBuilder::new(pattern)
+            .size_limit(4 << 20)
+            .build()
+            .map_err(|error| match error {
+                regex::Error::CompiledTooBig(limit) => OperandError::PatternSize(limit),
+                error => OperandError::Pattern(error.to_string()),
+            })?;
+        let compiled = Arc::new(compiled);
+        self.patterns.insert(pattern.to_owned(), compiled.clone());
+        Ok(compiled)
+    }
+
+    /// The validator of `schema`; references to other documents are refused.
+    ///
+    /// # Errors
+    /// The schema is none, or refers to what is not in it.
+    pub fn schema(&mut self, schema: &Value) -> Result<Arc<jsonschema::Validator>, OperandError> {
+        let key = schema.to_string();
+        if let Some(found) = self.schemas.get(&key) {
+            return Ok(found.clone());
+        }
+        let compiled =
+            jsonschema::validator_for(schema).map_err(|e| OperandError::Schema(e.to_string()))?;
+        let compiled = Arc::new(compiled);
+        self.schemas.insert(key, compiled.clone());
+        Ok(compiled)
+    }
+}
+
+/// Whether `actual` satisfies `operator` with `operand`; `None` stands for
+/// "nothing there".
+///
+/// # Errors
+/// The operand does not fit its operator; a plan that was checked can only
+/// get here through variables.
+pub fn holds(
+    operator: Operator,
+    operand: &Value,
+    actual: Option<&Value>,
+    compiled: &mut Compiled,
+) -> Result<bool, OperandError> {
+    if operator == Operator::Exists {
+        let wanted = operand
+            .as_bool()
+            .ok_or_else(|| wrong(operator, "true or false", operand))?;
+        return Ok(actual.is_some() == wanted);
+    }
+    let Some(actual) = actual else {
+        return Ok(false);
+    };
+    Ok(match operator {
+        Operator::Equals => same(actual, operand),
+        Operator::NotEquals => !same(actual, operand),
+        Operator::Contains if actual.is_string() && operand == "" => {
+            return Err(empty(operator));
+        }
+        Operator::Contains => contains(actual, operand),
+        Operator::NotContains => !contains(actual, operand),
+        Operator::Matches => {
+            let pattern = compiled.pattern(some_text(operator, operand)?)?;
+            pattern.is_match(&as_text(actual))
+        }
+        Operator::StartsWith => as_text(actual).starts_with(some_text(operator, operand)?),
+        Operator::EndsWith => as_text(actual).ends_with(some_text(operator, operand)?),
+        Operator::OneOf => operand
+            .as_array()
+            .ok_or_else(|| wrong(operator, "a list", operand))?
+            .iter()
+            .any(|choice| same(actual, choice)),
+        Operator::Gt | Operator::Ge | Operator::Lt | Operator::Le => {
+            let Value::Number(limit) = operand else {
+                return Err(wrong(operator, "a number", operand));
+            };
+            let found = as_number(actual).and_then(|number| order(&number, limit));
+            found.and_then(|order| compare(operator, order)) == Some(true)
+        }
+        Operator::Exists => true,
+        Operator::Type => has_type(actual, operand)?,
+        Operator::Length => has_length(actual, operand)?,
+        Operator::Schema => compiled.schema(operand)?.is_valid(actual),
+        // The caller has put the stored text in the place of its name.
+        Operator::Snapshot => snapshots::same(text(operator, operand)?, &as_text(actual)),
+    })
+}
+
+/// Equality of JSON values with numbers compared as numbers: `1` is `1.0`.
+#[must_use]
+pub fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(x), Value::Number(y)) => order(x, y) == Some(Ordering::Equal),
+        (Value::Array(x), Value::Array(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| same(x, y))
+        }
+        (Value::Object(x), Value::Object(y)) => {
+            x.len() == y.len()
+                && x.iter()
+                    .all(|(key, x)| y.get(key).is_some_and(|y| same(x, y)))
+        }
+        (
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_),
+            _,
+        ) => a == b,
+    }
+}
+
+/// A part of a text, an element of a list, a part of an object.
+fn contains(actual: &Value, operand: &Value) -> bool {
+    match actual {
+        Value::String(text) => text.contains(as_text(operand).as_ref()),
+        Value::Array(items) => items
+            .iter()
+            .any(|item| same(item, operand) || is_part_of(operand, item)),
+        Value::Object(map) => match operand {
+            Value::String(key) => map.contains_key(key),
+            Value::Object(_) => is_part_of(operand, actual),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => false,
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) => same(actual, operand),
+    }
+}
+
+/// Whether every key of the object `part` stands in `whole` with its value.
+fn is_part_of(part: &Value, whole: &Value) -> bool {
+    match (part, whole) {
+        (Value::Object(part), Value::Object(whole)) => part.iter().all(|(key, value)| {
+            whole
+                .get(key)
+                .is_some_and(|found| same(value, found) || is_part_of(value, found))
+        }),
+        _ => false,
+    }
+}
+
+/// How two numbers stand to each other, no digit of either lost.
+#[must_use]
+pub fn order(a: &Number, b: &Number) -> Option<Ordering> {
+    match (a.as_i128(), b.as_i128()) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        (Some(a), None) => order_mixed(a, b.as_f64()?),
+        (None, Some(b)) => order_mixed(b, a.as_f64()?).map(Ordering::reverse),
+        (None, None) => a.as_f64()?.partial_cmp(&b.as_f64()?),
+    }
+}
+
+fn order_mixed(whole: i128, other: f64) -> Option<Ordering> {
+    // Beyond what any integer of JSON is here, and exact below.
+    const LIMIT: f64 = 1e30;
+    if other.abs() >= LIMIT {
+        return 0.0_f64.partial_cmp(&other);
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a whole number below the limit fits"
+    )]
+    let floor = other.floor() as i128;
+    let by_whole = whole.cmp(&floor);
+    Some(by_whole.then(0.0_f64.partial_cmp(&other.fract().abs())?))
+}
+
+/// `None` for an operator that does not compare numbers.
+fn compare(operator: Operator, order: Ordering) -> Option<bool> {
+    Some(match operator {
+        Operator::Gt => order.is_gt(),
+        Operator::Ge => order.is_ge(),
+        Operator::Lt => order.is_lt(),
+        Operator::Le => order.is_le(),
+        Operator::Equals => order.is_eq(),
+        Operator::NotEquals => order.is_ne(),
+        Operator::Contains
+        | Operator::NotContains
+        | Operator::Matches
+        | Operator::StartsWith
+        | Operator::EndsWith
+        | Operator::OneOf
+        | Operator::Exists
+        | Operator::Type
+        | Operator::Length
+        | Operator::Schema
+        | Operator::Snapshot => return None,
+    })
+}
+
+fn has_type(actual: &Value, operand: &Value) -> Result<bool, OperandError> {
+    let is = |wanted: &str| {
+        let got = json_type(actual);
+        // As in JSON Schema, a whole number is a number too, and 1.0 is whole.
+        got == wanted
+            || wanted == "number" && actual.is_number()
+            || wanted == "integer" && actual.as_f64().is_some_and(|n| n.fract() == 0.0)
+    };
+    match operand {
+        Value::String(wanted) => Ok(is(wanted)),
+        Value::Array(choices) => Ok(choices.iter().filter_map(Value::as_str).any(is)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+            Err(wrong(Operator::Type, "a type's name or a list", operand))
+        }
+    }
+}
+
+/// Characters of a text, elements of a list, keys of an object.
+fn has_length(actual: &Value, operand: &Value) -> Result<bool, OperandError> {
+    let length = match actual {
+        Value::String(text) => text.chars().count(),
+        Value::Array(items) => items.len(),
+        Value::Object(map) => map.len(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => return Ok(false),
+    };
+    let length = Number::from(length);
+    match operand {
+        Value::Number(wanted) => Ok(order(&length, wanted) == Some(Ordering::Equal)),
+        Value::Object(bounds) => {
+            for (name, bound) in bounds {
+                let operator = Operator::ALL.into_iter().find(|o| o.name() == name);
+                let (Some(operator), Value::Number(bound)) = (operator, bound) else {
+                    return Err(wrong(Operator::Length, "a number or bounds", operand));
+                };
+                match order(&length, bound).and_then(|order| compare(operator, order)) {
+                    Some(true) => {}
+                    Some(false) => return Ok(false),
+                    None => return Err(wrong(Operator::Length, "a number or bounds", operand)),
+                }
+            }
+            Ok(true)
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) => {
+            Err(wrong(Operator::Length, "a number or bounds", operand))
+        }
+    }
+}
+
+/// A text counts as the number that it reads as; infinities are none.
+fn as_number(value: &Value) -> Option<Number> {
+    match value {
+        Value::Number(number) => Some(number.clone()),
+        Value::String(text) => {
+            let text = text.trim();
+            let whole = text.parse::<i64>().map(Number::from);
+            let whole = whole.or_else(|_| text.parse::<u64>().map(Number::from));
+            whole.ok().or_else(|| Number::from_f64(text.parse().ok()?))
+        }
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn as_text(value: &Value) -> std::borrow::Cow<'_, str> {
+    match value {
+        Value::String(text) => text.into(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string().into()
+        }
+    }
+}
+
+fn text(operator: Operator, operand: &Value) -> Result<&str, OperandError> {
+    operand
+        .as_str()
+        .ok_or_else(|| wrong(operator, "a text", operand))
+}
+
+/// A text that not every text begins with, or ends with, or holds.
+fn some_text(operator: Operator, operand: &Value) -> Result<&str, OperandError> {
+    let text = text(operator, operand)?;
+    match text {
+        "" => Err(empty(operator)),
+        text => Ok(text),
+    }
+}
+
+fn empty(operator: Operator) -> OperandError {
+    OperandError::Type {
+        operator: operator.name(),
+        takes: "a text with something in it, since an empty one holds of any",
+        got: "an empty text",
+    }
+}
+
+fn wrong(operator: Operator, takes: &'static str, operand: &Value) -> OperandError {
+    OperandError::Type {
+        operator: operator.name(),
+        takes,
+        got: json_type(operand),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Compiled, holds, same};
+    use jelly_plan::Operator::{self, *};
+    use serde_json::{Value, json};
+
+    fn ask(operator: Operator, operand: Value, actual: Value) -> bool {
+        holds(operator, &operand, Some(&actual), &mut Compiled::default()).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_compared_as_numbers() {
+        assert!(same(&json!(1), &json!(1.0)));
+        assert!(!same(&json!(1), &json!("1")));
+        assert!(same(&json!({"a": [1, 2]}), &json!({"a": [1.0, 2]})));
+        assert!(!same(
+            &json!(9_007_199_254_740_993_i64),
+            &json!(9_007_199_254_740_992_i64)
+        ));
+        assert!(!same(&json!([1]), &json!([1, 2])));
+        assert!(!same(&json!({"a": 1}), &json!({"b": 1})));
+    }
+
+    #[test]
+    fn each_operator_holds_and_fails() {
+        let table: [(Operator, Value, Value, Value); 22] = [
+            (Equals, json!("a"), json!("a"), json!("b")),
+            (NotEquals, json!("a"), json!("b"), json!("a")),
+            (Contains, json!("ell"), json!("hello"), json!("halo")),
+            (Contains, json!(2), json!([1, 2]), json!([1, 3])),
+            (
+                Contains,
+                json!({"a": 1}),
+                json!({"a": 1, "b": 2}),
+                json!({"a": 2}),
+            ),
+            (Contains, json!("a"), json!({"a": 1}), json!({"b": 1})),
+            (
+                Contains,
+                json!({"a": 1}),
+                json!([{"a": 1, "b": 2}]),
+                json!([{"b": 2}]),
+            ),
+            (NotContains, json!("x"), json!("abc"), json!("axc")),
+            (Matches, json!("^a.c$"), json!("abc"), json!("abcd")),
+            (StartsWith, json!("ab"), json!("abc"), json!("cab")),
+            (EndsWith, json!("bc"), json!("abc"), json!("bca")),
+            (OneOf, json!([1, "x"]), json!("x"), json!("y")),
+            (Gt, json!(1), json!(2), json!(1)),
+            (Ge, json!(1), json!(1), json!(0.5)),
+            (Lt, json!(1), json!("0.5"), json!("1")),
+            (Le, json!(1), json!(1), json!(1.5)),
+            (Type, json!("integer"), json!(1), json!(1.5)),
+            (Type, json!(["null", "number"]), json!(1), json!("1")),
+            (Length, json!(2), json!("äb"), json!("abc")),
+            (
+                Length,
+                json!({"ge": 1, "lt": 3}),
+                json!([1, 2]),
+                json!([1, 2, 3]),
+            ),
+            (Schema, json!({"type": "object"}), json!({}), json!([])),
+            (Snapshot, json!("text"), json!("text"), json!("other")),
+        ];
+        for (operator, operand, good, bad) in table {
+            assert!(
+                ask(operator, operand.clone(), good.clone()),
+                "{operator:?} {operand} {good}"
+            );
+            assert!(
+                !ask(operator, operand.clone(), bad.clone()),
+                "{operator:?} {operand} {bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_digit_is_lost_in_a_comparison() {
+        let big = 9_007_199_254_740_993_i64;
+        assert!(!ask(Le, json!(big - 1), json!(big)));
+        assert!(ask(Gt, json!(big - 1), json!(big)));
+        assert!(!ask(Le, json!(9_007_199_254_740_992.0), json!(big)));
+        assert!(!ask(Equals, json!(9_007_199_254_740_992.0), json!(big)));
+        assert!(!ask(Le, json!(big - 1), json!(big.to_string())), "a text");
+        assert!(ask(Lt, json!(u64::MAX), json!(u64::MAX - 1)));
+        assert!(ask(Lt, json!(1e300), json!(u64::MAX)));
+        assert!(ask(Gt, json!(-1e300), json!(i64::MIN)));
+        assert!(ask(Lt, json!(-2), json!(-2.5)) && ask(Gt, json!(-3), json!(-2.5)));
+        assert!(ask(Ge, json!(-2), json!(-2.0)) && ask(Ge, json!(2.5), json!(" 2.5 ")));
+        for none in ["inf", "-inf", "NaN", "1e999"] {
+            assert!(!ask(Ge, json!(-5), json!(none)), "{none}");
+            assert!(!ask(Le, json!(5), json!(none)), "{none}");
+        }
+    }
+
+    #[test]
+    fn nothing_satisfies_only_that_nothing_exists() {
+        let mut c = Compiled::default();
+        for operator in Operator::ALL {
+            if operator == Exists {
+                assert_eq!(holds(operator, &json!(false), None, &mut c), Ok(true));
+                assert_eq!(holds(operator, &json!(true), None, &mut c), Ok(false));
+                assert_eq!(
+                    holds(operator, &json!(true), Some(&json!(null)), &mut c),
+                    Ok(true)
+                );
+            } else {
+                assert_eq!(holds(operator, &json!("x"), None, &mut c), Ok(false));
+            }
+        }
+    }
+
+    #[test]
+    fn an_operand_that_does_not_fit_is_an_error_not_a_mismatch() {
+        let mut c = Compiled::default();
+        for (operator, operand) in [
+            (Matches, json!("(")),
+            (Matches, json!(1)),
+            (Gt, json!("x")),
+            (OneOf, json!("x")),
+            (Type, json!(1)),
+            (Length, json!("x")),
+            (Length, json!({"matches": 1})),
+            (Schema, json!({"type": 1})),
+            (Exists, json!("yes")),
+        ] {
+            assert!(
+                holds(operator, &operand, Some(&json!("v")), &mut c).is_err(),
+                "{operand}"
+            );
+        }
+    }
+
+    #[test]
+    fn schemas_reach_no_other_document() {
+        let schema = json!({"$ref": "https://example.com/schema.json"});
+        let mut c = Compiled::default();
+        assert!(holds(Schema, &schema, Some(&json!(1)), &mut c).is_err());
+    }
+}

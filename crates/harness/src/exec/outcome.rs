@@ -1,0 +1,596 @@
+//! A step whose request has come to its end: what that means.
+//!
+//! Main type: [`Ended`]. What the server did beside its answer is in `beside`.
+
+mod beside;
+mod wanted;
+
+use super::board::Board;
+use super::hearing::Hearings;
+use super::judge::{Judgement, Mismatch, Observed, SnapshotProposal, judge};
+use super::ladder::Footing;
+use super::launch::issue_of;
+use super::operators::OperandError;
+use super::output::{Declared, malformed};
+use super::request::{Ready, Sends};
+use super::script::Told;
+use super::snapshots;
+use super::step::{Aftermath, Scene, StepEnd, at_step};
+use super::subscriptions::Subscriptions;
+use jelly_base::model::{
+    Assertion, AssertionTarget, Exit, Failure, MismatchPlace, Outcome, OwnLimit, Phase, PlanIssue,
+    RpcError, StepState, ToolResult,
+};
+use jelly_base::text::{human_duration, shell_word};
+use jelly_plan::{Location, Operator, Predicate, Step};
+use jelly_process::{Mark, Said};
+use jelly_wire::{Beyond, CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::time::Duration;
+use tokio::time::Instant;
+use wanted::answered_with;
+
+/// So many mismatches of one step are failures of their own: each keeps the
+/// answer, and a report has to bear them all.
+const MISMATCHES: usize = 50;
+
+/// A step whose request has come to its end.
+pub struct Ended<'a> {
+    pub scene: &'a Scene<'a>,
+    pub step: &'a Step,
+    pub ready: &'a Ready,
+    /// The tool's declared output schema.
+    pub schema: Option<&'a Declared>,
+    /// By what a structured output is had.
+    pub footing: Footing<'a>,
+    pub elapsed: Duration,
+    /// When that was.
+    pub at: Instant,
+    /// Where the server's stderr stood before.
+    pub mark: Mark,
+    /// What was listened for since before the request was sent.
+    pub hearings: &'a Hearings,
+    /// What the server asked for meanwhile.
+    pub told: Told,
+    /// What is wrong although the server answered, in a sentence.
+    pub trouble: Option<String>,
+    pub subscriptions: RefCell<&'a mut Subscriptions>,
+}
+
+impl Ended<'_> {
+    /// How the step ended, and what is to be thought of the server.
+    pub async fn conclude(&self, reply: Reply, cancel: Option<CancelEnd>) -> (StepEnd, Aftermath) {
+        match cancel {
+            Some(cancel) => self.cancelled(cancel, reply).await,
+            None => self.settle(reply).await,
+        }
+    }
+
+    async fn settle(&self, reply: Reply) -> (StepEnd, Aftermath) {
+        match reply.outcome {
+            ReplyOutcome::Exited(exit) => {
+                let aftermath = if reply.unread {
+                    Aftermath::DiedBefore
+                } else {
+                    Aftermath::Died
+                };
+                (self.fail(self.exited(exit)), aftermath)
+            }
+            ReplyOutcome::TimedOut(life) => (self.fail(self.timed_out(life)), Aftermath::Unsure),
+            ReplyOutcome::Broken(breach) => {
+                let mut failure = self.breached(breach);
+                failure.process_alive = self.lives();
+                (self.fail(failure), Aftermath::Unsure)
+            }
+            ReplyOutcome::Beyond(beyond) if beyond.limit == OwnLimit::Rounds => {
+                let failure = Failure {
+                    own_limit: Some(beyond.limit),
+                    ..self.unanswered(&beyond.text)
+                };
+                (StepEnd::unfit(failure), Aftermath::Alive)
+            }
+            ReplyOutcome::Beyond(beyond) => (self.fail(self.unread(&beyond)), Aftermath::Unsure),
+            ReplyOutcome::Unanswered(why) => {
+                (StepEnd::unfit(self.unanswered(&why)), Aftermath::Alive)
+            }
+            ReplyOutcome::Http(end) => self.over_http(end).await,
+            ReplyOutcome::RpcError(error) => {
+                let end = match self.weighed(Err(&error)).await {
+                    Judgement::RpcError => self.refusal(error),
+                    other => answered_with(self.settled(&Value::Null, other), error),
+                };
+                (end, Aftermath::Alive)
+            }
+            ReplyOutcome::Answered(result) => {
+                let end = match malformed(&self.step.request, &result) {
+                    Some(breach) => {
+                        let mut failure = self.breached(breach);
+                        failure.outcome = Some(Outcome::Ok);
+                        self.fail(failure)
+                    }
+                    None => self.settled(&result, self.weighed(Ok(&result)).await),
+                };
+                (end, Aftermath::Alive)
+            }
+        }
+    }
+
+    /// The exchange brought no good answer. A JSON-RPC error in a refusal is
+    /// an answer all the same.
+    async fn over_http(&self, end: Box<HttpEnd>) -> (StepEnd, Aftermath) {
+        let again = end.session_in_doubt
+            && !self.scene.sent_before
+            && self.ready.is_repeatable(self.scene.book);
+        if end.session_lost || again {
+            let message = format!("{} {}", self.ready.shown(), end.message);
+            let failure = at_step(self.step, Phase::Call, message);
+            return (self.fail(failure), Aftermath::SessionLost(end));
+        }
+        // What is in doubt, a sign of life tells.
+        let sound = end.breach.is_none() && end.own_limit.is_none();
+        let aftermath = if end.answered() && sound && !end.session_in_doubt {
+            Aftermath::Alive
+        } else {
+            Aftermath::Unsure
+        };
+        let HttpEnd {
+            facts,
+            message,
+            rpc_error,
+            breach,
+            own_limit,
+            session_lost: _,
+            session_in_doubt: _,
+        } = *end;
+        if let Some(error) = rpc_error {
+            let mut end = match self.weighed(Err(&error)).await {
+                Judgement::RpcError => self.refusal(error),
+                other => answered_with(self.settled(&Value::Null, other), error),
+            };
+            for failure in &mut end.failures {
+                failure.http = Some(facts.clone());
+            }
+            return (end, aftermath);
+        }
+        let message = match &breach {
+            Some(breach) => format!("the server {breach}, in answer to {}", self.ready.shown()),
+            None => format!("{} {message}", self.ready.shown()),
+        };
+        let failure = Failure {
+            process_alive: self.lives(),
+            protocol_breach: breach,
+            own_limit,
+            http: Some(facts),
+            ..at_step(self.step, Phase::Call, message)
+        };
+        (self.fail(failure), aftermath)
+    }
+
+    /// That the server's process lives, where there is one.
+    fn lives(&self) -> Option<bool> {
+        self.scene.session.has_process().then_some(true)
+    }
+
+    /// The step's time until now, with the wait for what it expects beside the
+    /// answer.
+    fn took(&self) -> Duration {
+        self.elapsed + self.at.elapsed()
+    }
+
+    fn fail(&self, failure: Failure) -> StepEnd {
+        self.fail_by(vec![failure])
+    }
+
+    /// Of several failures, the first tells what else happened meanwhile.
+    fn fail_by(&self, mut failures: Vec<Failure>) -> StepEnd {
+        let elapsed_ms = u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX);
+        for failure in &mut failures {
+            failure.request = Some(self.ready.facts());
+            failure.elapsed_ms = Some(elapsed_ms);
+            if failure.assertion.is_some() {
+                failure.wanted = Some(self.wanted());
+            }
+        }
+        let refused = self.told.refused();
+        let message = failures.first_mut().and_then(|f| f.message.as_mut());
+        if let (Some(message), Some(first)) = (message, refused.first()) {
+            let first = self.scene.board.cleaner.quote(first);
+            message.push_str(&format!(
+                "; meanwhile the server asked for `{first}`, to which the plan has no answer"
+            ));
+        }
+        StepEnd::failed(failures, self.took())
+    }
+
+    fn exited(&self, exit: Exit) -> Failure {
+        let message = format!(
+            "the server exited {} during {}",
+            describe_exit(&exit),
+            self.ready.shown()
+        );
+        Failure {
+            outcome: Some(Outcome::Eof),
+            exit: Some(exit),
+            process_alive: Some(false),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    fn timed_out(&self, life: Life) -> Failure {
+        let signs = if life.any() {
+            ", though the server showed signs of life"
+        } else if life.unread {
+            ", and the server did not even read the request"
+        } else {
+            ""
+        };
+        let message = format!(
+            "{} was not answered within {}{signs}",
+            self.ready.shown(),
+            human_duration(self.scene.limit)
+        );
+        Failure {
+            outcome: Some(Outcome::Timeout),
+            timeout_s: Some(self.scene.limit.as_secs_f64()),
+            process_alive: self.lives(),
+            showed_life: Some(life.any()),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    /// `breach` completes "the server …".
+    fn breached(&self, breach: String) -> Failure {
+        let message = format!("the server {breach}, in answer to {}", self.ready.shown());
+        Failure {
+            protocol_breach: Some(breach),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    /// What came, if it was the answer, was not read.
+    fn unread(&self, beyond: &Beyond) -> Failure {
+        let text = self.scene.board.cleaner.quote(&beyond.text);
+        let message = format!(
+            "the server {text}, in answer to {}: a limit of jelly's own, so that nothing can be \
+             said of the answer",
+            self.ready.shown()
+        );
+        Failure {
+            own_limit: Some(beyond.limit),
+            process_alive: self.lives(),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    /// The server asks for what the plan has no answer to, which is the plan's
+    /// matter; `why` completes "the server …".
+    fn unanswered(&self, why: &str) -> Failure {
+        let why = self.scene.board.cleaner.quote(why);
+        let message = format!(
+            "the server {why}, in answer to {}: what it gets is said by `answers`, of the step or \
+             of its server",
+            self.ready.shown()
+        );
+        self.misplanned(message)
+    }
+
+    /// Nothing is wrong with the server, as far as can be told.
+    fn misplanned(&self, message: String) -> Failure {
+        Failure {
+            request: Some(self.ready.facts()),
+            ..at_step(self.step, Phase::Config, message)
+        }
+    }
+
+    /// The request was answered with an error that nobody expected. To junk it
+    /// is the right answer.
+    fn refusal(&self, error: RpcError) -> StepEnd {
+        let junk = match &self.ready.sends {
+            Sends::Raw(bytes) => !is_sound(bytes),
+            Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => {
+                false
+            }
+        };
+        let refused = self.refused(error);
+        if !junk {
+            return self.fail(refused);
+        }
+        let code = refused.rpc_error.as_ref().and_then(|error| error.code);
+        let message = format!(
+            "{}; bytes that are no message deserve an error, so the step has to expect it: \
+             `expect: {{ error: {{ code: {} }} }}`",
+            refused.message.unwrap_or_default(),
+            code.unwrap_or_default()
+        );
+        StepEnd::unfit(self.misplanned(message))
+    }
+
+    fn refused(&self, error: RpcError) -> Failure {
+        let code = error
+            .code
+            .map_or_else(|| "without a code".to_owned(), |code| code.to_string());
+        let message = format!(
+            "{} was answered with the JSON-RPC error {code}: {}",
+            self.ready.shown(),
+            self.scene.board.cleaner.quote(&error.message)
+        );
+        Failure {
+            outcome: Some(Outcome::Error),
+            rpc_error: Some(error),
+            ..at_step(self.step, Phase::Call, message)
+        }
+    }
+
+    /// Judges an answer, and what the server did beside it. A wrong answer is
+    /// no reason not to look at the rest.
+    async fn weighed(&self, answer: Result<&Value, &RpcError>) -> Judgement {
+        let answered = self.judged(answer).await;
+        match self.with_asked(answered) {
+            Judgement::Passed { adapter } => {
+                let nothing_yet = (Vec::new(), Vec::new());
+                self.with_notifications(adapter, nothing_yet).await
+            }
+            Judgement::Mismatched {
+                mismatches,
+                adapter,
+                proposals,
+            } => {
+                let so_far = (mismatches, proposals);
+                self.with_notifications(adapter, so_far).await
+            }
+            other @ (Judgement::ToolError { .. }
+            | Judgement::RpcError
+            | Judgement::BadOperand { .. }) => other,
+        }
+    }
+
+    fn resolve(&self, predicate: &Predicate) -> Result<Value, OperandError> {
+        resolve(self.scene.board, self.step, predicate)
+    }
+
+    /// Judges an answer; where stderr is asked about, it catches up first.
+    async fn judged(&self, answer: Result<&Value, &RpcError>) -> Judgement {
+        let Self { scene, step, .. } = self;
+        let board = scene.board;
+        let stderr = if step.expect.stderr.is_empty() {
+            Said::default()
+        } else {
+            self.scene.session.stderr().caught_up().await;
+            self.scene.session.stderr().said_since(self.mark)
+        };
+        let observed = Observed {
+            answer,
+            duration: self.elapsed,
+            stderr: &stderr,
+            output_schema: self.schema,
+            text_will_do: scene.takes_text_for_structure(self.footing),
+            footing: self.footing,
+            cleaner: &board.cleaner,
+        };
+        let resolve = |predicate: &Predicate| self.resolve(predicate);
+        judge(
+            &step.expect,
+            &observed,
+            &resolve,
+            &mut board.compiled.borrow_mut(),
+        )
+    }
+
+    /// From a judgement to the step's end; captures are taken on the way.
+    fn settled(&self, result: &Value, judgement: Judgement) -> StepEnd {
+        let Self { scene, step, .. } = self;
+        let board = scene.board;
+        match judgement {
+            Judgement::Passed { adapter } => match captured(board, step, result) {
+                Ok(values) => {
+                    board.scope.borrow_mut().captures.extend(values);
+                    StepEnd {
+                        state: StepState::Passed,
+                        because: None,
+                        duration: Some(self.took()),
+                        adapter,
+                        failures: Vec::new(),
+                    }
+                }
+                Err(missing) => self.fail_by(mismatched(board, step, result, missing)),
+            },
+            // Of an answer that is not the one that was wanted, nothing is kept,
+            // and nothing is missed.
+            Judgement::Mismatched {
+                mut mismatches,
+                adapter,
+                proposals,
+            } => {
+                for mismatch in &mut mismatches {
+                    let own = proposals.iter().filter(|p| p.belongs_to(mismatch));
+                    let said = self.propose(own, false);
+                    mismatch.message.push_str(&said);
+                }
+                StepEnd {
+                    adapter,
+                    ..self.fail_by(mismatched(board, step, result, mismatches))
+                }
+            }
+            Judgement::ToolError { text } => {
+                let quoted = board.cleaner.quote(&text);
+                let message = if quoted.is_empty() {
+                    "the tool answered with isError: true and no text".to_owned()
+                } else {
+                    format!("the tool answered with an error: {quoted}")
+                };
+                self.fail(Failure {
+                    outcome: Some(Outcome::Result),
+                    tool_result: Some(tool_result(result)),
+                    ..at_step(step, Phase::Call, message)
+                })
+            }
+            // Only an error that came is judged to be one that was not wanted.
+            Judgement::RpcError => self.fail(at_step(step, Phase::Call, "answered with an error")),
+            Judgement::BadOperand {
+                error,
+                at,
+                proposals,
+            } => {
+                let plan = board.plan.source.path.display().to_string();
+                let (message, issue) = match &error {
+                    OperandError::NoSnapshot { name, path } => (
+                        error.to_string(),
+                        Some(PlanIssue::SnapshotMissing {
+                            name: name.clone(),
+                            path: path.display().to_string(),
+                            plan: plan.clone(),
+                        }),
+                    ),
+                    OperandError::Unresolved(unresolved) => {
+                        (unjudged(&error), issue_of(unresolved))
+                    }
+                    OperandError::Pattern(_)
+                    | OperandError::PatternSize(_)
+                    | OperandError::Schema(_)
+                    | OperandError::Type { .. }
+                    | OperandError::Vacuous { .. }
+                    | OperandError::Snapshot { .. } => (unjudged(&error), None),
+                };
+                let said = self.propose(&proposals, issue.is_some());
+                StepEnd::unfit(Failure {
+                    issue,
+                    file: Some(plan),
+                    line: Some(at.line as u64),
+                    ..at_step(step, Phase::Config, message + &said)
+                })
+            }
+        }
+    }
+
+    /// Keeps the texts that would have to be stored, for a person to review,
+    /// and says where they are and where they would belong. Where one
+    /// `is_missing` altogether, the advice tells how to store it.
+    fn propose<'p>(
+        &self,
+        proposals: impl IntoIterator<Item = &'p SnapshotProposal>,
+        is_missing: bool,
+    ) -> String {
+        let mut said = String::new();
+        for proposal in proposals {
+            let name = &proposal.name;
+            let plan = &self.scene.board.plan.source.path;
+            said.push_str(&match (self.scene.board.propose)(name, &proposal.text) {
+                Ok(shown) if is_missing => {
+                    format!("; the actual text is in {shown} of the report")
+                }
+                Ok(shown) => format!(
+                    "; the actual text is in {shown} of the report: where it is right, `jelly \
+                     snapshot accept {name} --plan {}` stores it in {}",
+                    shell_word(&plan.display().to_string()),
+                    jelly_plan::snapshot_path(plan, name).display()
+                ),
+                Err(why) => format!("; the actual text could not be kept: failed to {why}"),
+            });
+            for path in &proposal.idle {
+                said.push_str(&format!("; `redact` finds nothing by `{path}`"));
+            }
+        }
+        said
+    }
+}
+
+/// The operand of an expectation, with values in the place of names.
+pub fn resolve(board: &Board, step: &Step, predicate: &Predicate) -> Result<Value, OperandError> {
+    if predicate.operator == Operator::Snapshot {
+        let name = predicate.operand.as_str().unwrap_or_default();
+        return snapshots::stored(&board.plan.source.path, name).map(Value::from);
+    }
+    let scope = board.scope.borrow();
+    jelly_plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(OperandError::from)
+}
+
+fn unjudged(error: &OperandError) -> String {
+    format!("an expectation can't be held against the answer: {error}")
+}
+
+fn tool_result(result: &Value) -> ToolResult {
+    ToolResult {
+        is_error: super::output::is_error(result),
+        text: super::output::text_of(result),
+        structured_content: result.get("structuredContent").cloned(),
+    }
+}
+
+/// A failure for each mismatch. Of very many, the first are kept, and each
+/// says how many there were.
+fn mismatched(
+    board: &Board,
+    step: &Step,
+    result: &Value,
+    mut mismatches: Vec<Mismatch>,
+) -> Vec<Failure> {
+    // The sort is stable: all else stays in the plan's order.
+    mismatches.sort_by_key(|m| m.assertion.target == Some(AssertionTarget::Duration));
+    let of = u32::try_from(mismatches.len()).unwrap_or(u32::MAX);
+    let kept = mismatches.into_iter().take(MISMATCHES);
+    kept.zip(1..)
+        .map(|(mismatch, index)| {
+            let Mismatch {
+                assertion,
+                message,
+                at,
+            } = mismatch;
+            let at = if at == Location::default() {
+                step.at
+            } else {
+                at
+            };
+            Failure {
+                outcome: Some(Outcome::Result),
+                tool_result: Some(tool_result(result)),
+                assertion: Some(Assertion {
+                    at: Some(board.plan.source.at(at)),
+                    ..assertion
+                }),
+                mismatch: Some(MismatchPlace { index, of }),
+                ..at_step(step, Phase::Assert, message)
+            }
+        })
+        .collect()
+}
+
+/// What the plan wants kept, or all that is not there to be kept.
+fn captured(
+    board: &Board,
+    step: &Step,
+    result: &Value,
+) -> Result<Vec<(String, Value)>, Vec<Mismatch>> {
+    let mut captured = Vec::new();
+    let mut missing = Vec::new();
+    for (name, capture) in &step.capture {
+        let nodes = capture.path.query(result).all();
+        let value = match nodes.as_slice() {
+            [] => {
+                let mut mismatch = Mismatch {
+                    message: format!("nothing stands at {} to be kept as `{name}`", capture.raw),
+                    assertion: Assertion {
+                        kind: "capture".to_owned(),
+                        target: Some(AssertionTarget::Json),
+                        path: Some(capture.raw.clone()),
+                        expected: Value::Bool(true),
+                        actual: Value::Null,
+                        ..Assertion::default()
+                    },
+                    at: capture.at,
+                };
+                mismatch.tell_nearest(&capture.raw, result, &board.cleaner);
+                missing.push(mismatch);
+                continue;
+            }
+            [one] => (*one).clone(),
+            many => Value::Array(many.iter().map(|value| (*value).clone()).collect()),
+        };
+        captured.push((name.clone(), value));
+    }
+    if missing.is_empty() {
+        Ok(captured)
+    } else {
+        Err(missing)
+    }
+}

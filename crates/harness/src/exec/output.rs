@@ -1,0 +1,504 @@
+//! What a tool's answer holds: its text, its structured output, and whether
+//! that keeps what the tool's own output schema promises.
+
+use super::ladder::{json_text, own_structure};
+use super::misfit::{Misfit, misfit};
+use super::plain;
+use jelly_base::text::json_type;
+use jelly_plan::Request;
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ReferencingError, ValidationError, Validator};
+use serde_json::Value;
+use std::cell::OnceCell;
+
+/// Why a value can't be held against a schema that a server declares.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// It contradicts JSON Schema or itself: whoever wrote it is wrong.
+    #[error("{0}")]
+    Wrong(String),
+    /// It refers to a document that the server did not send. That says
+    /// nothing of the server: a client must not fetch it, so it can't judge.
+    ///
+    /// Source: MCP 2026-07-28, SEP-2106: a `$ref` to the network must not be
+    /// followed unasked.
+    #[error("it refers to `{0}`, which the server did not send and jelly does not fetch")]
+    Elsewhere(String),
+}
+
+impl From<ValidationError<'_>> for Unusable {
+    fn from(error: ValidationError<'_>) -> Self {
+        match error.kind() {
+            ValidationErrorKind::Referencing(
+                ReferencingError::Unretrievable { uri, .. }
+                | ReferencingError::UnknownSpecification { specification: uri },
+            ) => Self::Elsewhere(uri.clone()),
+            _ => Self::Wrong(error.to_string()),
+        }
+    }
+}
+
+/// A JSON Schema that a server declares, compiled when first needed.
+#[derive(Debug)]
+pub struct Declared {
+    pub schema: Value,
+    /// What is plainly valid needs no compiled schema.
+    is_plain: bool,
+    validator: OnceCell<Result<Validator, Unusable>>,
+}
+
+impl Declared {
+    #[must_use]
+    pub fn new(schema: Value) -> Self {
+        Self {
+            is_plain: plain::is_plain(&schema),
+            schema,
+            validator: OnceCell::new(),
+        }
+    }
+
+    /// Whether the value fits, without compiling the schema where that can be
+    /// seen at once.
+    ///
+    /// # Errors
+    /// The schema is none, or refers to what is not in it.
+    pub fn is_valid(&self, value: &Value) -> Result<bool, &Unusable> {
+        if self.is_plain && plain::fits(&self.schema, value) {
+            return Ok(true);
+        }
+        Ok(self.validator()?.is_valid(value))
+    }
+
+    /// # Errors
+    /// The schema is none, or refers to what is not in it.
+    pub fn validator(&self) -> Result<&Validator, &Unusable> {
+        self.validator
+            .get_or_init(|| jsonschema::validator_for(&self.schema).map_err(Unusable::from))
+            .as_ref()
+    }
+
+    /// Whether a part of it is missing that jelly does not fetch.
+    fn is_elsewhere(&self) -> bool {
+        !self.is_plain && matches!(self.validator(), Err(Unusable::Elsewhere(_)))
+    }
+
+    /// Why values that were held against it could not be judged, if they
+    /// could not; a fragment about the schema.
+    #[must_use]
+    pub fn unjudged(&self) -> Option<String> {
+        match self.validator.get()? {
+            Err(why @ Unusable::Elsewhere(_)) => Some(why.to_string()),
+            Err(Unusable::Wrong(_)) | Ok(_) => None,
+        }
+    }
+}
+
+/// All text blocks of a result, joined by newlines; for results other than a
+/// tool's, the texts of its contents or messages.
+#[must_use]
+pub fn text_of(result: &Value) -> String {
+    texts_of(result).join("\n")
+}
+
+/// The same, one by one.
+#[must_use]
+pub fn texts_of(result: &Value) -> Vec<&str> {
+    let mut texts: Vec<&str> = Vec::new();
+    for list in ["content", "contents", "messages"] {
+        for block in result
+            .get(list)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let text = block
+                .get("text")
+                .or_else(|| block.pointer("/content/text"))
+                .and_then(Value::as_str);
+            texts.extend(text);
+        }
+    }
+    texts
+}
+
+#[must_use]
+pub fn is_error(result: &Value) -> bool {
+    result.get("isError").and_then(Value::as_bool) == Some(true)
+}
+
+/// What is wrong with the shape of a result, whatever is expected of it; a
+/// fragment that completes "the server …".
+pub fn malformed(request: &Request, result: &Value) -> Option<String> {
+    // A plan that sends bytes judges itself what comes of them.
+    if let Request::Raw(_) = request {
+        return None;
+    }
+    if !result.is_object() {
+        return Some(format!(
+            "sent {} where a result object belongs",
+            json_type(result)
+        ));
+    }
+    if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
+        return Some("asked for input that the plan does not provide".to_owned());
+    }
+    let list = match request {
+        Request::Tool(_) => "content",
+        Request::Read(_) => "contents",
+        Request::Prompt(_) => "messages",
+        // The wire has seen to lists; of any other method nothing is known.
+        Request::List(_)
+        | Request::Method(_)
+        | Request::Subscribe(_)
+        | Request::Unsubscribe(_)
+        | Request::Raw(_) => return None,
+        Request::Complete(_) => {
+            let values = result.pointer("/completion/values");
+            let fits = values.is_some_and(Value::is_array);
+            return (!fits).then(|| "sent a result without `completion.values`".to_owned());
+        }
+    };
+    if let Some(flag) = result.get("isError")
+        && !(flag.is_boolean() || flag.is_null())
+    {
+        return Some(format!(
+            "sent a result whose `isError` is of type {} instead of boolean",
+            json_type(flag)
+        ));
+    }
+    match result.get(list) {
+        Some(Value::Array(items)) => items
+            .iter()
+            .enumerate()
+            .find_map(|(index, item)| ill_shaped(list, item, index)),
+        // Results of 2024-10-07 are still about.
+        None if list == "content" && result.get("toolResult").is_some() => None,
+        None if list == "content" && result.get("structuredContent").is_some() => None,
+        Some(other) => Some(format!(
+            "sent a result whose `{list}` is of type {} instead of a list",
+            json_type(other)
+        )),
+        None => Some(format!("sent a result without `{list}`")),
+    }
+}
+
+/// What keeps an item of a result's list from being read: what is not read is
+/// not looked at, and would pass.
+fn ill_shaped(list: &str, item: &Value, index: usize) -> Option<String> {
+    let (block, within) = match (list, item.get("content")) {
+        ("messages", Some(content)) => (content, ".content"),
+        ("messages", None) if item.is_object() => {
+            return Some(format!(
+                "sent a result whose `{list}[{index}]` has no `content`"
+            ));
+        }
+        _ => (item, ""),
+    };
+    let place = || format!("`{list}[{index}]{within}`");
+    let Value::Object(members) = block else {
+        let kind = json_type(block);
+        return Some(format!(
+            "sent a result whose {} is of type {kind} instead of object",
+            place()
+        ));
+    };
+    let is = |member: &str, kind: &str| {
+        let due = block.get("type").and_then(Value::as_str) == Some(kind);
+        match members.get(member) {
+            Some(Value::String(_)) => None,
+            None if !due => None,
+            None => Some(format!(
+                "sent a result whose {} is of type `{kind}` and has no `{member}`",
+                place()
+            )),
+            Some(other) => Some(format!(
+                "sent a result whose {} has a `{member}` of type {} instead of string",
+                place(),
+                json_type(other)
+            )),
+        }
+    };
+    let neither = list == "contents" && !["text", "blob"].iter().any(|m| members.contains_key(*m));
+    if neither {
+        return Some(format!(
+            "sent a result whose {} has neither `text` nor `blob`",
+            place()
+        ));
+    }
+    is("text", "text")
+}
+
+/// A breach of the tool's own output schema.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Breach {
+    /// At a place of the structured output.
+    At(Misfit),
+    /// Of all of it.
+    Whole { reason: String, actual: Value },
+}
+
+/// Whether a tool's good answer keeps the output schema that its server
+/// declares, whatever the ladder makes of it.
+///
+/// The output has to be in `structuredContent`; where `text_will_do`, text that
+/// is JSON and fits keeps the schema too.
+///
+/// Source: MCP 2025-06-18 and later, server/tools, "Structured Content" and
+/// "Output Schema": servers MUST provide structured results that conform to it.
+pub fn breach(result: &Value, schema: &Declared, text_will_do: bool) -> Option<Breach> {
+    if is_error(result) {
+        return None;
+    }
+    let Some(own) = own_structure(result, Some(schema)) else {
+        return without_structure(result, schema, text_will_do);
+    };
+    if schema.is_elsewhere() || schema.is_valid(own) == Ok(true) {
+        return None;
+    }
+    let validator = match schema.validator() {
+        Ok(validator) => validator,
+        Err(error) => {
+            return Some(Breach::Whole {
+                reason: format!("the tool's own output schema can't be used: {error}"),
+                actual: schema.schema.clone(),
+            });
+        }
+    };
+    misfit(validator, &schema.schema, own).map(Breach::At)
+}
+
+fn without_structure(result: &Value, schema: &Declared, text_will_do: bool) -> Option<Breach> {
+    let text = text_of(result);
+    // What the ladder reads as JSON must not be called none here. Whether it
+    // fits what lies elsewhere nobody can say.
+    let fits = json_text(result, Some(schema)).is_some()
+        || schema.is_elsewhere() && serde_json::from_str::<Value>(text.trim()).is_ok();
+    if fits && text_will_do {
+        return None;
+    }
+    let reason = if fits {
+        "the tool declares an output schema, and the result has no `structuredContent`, in which \
+         its output belongs; its text alone is JSON"
+    } else {
+        "the tool declares an output schema, and the result has no structured output that fits it"
+    };
+    Some(Breach::Whole {
+        reason: reason.to_owned(),
+        actual: Value::String(text),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Declared, is_error, malformed, text_of};
+    use jelly_plan::Request;
+    use serde_json::{Value, json};
+
+    fn breach(result: &Value, schema: &Declared) -> Option<super::Breach> {
+        super::breach(result, schema, false)
+    }
+
+    fn reason(breach: Option<super::Breach>) -> String {
+        match breach {
+            Some(super::Breach::Whole { reason, .. }) => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn text_blocks_are_joined_whatever_carries_them() {
+        let tool = json!({"content": [
+            {"type": "text", "text": "a"}, {"type": "image", "data": "x"}, {"type": "text", "text": "b"}
+        ]});
+        assert_eq!(text_of(&tool), "a\nb");
+        assert_eq!(
+            text_of(&json!({"contents": [{"uri": "u", "text": "c"}]})),
+            "c"
+        );
+        let prompt =
+            json!({"messages": [{"role": "user", "content": {"type": "text", "text": "d"}}]});
+        assert_eq!(text_of(&prompt), "d");
+        assert_eq!(text_of(&json!(null)), "");
+    }
+
+    #[test]
+    fn a_broken_output_schema_is_found_with_its_pointer() {
+        let schema = Declared::new(
+            json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}),
+        );
+        let good = json!({"structuredContent": {"n": 1}});
+        assert_eq!(breach(&good, &schema), None);
+        let bad = json!({"structuredContent": {"n": "one"}});
+        assert!(matches!(breach(&bad, &schema), Some(super::Breach::At(at)) if at.pointer == "/n"));
+        let none = json!({"content": [{"type": "text", "text": "one"}]});
+        assert!(breach(&none, &schema).is_some());
+        let error = json!({"isError": true, "content": []});
+        assert!(is_error(&error));
+        assert_eq!(breach(&error, &schema), None);
+    }
+
+    #[test]
+    fn json_in_text_keeps_the_schema_only_where_text_will_do() {
+        let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
+        let fits = json!({"content": [{"type": "text", "text": " {\"n\": 1} "}]});
+        assert_eq!(super::breach(&fits, &schema, true), None);
+        let reason = reason(super::breach(&fits, &schema, false));
+        assert!(reason.contains("no `structuredContent`"), "{reason}");
+        let misses = json!({"content": [{"type": "text", "text": "{\"m\": 1}"}]});
+        assert!(super::breach(&misses, &schema, true).is_some());
+    }
+
+    #[test]
+    fn what_the_ladder_reads_as_json_keeps_the_schema() {
+        let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
+        let block = |text: &str| json!({"type": "text", "text": text});
+        for blocks in [["Here it is:", "{\"n\": 1}"], ["{\"n\": \"a", "b\"}"]] {
+            let result = json!({"content": blocks.map(block)});
+            assert_eq!(super::breach(&result, &schema, true), None);
+            let reason = reason(super::breach(&result, &schema, false));
+            assert!(reason.contains("its text alone is JSON"), "{reason}");
+        }
+    }
+
+    #[test]
+    fn null_keeps_a_schema_that_asks_for_it() {
+        let nothing = json!({"content": [], "structuredContent": null});
+        let schema = Declared::new(json!({"type": ["object", "null"]}));
+        assert_eq!(breach(&nothing, &schema), None);
+        let schema = Declared::new(json!({"type": "object"}));
+        assert!(breach(&nothing, &schema).is_some());
+    }
+
+    #[test]
+    fn a_schema_that_lies_elsewhere_blames_nobody() {
+        let remote = json!({"$ref": "https://schemas.example/out.json"});
+        let beside = json!({"type": "object", "properties": {"n": {"$ref": "./n.json"}}});
+        for schema in [remote, beside] {
+            let schema = Declared::new(schema);
+            assert_eq!(schema.unjudged(), None, "nothing was held against it");
+            for good in [
+                json!({"structuredContent": {"n": 1}}),
+                json!({"content": [{"type": "text", "text": "{\"n\": 1}"}]}),
+                json!({"content": [{"type": "text", "text": "7"}]}),
+            ] {
+                assert_eq!(super::breach(&good, &schema, true), None, "{good}");
+            }
+            let why = schema.unjudged().unwrap();
+            assert!(why.contains(".json`, which"), "{why}");
+            // That there is no structured output at all needs no schema.
+            let none = json!({"content": [{"type": "text", "text": "one"}]});
+            assert!(breach(&none, &schema).is_some());
+        }
+    }
+
+    #[test]
+    fn a_schema_that_contradicts_itself_is_the_servers_breach() {
+        for schema in [json!({"type": 12}), json!({"$ref": "#/$defs/none"})] {
+            let schema = Declared::new(schema);
+            let good = json!({"structuredContent": {"n": 1}});
+            let reason = reason(breach(&good, &schema));
+            assert!(reason.contains("output schema can't be used"), "{reason}");
+            assert_eq!(schema.unjudged(), None);
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_read_is_a_breach_and_does_not_pass_unseen() {
+        let tool = Request::Tool("t".into());
+        let read = Request::Read("u:x".into());
+        let prompt = Request::Prompt("p".into());
+        let bad = [
+            (
+                &tool,
+                json!({"content": [], "isError": "true"}),
+                "`isError` is of type string",
+            ),
+            (
+                &tool,
+                json!({"toolResult": 1, "isError": 1}),
+                "`isError` is of type",
+            ),
+            (
+                &tool,
+                json!({"content": [{"type": "text", "text": "a"}, "boom"]}),
+                "`content[1]` is of type string",
+            ),
+            (
+                &tool,
+                json!({"content": [null]}),
+                "`content[0]` is of type null",
+            ),
+            (
+                &tool,
+                json!({"content": [{"type": "text", "text": 5}]}),
+                "`content[0]` has a `text` of type",
+            ),
+            (
+                &tool,
+                json!({"content": [{"type": "text"}]}),
+                "`content[0]` is of type `text` and has no `text`",
+            ),
+            (&read, json!({"contents": [5]}), "`contents[0]` is of type"),
+            (
+                &read,
+                json!({"contents": [{"uri": "u:x"}]}),
+                "neither `text` nor `blob`",
+            ),
+            (
+                &prompt,
+                json!({"messages": ["boom"]}),
+                "`messages[0]` is of type string",
+            ),
+            (
+                &prompt,
+                json!({"messages": [{"role": "user"}]}),
+                "`messages[0]` has no `content`",
+            ),
+            (
+                &prompt,
+                json!({"messages": [{"content": "hi"}]}),
+                "`messages[0].content` is of type string",
+            ),
+        ];
+        for (request, result, wanted) in bad {
+            let told = malformed(request, &result).unwrap_or_default();
+            assert!(told.contains(wanted), "{result}: {told}");
+        }
+        let good = [
+            (
+                &tool,
+                json!({"content": [{"type": "image", "data": "x"}], "isError": false}),
+            ),
+            (
+                &tool,
+                json!({"content": [{"type": "resource", "resource": {"uri": "u"}}], "isError": null}),
+            ),
+            (&read, json!({"contents": [{"blob": "eA=="}, {"text": ""}]})),
+            (
+                &prompt,
+                json!({"messages": [{"content": {"type": "text", "text": "d"}}]}),
+            ),
+        ];
+        for (request, result) in good {
+            assert_eq!(malformed(request, &result), None, "{result}");
+        }
+    }
+
+    #[test]
+    fn an_empty_answer_is_a_breach_and_no_pass() {
+        let requests = [
+            (Request::Tool("t".into()), "content"),
+            (Request::Read("u:x".into()), "contents"),
+            (Request::Prompt("p".into()), "messages"),
+        ];
+        for (request, list) in requests {
+            for bad in [Value::Null, json!({}), json!({list: "text"}), json!([])] {
+                assert!(malformed(&request, &bad).is_some(), "{request:?} {bad}");
+            }
+            assert_eq!(malformed(&request, &json!({list: []})), None);
+        }
+        let any = Request::Method("my/method".into());
+        assert_eq!(malformed(&any, &json!({})), None);
+        assert!(malformed(&any, &Value::Null).is_some());
+    }
+}

@@ -1,0 +1,297 @@
+//! What a step sends, with values in the place of names.
+
+use super::board::Board;
+use super::launch::issue_of;
+use super::preflight::ToolBook;
+use super::script::{Slot, slots};
+use super::step::at_step;
+use jelly_base::model::{Era, Failure, Phase, RequestFacts};
+use jelly_plan::{
+    Completion, CompletionOf, ListKind, Raw, Request, Scope, Step, Subscription, Template,
+    Unresolved,
+};
+use jelly_wire::LOG_LEVEL;
+use serde_json::{Map, Value, json};
+
+/// Requests that only ask, or set what a new session has to be told anyway.
+const WITHOUT_EFFECT: [&str; 10] = [
+    "completion/complete",
+    "logging/setLevel",
+    "ping",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "server/discover",
+    "tools/list",
+];
+
+/// The request a step makes.
+pub struct Ready {
+    method: &'static str,
+    custom: Option<String>,
+    pub params: Value,
+    pub sends: Sends,
+    /// For the tool's schemas.
+    pub tool: Option<String>,
+    /// What is answered to the server meanwhile.
+    pub answers: Vec<Slot>,
+}
+
+/// How a step's request goes out.
+pub enum Sends {
+    Request,
+    /// All pages of it.
+    List(ListKind),
+    Raw(Vec<u8>),
+    /// To be heard of: URIs, and what a modern server is asked for.
+    Subscribe {
+        uris: Vec<String>,
+        filter: Value,
+    },
+    /// Ends what the step with this id subscribed to.
+    Unsubscribe(String),
+}
+
+impl Ready {
+    pub fn method(&self) -> &str {
+        self.custom.as_deref().unwrap_or(self.method)
+    }
+
+    pub fn facts(&self) -> RequestFacts {
+        let params = match &self.sends {
+            Sends::Raw(bytes) => Value::from(String::from_utf8_lossy(bytes)),
+            Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => {
+                self.params.clone()
+            }
+        };
+        RequestFacts {
+            method: self.method().to_owned(),
+            params: (!params.is_null()).then_some(params),
+        }
+    }
+
+    /// The arguments of a tool or a prompt; null where there are none.
+    pub fn args(&self) -> &Value {
+        self.params.get("arguments").unwrap_or(&Value::Null)
+    }
+
+    /// As a message calls it.
+    pub fn shown(&self) -> String {
+        match (&self.tool, &self.sends) {
+            (Some(tool), _) => format!("tools/call `{tool}`"),
+            (None, Sends::Request) if self.method == "completion/complete" => {
+                let argument = self.params.pointer("/argument/name");
+                let argument = argument.and_then(Value::as_str).unwrap_or_default();
+                format!("completion/complete of `{argument}`")
+            }
+            (None, Sends::Raw(_)) => "the raw message".to_owned(),
+            (
+                None,
+                Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_),
+            ) => self.method().to_owned(),
+        }
+    }
+
+    /// Whether to send it once more does no more than to send it once, by the
+    /// protocol or by the tool's own word.
+    pub fn is_repeatable(&self, book: &ToolBook) -> bool {
+        match &self.sends {
+            Sends::Raw(_) => false,
+            Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => true,
+            Sends::Request => match &self.tool {
+                Some(tool) => book.is_repeatable(tool),
+                None => WITHOUT_EFFECT.contains(&self.method()),
+            },
+        }
+    }
+
+    /// What is sent, and answered, is this request instead.
+    pub fn is_now(&mut self, method: &str, params: Value) {
+        self.method = "";
+        self.custom = Some(method.to_owned());
+        self.params = params;
+        self.tool = None;
+        self.sends = Sends::Request;
+    }
+}
+
+/// Puts values in the place of names, for a server of this era.
+pub fn prepare(board: &Board, step: &Step, era: Era) -> Result<Ready, Box<Failure>> {
+    let scope = board.scope.borrow();
+    let unresolved = |unresolved: Unresolved| {
+        let mut failure = at_step(step, Phase::Config, unresolved.to_string());
+        failure.issue = issue_of(&unresolved);
+        Box::new(failure)
+    };
+    let args = jelly_plan::resolve_json(&step.args, &scope, &step.server).map_err(unresolved)?;
+    // An operand without a value is found before anything is sent: the server
+    // should not do work that can't be judged.
+    for predicate in step.expect.predicates() {
+        jelly_plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(unresolved)?;
+    }
+    let answers = slots(&step.answers, &scope, &step.server).map_err(unresolved)?;
+    if era == Era::Modern && answers.iter().any(Slot::is_error) {
+        let message = "an error can't be answered to a server of 2026-07-28, which asks inside of \
+                       a result; what a person would decline is `result: { action: decline }`";
+        return Err(Box::new(at_step(step, Phase::Config, message)));
+    }
+    let mut ready = request(step, args, era, &scope).map_err(unresolved)?;
+    ready.answers = answers;
+    if let (Some(level), Era::Modern) = (step.log_level, era) {
+        want_logs(&mut ready.params, level.name());
+    }
+    Ok(ready)
+}
+
+/// In the modern era each request says what is to be logged of it.
+fn want_logs(params: &mut Value, level: &str) {
+    if params.is_null() {
+        *params = Value::Object(Map::new());
+    }
+    if let Value::Object(params) = params {
+        let meta = params
+            .entry("_meta")
+            .or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(meta) = meta {
+            meta.entry(LOG_LEVEL).or_insert_with(|| level.into());
+        }
+    }
+}
+
+fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, Unresolved> {
+    let text = |text: &str| match Template::parse(text) {
+        Ok(template) => template.resolve_str(scope, &step.server),
+        // The loader has parsed it already.
+        Err(_) => Ok(text.to_owned()),
+    };
+    let given = !args.is_null();
+    let arguments = if given {
+        args
+    } else {
+        Value::Object(Map::new())
+    };
+    let plain = |method, params| Ready {
+        method,
+        custom: None,
+        params,
+        sends: Sends::Request,
+        tool: None,
+        answers: Vec::new(),
+    };
+    Ok(match &step.request {
+        Request::Tool(name) => Ready {
+            tool: Some(name.clone()),
+            ..plain("tools/call", named(name, arguments))
+        },
+        Request::List(kind) => {
+            let method = match kind {
+                ListKind::Tools => "tools/list",
+                ListKind::Resources => "resources/list",
+                ListKind::ResourceTemplates => "resources/templates/list",
+                ListKind::Prompts => "prompts/list",
+            };
+            Ready {
+                sends: Sends::List(*kind),
+                ..plain(method, arguments)
+            }
+        }
+        Request::Read(uri) => plain("resources/read", json!({ "uri": text(uri)? })),
+        Request::Prompt(name) => plain("prompts/get", named(name, arguments)),
+        Request::Method(method) => Ready {
+            custom: Some(method.clone()),
+            // What is bare has no more params than the plan says.
+            ..plain(
+                "",
+                if step.bare && !given {
+                    Value::Null
+                } else {
+                    arguments
+                },
+            )
+        },
+        Request::Complete(completion) => {
+            let value = text(&completion.value)?;
+            let params = completion_params(completion, &value, given.then_some(arguments));
+            plain("completion/complete", params)
+        }
+        Request::Subscribe(to) => {
+            let uris = to.resources.iter().map(|uri| text(uri));
+            let uris = uris.collect::<Result<Vec<String>, Unresolved>>()?;
+            let filter = filter(to, &uris);
+            let method = match era {
+                Era::Modern => "subscriptions/listen",
+                Era::Legacy => "resources/subscribe",
+            };
+            Ready {
+                sends: Sends::Subscribe {
+                    uris,
+                    filter: filter.clone(),
+                },
+                ..plain(method, json!({ "notifications": filter }))
+            }
+        }
+        Request::Unsubscribe(id) => {
+            let method = match era {
+                Era::Modern => "notifications/cancelled",
+                Era::Legacy => "resources/unsubscribe",
+            };
+            Ready {
+                sends: Sends::Unsubscribe(id.clone()),
+                ..plain(method, Value::Null)
+            }
+        }
+        Request::Raw(raw) => {
+            let bytes = match raw {
+                Raw::Text(raw) => text(raw)?.into_bytes(),
+                Raw::Bytes(bytes) => bytes.clone(),
+            };
+            Ready {
+                sends: Sends::Raw(bytes),
+                ..plain("raw", Value::Null)
+            }
+        }
+    })
+}
+
+/// The params of a tool or a prompt. The arguments go in as they are: `json!`
+/// would make another copy of them.
+fn named(name: &str, arguments: Value) -> Value {
+    let name = ("name".to_owned(), Value::from(name));
+    Value::Object(Map::from_iter([name, ("arguments".to_owned(), arguments)]))
+}
+
+fn completion_params(completion: &Completion, value: &str, known: Option<Value>) -> Value {
+    let reference = match &completion.of {
+        CompletionOf::Prompt(name) => json!({ "type": "ref/prompt", "name": name }),
+        CompletionOf::Resource(uri) => json!({ "type": "ref/resource", "uri": uri }),
+    };
+    let mut params = json!({
+        "ref": reference,
+        "argument": { "name": completion.argument, "value": value },
+    });
+    if let Some(known) = known {
+        params["context"] = json!({ "arguments": known });
+    }
+    params
+}
+
+/// What a modern server is asked to be told of (2026-07-28, "Notification
+/// Filter").
+fn filter(to: &Subscription, uris: &[String]) -> Value {
+    let mut filter = Map::new();
+    for (key, wanted) in [
+        ("toolsListChanged", to.tools),
+        ("promptsListChanged", to.prompts),
+        ("resourcesListChanged", to.resources_list),
+    ] {
+        if wanted {
+            filter.insert(key.to_owned(), true.into());
+        }
+    }
+    if !uris.is_empty() {
+        filter.insert("resourceSubscriptions".to_owned(), json!(uris));
+    }
+    Value::Object(filter)
+}

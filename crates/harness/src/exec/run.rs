@@ -1,0 +1,273 @@
+//! One iteration: fresh servers, a fresh `${tmp}`, every lane side by side.
+
+use super::blank;
+use super::board::{Board, Stop};
+use super::issue::unknown_server;
+use super::ladder::ServerLadder;
+use super::lane::{Lane, LaneEnd};
+use super::launch::prepare;
+use super::script::Script;
+use super::settings::ExecSettings;
+use super::step::StepEnd;
+use jelly_base::model::{Because, Event, Failure, IterationRecord, Phase, StepReport, StepState};
+use jelly_plan::{Plan, Scope};
+use jelly_process::Scratch;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::TcpListener;
+use std::rc::Rc;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// What one iteration is told besides its plan.
+#[derive(Debug, Clone)]
+pub struct Iteration<'a> {
+    /// 1-based.
+    pub index: u32,
+    pub deadline: Instant,
+    /// Ids of the steps that are taken out of the run, visibly.
+    pub quarantined: &'a BTreeSet<String>,
+    /// Ports of an earlier iteration that are not to be chosen again.
+    pub ports_in_use: &'a BTreeMap<String, u16>,
+}
+
+/// What an iteration leaves behind.
+pub struct Executed {
+    pub record: IterationRecord,
+    /// The names as they stood at the end, for repairs to resolve with. Its
+    /// `${tmp}` is gone.
+    pub scope: Scope,
+}
+
+/// Executes the plan once. Must run where tasks may be local, as inside a
+/// [`tokio::runtime::LocalRuntime`].
+///
+/// It never fails: what goes wrong is in the record.
+pub async fn execute(
+    plan: &Rc<Plan>,
+    settings: &Rc<ExecSettings>,
+    iteration: &Iteration<'_>,
+) -> Executed {
+    let selected = settings.selection.select(plan);
+    (settings.events)(Event::IterationStarted {
+        index: iteration.index,
+        steps: selected.len(),
+    });
+    let tmp = match Scratch::new() {
+        Ok(tmp) => tmp,
+        Err(error) => return without_tmp(plan, &error),
+    };
+    let mut vars = plan.vars.clone();
+    vars.extend(settings.vars.clone());
+    let scope = Scope::new(
+        settings.project_dir.clone(),
+        tmp.path().to_owned(),
+        settings.env.clone(),
+        choose_ports(plan, iteration.ports_in_use),
+        &vars,
+    );
+
+    let (stop_sender, stop) = watch::channel(None);
+    let board = Rc::new(Board::new(
+        plan.clone(),
+        (selected, iteration.quarantined.clone()),
+        scope,
+        settings,
+        stop,
+    ));
+    let watchdog = tokio::task::spawn_local(watch_for_stop(
+        stop_sender,
+        settings.clone(),
+        iteration.deadline,
+    ));
+
+    end_homeless_steps(&board, settings);
+    let ends = run_lanes(&board, settings).await;
+    watchdog.abort();
+    let mut record = record(&board, ends);
+    board.cleaner.record(&mut record);
+    let scope = board.scope.borrow().clone();
+    Executed { record, scope }
+}
+
+/// Every server's life side by side, in the plan's order.
+async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEnd> {
+    let mut lanes = JoinSet::new();
+    for (place, server) in board.plan.servers.values().enumerate() {
+        let steps: Vec<usize> = board
+            .plan
+            .all_steps()
+            .enumerate()
+            .filter(|(_, step)| step.server == server.name)
+            .map(|(index, _)| index)
+            .collect();
+        let prepared = prepare(server, &board.scope.borrow(), settings);
+        let lane = Lane {
+            board: board.clone(),
+            settings: settings.clone(),
+            place,
+            ladder: ServerLadder::new(
+                settings.adapt && server.adapt,
+                settings.overrides.get(&server.name),
+                settings.store_unread,
+            ),
+            server: server.clone(),
+            script: Script::new(prepared.answers.clone()),
+            prepared,
+            steps,
+        };
+        lanes.spawn_local(async move { (place, lane.run().await) });
+    }
+    let mut ends: BTreeMap<usize, LaneEnd> = BTreeMap::new();
+    while let Some(joined) = lanes.join_next().await {
+        match joined {
+            Ok((place, end)) => {
+                ends.insert(place, end);
+            }
+            // A fault of ours must not look like a result. Nobody aborts a
+            // lane, so there is no other error.
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => std::panic::panic_any(error.to_string()),
+            },
+        }
+    }
+    ends.into_values().collect()
+}
+
+/// What all of them leave behind.
+fn record(board: &Board, ends: Vec<LaneEnd>) -> IterationRecord {
+    let stopped = board.stopped();
+    let (steps, failures) = board.finish();
+    let mut record = IterationRecord {
+        failures,
+        answers: board.take_answers(),
+        outputs: board.take_outputs(),
+        interrupted: match stopped {
+            Some(Stop::Interrupted(signal)) => Some(signal),
+            Some(Stop::Deadline) | None => None,
+        },
+        deadline_reached: stopped == Some(Stop::Deadline),
+        ..IterationRecord::default()
+    };
+    for (step, report) in board.plan.all_steps().zip(steps) {
+        record.steps.push(report.unwrap_or_else(|| {
+            // Every lane ends every step; one that did not would be a fault
+            // of ours, and must not be green.
+            blank::step_report(step, StepState::Blocked)
+        }));
+    }
+    for (server, end) in board.plan.servers.values().zip(ends) {
+        if let Some(tools) = end.tools {
+            record.tools.push((server.name.clone(), tools));
+        }
+        record.servers.push(end.report);
+    }
+    record
+}
+
+/// Steps whose server the plan does not define belong to no lane.
+fn end_homeless_steps(board: &Rc<Board>, settings: &Rc<ExecSettings>) {
+    for (index, step) in board.plan.all_steps().enumerate() {
+        if board.plan.servers.contains_key(&step.server) {
+            continue;
+        }
+        let end = if !board.selected.contains(&step.id) {
+            StepEnd::not_run(StepState::Skipped, Because::NotSelected)
+        } else if let Some(reason) = board.quarantined(step) {
+            StepEnd::not_run(StepState::Quarantined, Because::Plan(reason))
+        } else {
+            unknown_server(step, board.plan.servers.keys().cloned())
+        };
+        let report = StepReport {
+            because: end.because,
+            ..blank::step_report(step, end.state)
+        };
+        settings.tell_end(&board.cleaner, &report, &end.failures);
+        for failure in end.failures {
+            board.fail_step(index, failure);
+        }
+        board.end(index, report);
+    }
+}
+
+async fn watch_for_stop(
+    sender: watch::Sender<Option<Stop>>,
+    settings: Rc<ExecSettings>,
+    deadline: Instant,
+) {
+    let mut interrupt = settings.interrupt.clone();
+    let stop = tokio::select! {
+        signal = async {
+            match interrupt.wait_for(Option::is_some).await {
+                Ok(signal) => *signal,
+                Err(_) => std::future::pending().await,
+            }
+        } => {
+            (settings.events)(Event::Interrupted);
+            signal.map_or(Stop::Deadline, Stop::Interrupted)
+        }
+        () = tokio::time::sleep_until(deadline) => Stop::Deadline,
+    };
+    // The board holds the receiver until the iteration is over.
+    let _ = sender.send(Some(stop));
+    // Dropping the sender would end the waiters' channel.
+    std::future::pending::<()>().await;
+}
+
+/// A free port for every server that asks for one. The port is free when it
+/// is chosen; that it stays free until the server takes it can't be promised.
+fn choose_ports(plan: &Plan, taken: &BTreeMap<String, u16>) -> BTreeMap<String, u16> {
+    let mut held = Vec::new();
+    let mut ports = BTreeMap::new();
+    for server in plan.ports() {
+        for _ in 0..16 {
+            let Ok(listener) = TcpListener::bind(("127.0.0.1", 0)) else {
+                break;
+            };
+            let Ok(address) = listener.local_addr() else {
+                break;
+            };
+            // Held until all are chosen, so that no two are the same.
+            held.push(listener);
+            if taken.get(&server) != Some(&address.port()) {
+                ports.insert(server.clone(), address.port());
+                break;
+            }
+        }
+    }
+    ports
+}
+
+/// Nothing can be executed, for one reason that concerns no server alone.
+fn nothing_executed(plan: &Plan, failure: Failure) -> IterationRecord {
+    let reason = failure.message.clone().unwrap_or_default();
+    IterationRecord {
+        servers: plan
+            .servers
+            .keys()
+            .map(|name| blank::server_report(name))
+            .collect(),
+        steps: plan
+            .all_steps()
+            .map(|step| StepReport {
+                because: Some(Because::Plan(reason.clone())),
+                ..blank::step_report(step, StepState::Quarantined)
+            })
+            .collect(),
+        failures: vec![failure],
+        ..IterationRecord::default()
+    }
+}
+
+fn without_tmp(plan: &Plan, error: &std::io::Error) -> Executed {
+    let failure = Failure {
+        phase: Some(Phase::Config),
+        message: Some(format!("no temporary folder could be made: {error}")),
+        ..Failure::default()
+    };
+    Executed {
+        record: nothing_executed(plan, failure),
+        scope: Scope::default(),
+    }
+}

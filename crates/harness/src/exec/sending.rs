@@ -1,0 +1,93 @@
+//! A step's request on its way: as a call, a list, a subscription, bytes.
+
+use super::request::{Ready, Sends};
+use super::subscriptions::{Subscriptions, Turn};
+use jelly_base::model::Era;
+use jelly_plan::{ListKind, Step};
+use jelly_wire::{self as wire, CancelEnd, Reply, ReplyOutcome, Session};
+use serde_json::json;
+use tokio::time::Instant;
+
+/// What came of it.
+pub struct Sent {
+    pub reply: Reply,
+    /// Of a step that cancels its request.
+    pub cancel: Option<CancelEnd>,
+    /// What is wrong although the server answered, in a sentence.
+    pub trouble: Option<String>,
+}
+
+impl From<Turn> for Sent {
+    fn from(turn: Turn) -> Self {
+        Self {
+            reply: turn.reply,
+            cancel: None,
+            trouble: turn.trouble,
+        }
+    }
+}
+
+/// Sends what the step is about, and waits for the end of it until `deadline`.
+/// Where something else has to be sent first and goes wrong, `ready` is that;
+/// the time that it takes is the step's.
+pub async fn send(
+    session: &Session,
+    subscriptions: &mut Subscriptions,
+    step: &Step,
+    ready: &mut Ready,
+    deadline: Instant,
+) -> Sent {
+    let begun = Instant::now();
+    let left = || deadline.saturating_duration_since(Instant::now());
+    if let (Some(level), Era::Legacy) = (step.log_level, session.era()) {
+        let params = json!({ "level": level.name() });
+        let reply = session
+            .request("logging/setLevel", params.clone(), left())
+            .await;
+        if !matches!(reply.outcome, ReplyOutcome::Answered(_)) {
+            ready.is_now("logging/setLevel", params);
+            return Turn::from(reply).into();
+        }
+    }
+    let before = begun.elapsed();
+    let limit = left();
+    let method = ready.method();
+    let params = ready.params.clone();
+    let mut reply = match &ready.sends {
+        Sends::List(kind) => session.list(wire_kind(*kind), params, limit).await,
+        Sends::Raw(bytes) => session.send_raw(bytes, limit).await,
+        Sends::Subscribe { uris, filter } => {
+            let what = (uris.as_slice(), filter);
+            return subscriptions
+                .open(session, &step.id, what, limit)
+                .await
+                .into();
+        }
+        Sends::Unsubscribe(id) => return subscriptions.end(session, id, limit).await.into(),
+        Sends::Request => match step.cancel {
+            Some(cancel) => {
+                let times = (cancel.after, cancel.quiet_for);
+                let (mut reply, end) = session.cancelled(method, params, times, step.bare).await;
+                reply.elapsed += before;
+                return Sent {
+                    reply,
+                    cancel: Some(end),
+                    trouble: None,
+                };
+            }
+            None if step.bare => session.request_bare(method, params, limit).await,
+            None => session.request(method, params, limit).await,
+        },
+    };
+    reply.elapsed += before;
+    Turn::from(reply).into()
+}
+
+fn wire_kind(kind: ListKind) -> wire::ListKind {
+    match kind {
+        ListKind::Tools => wire::ListKind::Tools,
+        ListKind::Resources => wire::ListKind::Resources,
+        ListKind::ResourceTemplates => wire::ListKind::ResourceTemplates,
+        ListKind::Prompts => wire::ListKind::Prompts,
+    }
+}

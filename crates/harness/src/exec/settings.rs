@@ -1,0 +1,82 @@
+//! What execution is told from outside, resolved already.
+
+use super::clean::Cleaner;
+use super::ladder::Overrides;
+use super::select::Selection;
+use indexmap::IndexMap;
+use jelly_base::model::{Event, EventSink, Failure, Signal, StepReport};
+use jelly_base::text::plural;
+use jelly_base::text::redact::Redactor;
+use jelly_wire::Recorder;
+use jelly_wire::auth::TokenBook;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::sync::{Semaphore, watch};
+
+/// Where the copy of a server's stderr is kept, by the server's name; `None`
+/// where none is.
+pub type StderrLog = Rc<dyn Fn(&str) -> Option<PathBuf>>;
+
+/// Keeps the text that a snapshot would have to hold, by the snapshot's name,
+/// and says where below the report's folder it is; or completes "failed to …".
+pub type ProposeSnapshot = Rc<dyn Fn(&str, &str) -> Result<String, String>>;
+
+/// The settings of one run of one plan.
+#[derive(Clone)]
+pub struct ExecSettings {
+    /// Absolute; `${workspace}`.
+    pub project_dir: PathBuf,
+    /// This program, which is what the command `jelly` means.
+    pub jelly: Option<PathBuf>,
+    /// The environment that `${env:…}` and `${secret:…}` read.
+    pub env: BTreeMap<String, String>,
+    /// `--var`, over the plan's own.
+    pub vars: IndexMap<String, Value>,
+    pub selection: Selection,
+    pub fail_fast: bool,
+    /// Hold the messages of all servers against the specification, whatever
+    /// the plan says.
+    pub wire_check: bool,
+    /// Keep what each step was answered, to be compared with other runs.
+    pub keep_answers: bool,
+    /// Read structured outputs out of text, where the plan does not say no.
+    pub adapt: bool,
+    /// What the user sets in place of declared output schemas, by server.
+    pub overrides: Rc<BTreeMap<String, Overrides>>,
+    /// The user set such schemas in a store that could not be read.
+    pub store_unread: bool,
+    /// Keep by which rungs outputs were read.
+    pub keep_outputs: bool,
+    /// How many servers may be starting at the same time, over all plans.
+    pub starts: Arc<Semaphore>,
+    pub interrupt: watch::Receiver<Option<Signal>>,
+    pub events: EventSink,
+    pub redactor: Redactor,
+    /// Where logins are kept, for servers that are reached by one.
+    pub logins: Option<TokenBook>,
+    pub recorder: Option<Recorder>,
+    pub stderr_log: StderrLog,
+    pub propose_snapshot: ProposeSnapshot,
+}
+
+impl ExecSettings {
+    /// Says how a step ended; in words that may be shown.
+    pub(super) fn tell_end(&self, cleaner: &Cleaner, report: &StepReport, failures: &[Failure]) {
+        let mut step = Box::new(report.clone());
+        cleaner.step(&mut step);
+        (self.events)(Event::StepFinished {
+            message: failures.first().and_then(|first| {
+                let mut message = cleaner.text(first.message.as_deref()?).into_owned();
+                let more = first.mismatch.map_or(0, |m| m.of.saturating_sub(m.index));
+                if more > 0 {
+                    message.push_str(&format!(" (and {})", plural(more, "more mismatch")));
+                }
+                Some(message)
+            }),
+            step,
+        });
+    }
+}

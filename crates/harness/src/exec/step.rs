@@ -1,0 +1,290 @@
+//! One step against a running server: resolved, checked, sent, judged.
+
+use super::board::Board;
+use super::hearing::Hearings;
+use super::issue::describe;
+use super::ladder::{Footing, ServerLadder, climb};
+use super::outcome::{Ended, resolve};
+use super::output::{Declared, malformed};
+use super::preflight::ToolBook;
+use super::request::prepare;
+use super::script::Script;
+use super::sending::send;
+use super::subscriptions::Subscriptions;
+use jelly_base::model::{Because, Failure, OutputSeen, Phase, PlanIssue, Rung, StepState};
+use jelly_plan::{NotificationExpect, Server, Step};
+use jelly_wire::{HttpEnd, ReplyOutcome, Session};
+use std::cell::RefCell;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How a step ended.
+pub struct StepEnd {
+    pub state: StepState,
+    pub because: Option<Because>,
+    /// Present if it was executed.
+    pub duration: Option<Duration>,
+    pub adapter: Option<&'static str>,
+    /// One, or its mismatches in their order; without the facts about its
+    /// server, which the lane adds.
+    pub failures: Vec<Failure>,
+}
+
+impl StepEnd {
+    pub fn not_run(state: StepState, because: Because) -> Self {
+        Self {
+            state,
+            because: Some(because),
+            duration: None,
+            adapter: None,
+            failures: Vec::new(),
+        }
+    }
+
+    pub fn failed(failures: Vec<Failure>, duration: Duration) -> Self {
+        Self {
+            state: StepState::Failed,
+            because: None,
+            duration: Some(duration),
+            adapter: None,
+            failures,
+        }
+    }
+
+    /// The plan can't be run as written here.
+    pub fn unfit(failure: Failure) -> Self {
+        Self {
+            state: StepState::Quarantined,
+            because: Some(Because::Plan(failure.message.clone().unwrap_or_default())),
+            duration: None,
+            adapter: None,
+            failures: vec![failure],
+        }
+    }
+}
+
+/// What is to be thought of the server afterwards.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Aftermath {
+    Alive,
+    Died,
+    /// It died before it read the first byte of the request, so that the
+    /// death belongs before the step, and the step was never executed.
+    DiedBefore,
+    /// It knows the session no more, so that the step was never executed.
+    SessionLost(Box<HttpEnd>),
+    /// It let a request run into its limit, or broke the protocol.
+    Unsure,
+}
+
+/// A step that was run.
+pub struct Ran {
+    pub end: StepEnd,
+    pub aftermath: Aftermath,
+    /// What the server wrote on stderr meanwhile; all of it where it wrote
+    /// nothing then.
+    pub stderr: String,
+    /// What a reader should know besides, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// Where a step runs.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    pub board: &'a Board,
+    pub server: &'a Server,
+    pub session: &'a Session,
+    pub book: &'a ToolBook,
+    pub script: &'a Script,
+    pub ladder: &'a ServerLadder,
+    /// Nothing unknown is to be sent to the server.
+    pub fragile: bool,
+    /// The step's request went out before, to a session that was over.
+    pub sent_before: bool,
+    /// The server is held to every word of the specification.
+    pub is_strict: bool,
+    /// For all that the step sends.
+    pub limit: Duration,
+    /// When that has run out.
+    pub deadline: Instant,
+}
+
+/// The first revision with `structuredContent`; revisions are dates, and
+/// compare as texts.
+const FIRST_STRUCTURED: &str = "2025-06-18";
+
+impl Scene<'_> {
+    /// Whether JSON in the text of an answer keeps what its tool declares. In a
+    /// session of a revision without `structuredContent` there is no other
+    /// place for it; in later ones it is a liberty, which the ladder takes.
+    pub(super) fn takes_text_for_structure(&self, footing: Footing<'_>) -> bool {
+        self.is_before_structure() || footing.adapts && !self.is_strict
+    }
+
+    fn is_before_structure(&self) -> bool {
+        self.session.protocol_version() < FIRST_STRUCTURED
+    }
+}
+
+/// Runs one step. Dropping the future cancels its request.
+pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &Step) -> Ran {
+    let Scene {
+        board,
+        session,
+        book,
+        script,
+        ladder,
+        deadline,
+        ..
+    } = *scene;
+    // What the server wrote has nothing to do with a plan that can't be meant.
+    let unfit = |failure| Ran {
+        end: StepEnd::unfit(failure),
+        aftermath: Aftermath::Alive,
+        stderr: String::new(),
+        notes: Vec::new(),
+    };
+    let mut ready = match prepare(board, step, session.era()) {
+        Ok(ready) => ready,
+        Err(failure) => return unfit(*failure),
+    };
+    if !step.expects_error()
+        && session.declares_tools()
+        && let Some(tool) = &ready.tool
+        && let Some(mut issue) = book.issue(tool, ready.args())
+    {
+        if let PlanIssue::InvalidArgument { reason, .. } = &mut issue {
+            *reason = board.cleaner.quote(reason);
+        }
+        let mut failure = at_step(step, Phase::Config, describe(&issue));
+        failure.issue = Some(issue);
+        failure.request = Some(ready.facts());
+        return unfit(failure);
+    }
+
+    let mark = session.stderr().mark();
+    let hearings = Hearings::begin(
+        session,
+        &step.expect.notifications,
+        &|predicate| resolve(board, step, predicate),
+        &board.cleaner,
+    );
+    script.begin(std::mem::take(&mut ready.answers));
+    let sent = send(session, subscriptions, step, &mut ready, deadline).await;
+    board.keep_answer(step, &sent.reply.outcome);
+    // What is cancelled has no output.
+    let tool = ready.tool.as_deref().filter(|_| step.cancel.is_none());
+    let schema = tool.and_then(|tool| book.output_schema(tool));
+    let footing = ladder.footing(tool, schema);
+    board.keep_output(|| seen(step, tool?, &sent.reply.outcome, schema, footing));
+    let ended = Ended {
+        scene,
+        step,
+        ready: &ready,
+        schema,
+        footing,
+        elapsed: sent.reply.elapsed,
+        at: Instant::now(),
+        mark,
+        hearings: &hearings,
+        told: script.finish(),
+        trouble: sent.trouble,
+        subscriptions: RefCell::new(subscriptions),
+    };
+    let (mut end, aftermath) = ended.conclude(sent.reply, sent.cancel).await;
+    // What was logged of a wrong answer may still be on its way.
+    if end.failures.iter().any(|f| f.assertion.is_some()) {
+        session.stderr().caught_up().await;
+    }
+    let since = session.stderr().since(mark);
+    for failure in &mut end.failures {
+        failure.stderr_is_older = since.trim().is_empty();
+    }
+    let unjudged = ended.schema.and_then(Declared::unjudged).map(|why| {
+        format!(
+            "the output of {} was not held against its output schema: {why}",
+            ready.shown()
+        )
+    });
+    let refused: Vec<String> = script.take_refused().into_iter().collect();
+    let refused = (!refused.is_empty()).then(|| {
+        let methods = board.cleaner.quote(&refused.join("`, `"));
+        format!(
+            "it asked for `{methods}`, to which the plan has no answer, and was refused (step `{}`)",
+            step.id
+        )
+    });
+    let wanted_silence = |expect: &NotificationExpect| expect.absent || !expect.count_only_grows();
+    let unheard = (session.is_mute_unasked()
+        && step.expect.notifications.iter().any(wanted_silence))
+    .then(|| {
+        format!(
+            "it offers no stream on which it could tell anything by itself, so that what must \
+             not come was looked for in its answers alone (step `{}`)",
+            step.id
+        )
+    });
+    let overridden = tool.and_then(|tool| ladder.note(tool, schema.is_some()));
+    let in_text_alone = (schema.is_some()
+        && end.adapter == Some(Rung::JsonText.name())
+        && !scene.is_before_structure())
+    .then(|| {
+        format!(
+            "the tool of step `{}` declares an output schema, and sends its output as text alone, \
+             which clients of the official SDKs refuse; the wire check takes it for a failure",
+            step.id
+        )
+    });
+    let notes = unjudged
+        .into_iter()
+        .chain(in_text_alone)
+        .chain(refused)
+        .chain(unheard)
+        .chain(overridden);
+    Ran {
+        notes: notes.collect(),
+        stderr: if end.failures.iter().any(|f| f.phase == Some(Phase::Config)) {
+            String::new()
+        } else if since.trim().is_empty() && !end.failures.is_empty() {
+            session.stderr().tail()
+        } else {
+            since
+        },
+        end,
+        aftermath,
+    }
+}
+
+/// By which rung a tool's output is read, whether the step asks for it or not.
+fn seen(
+    step: &Step,
+    tool: &str,
+    outcome: &ReplyOutcome,
+    declared: Option<&Declared>,
+    footing: Footing<'_>,
+) -> Option<OutputSeen> {
+    let ReplyOutcome::Answered(result) = outcome else {
+        return None;
+    };
+    if malformed(&step.request, result).is_some() {
+        return None;
+    }
+    let (_, rung) = climb(result, footing)?;
+    Some(OutputSeen {
+        server: step.server.clone(),
+        tool: tool.to_owned(),
+        rung,
+        declared: declared.map(|declared| declared.schema.clone()),
+    })
+}
+
+/// A failure at this step, without facts about the server.
+pub fn at_step(step: &Step, phase: Phase, message: impl Into<String>) -> Failure {
+    Failure {
+        phase: Some(phase),
+        server: Some(step.server.clone()),
+        step: Some(step.id.clone()),
+        message: Some(message.into()),
+        ..Failure::default()
+    }
+}

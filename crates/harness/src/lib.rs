@@ -1,0 +1,6 @@
+//! Executes plans, repairs them, and decides what an iteration does next.
+
+pub mod exec;
+pub mod learned;
+pub mod repair;
+pub mod triage_loop;

@@ -1,0 +1,128 @@
+//! From what was recorded and decided to what is reported.
+
+use super::decide::{Decision, Flaky};
+use super::judge::Judged;
+use jelly_base::model::{
+    ActionReport, BeforeAfter, Diagnosis, FailureReport, IterationRecord, IterationReport, Phase,
+    StepReport, Totals, deciding,
+};
+use jelly_plan::Plan;
+use std::collections::BTreeMap;
+
+/// The report of an iteration; its action is filled in as it happens.
+pub(super) fn iteration(
+    index: u32,
+    record: &IterationRecord,
+    decision: &Decision,
+    plan: &Plan,
+    attempts: &mut BTreeMap<String, u32>,
+    duration_ms: u64,
+) -> IterationReport {
+    let failures: Vec<FailureReport> = decision.judged.iter().map(|j| failure(j, plan)).collect();
+    let by_step = failures.chunk_by(|one, other| one.step == other.step);
+    let deciding: BTreeMap<&str, &Diagnosis> = by_step
+        .filter_map(deciding)
+        .filter_map(|failure| Some((failure.step.as_deref()?, &failure.diagnosis)))
+        .collect();
+    let steps: Vec<StepReport> = record
+        .steps
+        .iter()
+        .map(|step| {
+            let diagnosis = deciding.get(step.id.as_str()).copied();
+            finished_step(step, decision, diagnosis, attempts)
+        })
+        .collect();
+    IterationReport {
+        index,
+        totals: Totals::of(&steps),
+        servers: record.servers.clone(),
+        steps,
+        failures,
+        action: ActionReport {
+            kind: decision.action.kind(),
+            reason: decision.reason.clone(),
+            repairs: Vec::new(),
+            hook: None,
+            backoff_ms: None,
+        },
+        budgets: BeforeAfter {
+            before: decision.budgets.before,
+            after: decision.budgets.after,
+        },
+        duration_ms,
+    }
+}
+
+/// A step with its attempts added up and its diagnosis in short: that of the
+/// failure which decides.
+fn finished_step(
+    step: &StepReport,
+    decision: &Decision,
+    diagnosis: Option<&Diagnosis>,
+    attempts: &mut BTreeMap<String, u32>,
+) -> StepReport {
+    let so_far = attempts.entry(step.id.clone()).or_default();
+    *so_far = so_far.saturating_add(step.attempts);
+    StepReport {
+        attempts: *so_far,
+        error_category: diagnosis.and_then(|d| d.error_category),
+        retryable: diagnosis.and_then(|d| d.retryable),
+        flaky: decision.flaky_steps.iter().any(|f| f.step == step.id),
+        ..step.clone()
+    }
+}
+
+fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
+    let failure = &judged.failure;
+    let at = failure
+        .assertion
+        .as_ref()
+        .and_then(|assertion| assertion.at.clone())
+        .or_else(|| place(failure.step.as_deref(), failure.server.as_deref(), plan));
+    FailureReport {
+        server: failure.server.clone(),
+        step: failure.step.clone(),
+        phase: failure.phase.unwrap_or(Phase::Call),
+        message: failure
+            .message
+            .clone()
+            .unwrap_or_else(|| judged.diagnosis.advice.what.clone()),
+        exit: failure.exit.clone(),
+        argv: failure.argv.clone(),
+        url: failure.url.clone(),
+        stdout_tail: failure.stdout.clone().filter(|text| !text.is_empty()),
+        rpc_error: failure.rpc_error.clone(),
+        http: failure.http.clone(),
+        stderr_tail: failure.stderr.clone().unwrap_or_default(),
+        request: failure.request.clone(),
+        at,
+        assertion: failure.assertion.clone(),
+        mismatch: failure.mismatch,
+        outcome: failure.outcome,
+        own_limit: failure.beyond(),
+        diagnosis: judged.diagnosis.clone(),
+    }
+}
+
+/// Where the plan speaks of a step, or else of a server.
+fn place(step: Option<&str>, server: Option<&str>, plan: &Plan) -> Option<String> {
+    let at = match step {
+        Some(id) => plan.step(id)?.at,
+        None => plan.servers.get(server?)?.at,
+    };
+    let path = plan.source.path.display();
+    Some(format!("{path}:{}:{}", at.line, at.column))
+}
+
+/// Earlier failures of a step that passes by itself were flaky.
+pub(super) fn mark_flaky(iterations: &mut [IterationReport], flaky: &[Flaky]) {
+    for step in flaky {
+        for iteration in iterations.iter_mut().filter(|i| i.index > step.mended) {
+            for failure in &mut iteration.failures {
+                if failure.step.as_ref() == Some(&step.step) {
+                    failure.diagnosis.flaky = true;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! The help summary: what happened, the evidence, what was tried and what to
+//! type next, told as one colleague tells another. Deterministic.
+
+use super::help_problem::{Case, problem};
+use super::lever::Lever;
+use super::proofs::Proof;
+use super::run::PassedOver;
+use super::settings::CallFlags;
+use super::verdict::{Course, Taint};
+use jelly_base::model::{
+    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Side, Standing, StepReport,
+    StepState, deciding,
+};
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::{human_duration, plural, shell_word};
+use jelly_plan::Plan;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What the summary is told besides the iterations.
+#[derive(Clone, Copy)]
+pub(super) struct HelpContext<'a> {
+    pub plan: &'a Plan,
+    pub course: &'a Course,
+    pub passed_over: &'a [PassedOver],
+    /// What was held against the code, and still is.
+    pub proofs: &'a [Proof],
+    /// What keeps failures from their next step, by test fingerprint.
+    pub levers: &'a BTreeMap<String, Lever>,
+    /// As of [`LoopSettings`](super::LoopSettings).
+    pub reports_dir: Option<&'a str>,
+    /// As of the same.
+    pub call_flags: &'a CallFlags,
+    pub redactor: &'a Redactor,
+}
+
+impl HelpContext<'_> {
+    /// The plan's path as one word of a command line.
+    pub(super) fn plan_word(&self) -> String {
+        shell_word(&self.plan.source.path.display().to_string())
+    }
+
+    /// A command that runs the plan again as this run was called, with these
+    /// words too.
+    pub(super) fn run_again(&self, more: &[String]) -> String {
+        self.command(self.call_flags.kept.iter().chain(more))
+    }
+
+    /// The command that runs the same once more, with what was not allowed.
+    pub(super) fn rerun(&self, lever: &Lever) -> String {
+        let name = |flag: &str| flag.split(' ').next().map(str::to_owned);
+        let new = lever.flag();
+        let replaced = [
+            new.as_deref().and_then(name),
+            lever.without().and_then(name),
+        ];
+        let CallFlags { kept, hooks, same } = self.call_flags;
+        let typed = kept.iter().chain(hooks).chain(same);
+        let typed = typed.filter(|flag| !replaced.contains(&name(flag)));
+        self.command(typed.chain(&new))
+    }
+
+    fn command<'w>(&self, words: impl Iterator<Item = &'w String>) -> String {
+        let mut command = format!("$ jelly run {}", self.plan_word());
+        for word in words {
+            command.push(' ');
+            command.push_str(word);
+        }
+        command
+    }
+}
+
+/// What to say while the run goes on, in case it never gets to its end.
+pub(super) fn unfinished(iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpSummary {
+    let mut summary = summary(iterations, context);
+    summary.title = format!(
+        "not finished: this was written after iteration {}. {}",
+        iterations.len(),
+        summary.title
+    );
+    summary
+}
+
+/// What to say of a run that is not green.
+pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpSummary {
+    let mut problems = Vec::new();
+    let of_taint = context.course.tainted;
+    problems.extend(of_taint.map(|taint| tainted(taint, iterations, context)));
+    let mut to_blame = Blamed::Nobody;
+    let mut doubtful = Vec::new();
+    if let Some((last, before)) = iterations.split_last() {
+        for case in cases(last, before, context.proofs) {
+            to_blame = to_blame.max(Blamed::by(case.failure));
+            if case.failure.diagnosis.standing == Some(Standing::NeverPassed) {
+                doubtful.extend(case.sightings());
+            }
+            problems.push(problem(&case, iterations, context));
+        }
+        let loose = last.steps.iter().filter(|s| is_loose(s, last, before));
+        // The deadline explains what it cut off.
+        let (late, loose): (Vec<&StepReport>, Vec<&StepReport>) =
+            loose.partition(|s| context.course.out_of_time.is_some() && is_late(s));
+        if !loose.is_empty() || (problems.is_empty() && context.course.out_of_time.is_none()) {
+            problems.push(unexplained(&loose, last, context));
+        }
+        let deadline = context.course.out_of_time;
+        problems.extend(deadline.map(|deadline| out_of_time(deadline, &late, context)));
+    } else {
+        let deadline = context.course.out_of_time;
+        problems.extend(deadline.map(|deadline| out_of_time(deadline, &[], context)));
+    }
+    for problem in &mut problems {
+        redact(problem, context.redactor);
+    }
+    HelpSummary {
+        title: title(&problems, to_blame, &doubtful, context),
+        problems,
+    }
+}
+
+/// What the title may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Blamed {
+    Nobody,
+    /// The code or the plan: the expectation was never seen to hold.
+    CodeOrPlan,
+    Code,
+}
+
+impl Blamed {
+    fn by(failure: &FailureReport) -> Self {
+        match (failure.diagnosis.side, failure.diagnosis.standing) {
+            (Side::Test, _) => Self::Nobody,
+            (Side::Code, Some(Standing::NeverPassed)) => Self::CodeOrPlan,
+            (Side::Code, Some(Standing::PassedBefore) | None) => Self::Code,
+        }
+    }
+}
+
+/// `doubtful` holds how often each mismatch was seen that never passed.
+fn title(
+    problems: &[HelpProblem],
+    blamed: Blamed,
+    doubtful: &[u32],
+    context: &HelpContext<'_>,
+) -> String {
+    let name = &context.plan.name;
+    let count = u64::try_from(problems.len()).unwrap_or(u64::MAX);
+    let problems = plural(count, "problem");
+    match blamed {
+        Blamed::Code if count == 1 => format!("{name} failed, and the code under test is why"),
+        Blamed::Code => {
+            format!("{name} failed: {problems}, and the code under test is behind at least one")
+        }
+        Blamed::CodeOrPlan => {
+            let often = often(doubtful);
+            format!(
+                "{name} failed: {problems}; the same mismatch came {often}, so either the server \
+                 is wrong, or the plan expects the wrong value"
+            )
+        }
+        Blamed::Nobody => format!("{name} needs your help with {problems}"),
+    }
+}
+
+/// The problems of the last iteration, one for each cause and server; and what
+/// earlier ones proved, or took out of the run.
+fn cases<'a>(
+    last: &'a IterationReport,
+    before: &'a [IterationReport],
+    proofs: &[Proof],
+) -> Vec<Case<'a>> {
+    let mut cases: Vec<Case<'a>> = Vec::new();
+    for failures in last.failures_by_step() {
+        add(&mut cases, failures, last);
+    }
+    let quarantined = |step: &str| {
+        last.steps
+            .iter()
+            .any(|s| s.id == step && s.state == StepState::Quarantined)
+    };
+    for iteration in before.iter().rev() {
+        for failures in iteration.failures_by_step() {
+            let Some(failure) = deciding(failures) else {
+                continue;
+            };
+            let step = failure.step.as_deref();
+            let known = |case: &Case<'_>| case.failure.step == failure.step;
+            let taken_out = step.is_some_and(quarantined) && !cases.iter().any(known);
+            // A crash that did not come back was a crash all the same, and a
+            // server that no longer starts takes nothing back.
+            let stands = proofs.iter().any(|proof| {
+                proof.iteration == iteration.index
+                    && proof.step == failure.step
+                    && proof.server == failure.server
+                    && proof.test_fingerprint == failure.diagnosis.test_fingerprint
+            });
+            if taken_out || stands {
+                add(&mut cases, failures, iteration);
+            }
+        }
+    }
+    cases
+}
+
+/// Adds the failures of one step: the one that decides is the problem, and the
+/// others stand beside it.
+fn add<'a>(
+    cases: &mut Vec<Case<'a>>,
+    failures: &'a [FailureReport],
+    iteration: &'a IterationReport,
+) {
+    let Some(failure) = deciding(failures) else {
+        return;
+    };
+    let same = |case: &Case<'_>| {
+        case.failure.diagnosis.fingerprint == failure.diagnosis.fingerprint
+            && case.failure.server == failure.server
+            && case.failure.diagnosis.side == failure.diagnosis.side
+    };
+    let at = cases.iter().position(same).unwrap_or_else(|| {
+        cases.push(Case {
+            failure,
+            others: Vec::new(),
+            iteration,
+            steps: Vec::new(),
+        });
+        cases.len() - 1
+    });
+    let case = &mut cases[at];
+    if let Some(step) = &failure.step
+        && !case.steps.contains(&step.as_str())
+    {
+        case.steps.push(step);
+    }
+    for other in failures {
+        let known =
+            |known: &FailureReport| known.diagnosis.fingerprint == other.diagnosis.fingerprint;
+        if !known(case.failure) && !case.others.iter().any(|other| known(other)) {
+            case.others.push(other);
+        }
+    }
+}
+
+/// A step that is not fine, and for which no failure speaks: not its own, not
+/// its server's, not that of the step it waited for.
+fn is_loose(step: &StepReport, last: &IterationReport, before: &[IterationReport]) -> bool {
+    let spoken_for = |id: &str| last.failures.iter().any(|f| f.step.as_deref() == Some(id));
+    let server_failed = |name: &str| {
+        last.failures
+            .iter()
+            .any(|f| f.server.as_deref() == Some(name))
+    };
+    let was_diagnosed = before
+        .iter()
+        .flat_map(|i| &i.failures)
+        .any(|f| f.step.as_ref() == Some(&step.id));
+    match step.state {
+        StepState::Passed => false,
+        StepState::Failed => !spoken_for(&step.id) && !server_failed(&step.server),
+        StepState::Quarantined => !spoken_for(&step.id) && !was_diagnosed,
+        StepState::Blocked | StepState::Skipped => match &step.because {
+            Some(Because::NotSelected | Because::Step(_) | Because::FailFast) => false,
+            Some(Because::Server(name)) => !server_failed(name),
+            // What kept the set-up step from passing kept this one from running.
+            Some(Because::Setup(id)) => {
+                let setup = last.steps.iter().find(|s| s.id == *id && s.id != step.id);
+                !spoken_for(id) && setup.is_none_or(|setup| is_loose(setup, last, before))
+            }
+            Some(Because::Deadline | Because::Interrupted | Because::Plan(_)) | None => {
+                !spoken_for(&step.id) && !server_failed(&step.server)
+            }
+        },
+    }
+}
+
+fn is_late(step: &StepReport) -> bool {
+    step.because == Some(Because::Deadline)
+}
+
+/// `twice`, `4 times`; of several counts the least.
+fn often(counts: &[u32]) -> String {
+    let least = counts.iter().copied().min().unwrap_or(1);
+    let times = super::reason::times(least);
+    if counts.iter().all(|count| *count == least) {
+        times
+    } else {
+        format!("at least {times}")
+    }
+}
+
+/// Nothing is green by absence, and nobody is left to guess why.
+fn unexplained(
+    loose: &[&StepReport],
+    last: &IterationReport,
+    context: &HelpContext<'_>,
+) -> HelpProblem {
+    let totals = last.totals;
+    let names: Vec<String> = loose
+        .iter()
+        .map(|step| match &step.because {
+            Some(Because::Plan(reason)) => format!("{} ({reason})", step.id),
+            Some(Because::Deadline) => format!("{} (the deadline came first)", step.id),
+            Some(
+                Because::NotSelected
+                | Because::FailFast
+                | Because::Interrupted
+                | Because::Step(_)
+                | Because::Server(_)
+                | Because::Setup(_),
+            )
+            | None => step.id.clone(),
+        })
+        .collect();
+    let what = if names.is_empty() {
+        "The run is not green, though no failure was recorded".to_owned()
+    } else {
+        let end = if names.len() == 1 { "its" } else { "their" };
+        format!("Not run to {end} end: {}", names.join(", "))
+    };
+    HelpProblem {
+        server: None,
+        step: loose.first().map(|step| step.id.clone()),
+        at: None,
+        what,
+        evidence: format!(
+            "iteration {}: {} passed, {} failed, {} blocked, {} quarantined, {} skipped of {}; {}",
+            last.index,
+            totals.passed,
+            totals.failed,
+            totals.blocked,
+            totals.quarantined,
+            totals.skipped,
+            totals.total,
+            last.action.reason
+        ),
+        tried: Vec::new(),
+        next: vec![context.run_again(&[])],
+    }
+}
+
+fn tainted(taint: Taint, iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpProblem {
+    let (what, evidence, next) = match taint {
+        Taint::ReportUnwritable => (
+            "A report could not be written, so this result is on record nowhere",
+            "the warnings of this run name the file and the reason".to_owned(),
+            vec![
+                "see that the folder of the reports can be written to, and that its disk has room"
+                    .to_owned(),
+                context.run_again(&[]),
+            ],
+        ),
+        Taint::PlanTampered => (
+            "The hook refine_code changed what the plan expects, so nothing that was measured counts",
+            "the plan file, or something that it reads, was another after the hook than before it"
+                .to_owned(),
+            vec![
+                "let refine_code change the code only; what changes plans and snapshots is fix_tests, or a \
+                 person".to_owned(),
+                format!("$ git diff -- {}", context.plan_word()),
+            ],
+        ),
+        Taint::PlanWeakened => weakened(iterations, context),
+    };
+    HelpProblem {
+        server: None,
+        step: None,
+        at: None,
+        what: what.to_owned(),
+        evidence,
+        tried: Vec::new(),
+        next,
+    }
+}
+
+/// So many changes are told one by one.
+const CHANGES: usize = 20;
+
+/// What a hook took away, and where the plan is that asked for it.
+fn weakened(
+    iterations: &[IterationReport],
+    context: &HelpContext<'_>,
+) -> (&'static str, String, Vec<String>) {
+    let hooks = iterations
+        .iter()
+        .rev()
+        .filter_map(|i| i.action.hook.as_ref());
+    let mut hooks = hooks.filter(|hook| hook.changes.iter().any(|change| change.kind.weakens()));
+    let hook = hooks.next();
+    let changes = hook.into_iter().flat_map(|hook| &hook.changes);
+    let told: Vec<&str> = changes
+        .filter(|change| change.kind.weakens())
+        .map(|change| change.what.as_str())
+        .collect();
+    let more = told.len().saturating_sub(CHANGES);
+    let mut evidence = told[..told.len() - more].join("; ");
+    if more > 0 {
+        evidence.push_str(&format!("; and {more} more"));
+    }
+    let kept = hook.and_then(|hook| hook.plans.first());
+    let mut next = vec![
+        "see whether the plan still asks what it should; test_results.md has the diff".to_owned(),
+    ];
+    next.extend(kept.map(|name| format!("the plan as it was lies beside the report, as {name}")));
+    next.push(
+        "where the change is right, keep it: the next run takes the plan as it is".to_owned(),
+    );
+    next.push(context.run_again(&[]));
+    (
+        "The hook fix_tests left less to test, so nothing that comes after it counts",
+        evidence,
+        next,
+    )
+}
+
+/// `late` are the steps that it kept from running to their end.
+fn out_of_time(limit: Duration, late: &[&StepReport], context: &HelpContext<'_>) -> HelpProblem {
+    let deadline = human_duration(limit);
+    let mut what = format!("The deadline of {deadline} ended the run before everything was tried");
+    if !late.is_empty() {
+        let ids: Vec<&str> = late.iter().map(|step| step.id.as_str()).collect();
+        let end = if ids.len() == 1 { "its" } else { "their" };
+        what.push_str(&format!("; not run to {end} end: {}", ids.join(", ")));
+    }
+    HelpProblem {
+        server: None,
+        step: late.first().map(|step| step.id.clone()),
+        at: None,
+        what,
+        evidence: "it counts hooks and waiting too".to_owned(),
+        tried: Vec::new(),
+        next: vec![
+            "raise it by --deadline, or where it is set: `jelly config` shows where".to_owned(),
+            context.rerun(&Lever::Deadline(limit)),
+        ],
+    }
+}
+
+fn redact(problem: &mut HelpProblem, redactor: &Redactor) {
+    let texts = [&mut problem.what, &mut problem.evidence];
+    for text in texts
+        .into_iter()
+        .chain(&mut problem.tried)
+        .chain(&mut problem.next)
+    {
+        if let std::borrow::Cow::Owned(clean) = redactor.redact(text) {
+            *text = clean;
+        }
+    }
+}

@@ -1,0 +1,591 @@
+//! One problem of the help summary, from the failures that share its cause.
+
+use super::help::HelpContext;
+use super::reason::times;
+use jelly_base::model::{
+    ActionKind, Assertion, Because, Diagnosis, Exit, FailureReport, HelpProblem, IterationReport,
+    Phase, Side, Standing, StepReport, StepState, Unlisted,
+};
+use jelly_base::text::{close_names, listed, one_line, plural, shell_command, shell_word};
+use jelly_plan::{Operator, Plan, Step};
+
+/// So many mismatches are told beside the one that decides.
+const OTHERS: usize = 10;
+/// How much of a value or a line is quoted, in bytes.
+const QUOTE: usize = 200;
+
+/// Failures of one cause at one server.
+pub(super) struct Case<'a> {
+    /// The first of them, in the order of the iteration; of several mismatches
+    /// of its step the one that decides.
+    pub failure: &'a FailureReport,
+    /// What else does not hold at these steps, each mismatch once.
+    pub others: Vec<&'a FailureReport>,
+    pub iteration: &'a IterationReport,
+    /// Ids of the steps that failed so; none where the server itself did.
+    pub steps: Vec<&'a str>,
+}
+
+impl<'a> Case<'a> {
+    fn failures(&self) -> impl Iterator<Item = &'a FailureReport> {
+        std::iter::once(self.failure).chain(self.others.iter().copied())
+    }
+
+    /// How often each of its failures was seen in this run.
+    pub(super) fn sightings(&self) -> Vec<u32> {
+        let of =
+            |failure: &FailureReport| failure.diagnosis.repeated.as_ref().map_or(1, |r| r.count);
+        let same = self.iteration.failures.iter().filter(|failure| {
+            failure.diagnosis.fingerprint == self.failure.diagnosis.fingerprint
+                && failure.server == self.failure.server
+                && failure.diagnosis.side == self.failure.diagnosis.side
+        });
+        same.map(of).collect()
+    }
+}
+
+pub(super) fn problem(
+    case: &Case<'_>,
+    iterations: &[IterationReport],
+    context: &HelpContext<'_>,
+) -> HelpProblem {
+    let what = what(case, iterations);
+    HelpProblem {
+        server: case.failure.server.clone(),
+        step: case.failure.step.clone(),
+        at: case.failure.at.clone(),
+        evidence: evidence(case, &what, context),
+        what,
+        tried: tried(case, iterations, context),
+        next: next(case, context),
+    }
+}
+
+fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
+    let failure = case.failure;
+    let diagnosis = &failure.diagnosis;
+    let mut what = if diagnosis.advice.what.is_empty() {
+        failure.message.clone()
+    } else {
+        diagnosis.advice.what.clone()
+    };
+    let mut add = |clause: String| {
+        what = format!("{}; {clause}", what.trim_end_matches(['.', ';']));
+    };
+    if let [_, others @ ..] = case.steps.as_slice()
+        && !others.is_empty()
+    {
+        add(format!("the same in {}", others.join(", ")));
+    }
+    let last = iterations
+        .last()
+        .filter(|last| last.index > case.iteration.index);
+    if let Some(last) = last
+        && diagnosis.side == Side::Code
+    {
+        let passed = |step: &StepReport| {
+            failure.step.as_ref() == Some(&step.id) && step.state == StepState::Passed
+        };
+        add(if last.steps.iter().any(passed) {
+            format!("iteration {} found it", case.iteration.index)
+        } else {
+            format!(
+                "iteration {} found it, and nothing passed there since",
+                case.iteration.index
+            )
+        });
+    }
+    let blocked = blocked_by(case);
+    if blocked > 0 {
+        add(format!(
+            "{} could not run because of it",
+            plural(blocked, "step")
+        ));
+    }
+    match (diagnosis.flaky, diagnosis.side) {
+        (true, Side::Test) => add(
+            "it does not fail the same way each time, so it proves nothing against the code"
+                .to_owned(),
+        ),
+        (true, Side::Code) => add("it passed when it was run again".to_owned()),
+        (false, _) => {}
+    }
+    if let Some(word) = &diagnosis.excused {
+        add(excused(word, diagnosis, unconfirmable(iterations)));
+    }
+    if diagnosis.standing == Some(Standing::NeverPassed) {
+        add("either the server is wrong, or the plan expects the wrong value: this expectation was never seen to hold".to_owned());
+    }
+    what
+}
+
+/// Whether no mismatch of this run was to be confirmed.
+fn unconfirmable(iterations: &[IterationReport]) -> bool {
+    let first = iterations.first().map(|i| i.budgets.before.confirms);
+    first == Some(0)
+}
+
+/// Why a mismatch is not held against the code.
+fn excused(word: &str, diagnosis: &Diagnosis, unconfirmable: bool) -> String {
+    let seen = diagnosis.repeated.as_ref().map_or(1, |r| r.count);
+    let why = match word {
+        "unconfirmed" if seen < 2 => "seen once only, which is no proof",
+        "unconfirmed" => {
+            let times = times(seen);
+            return if unconfirmable {
+                format!("seen {times}, and to confirm a mismatch is switched off")
+            } else {
+                format!("seen {times}, but not on the same plan and code, which is no proof")
+            };
+        }
+        "not_repeatable" => {
+            "it passed earlier on the same plan and code, so something outlives an iteration"
+        }
+        "repair_ineffective" => "a repair had changed this step, so it proves nothing",
+        "after_restart" => "its server had died and was restarted before",
+        "error_answer" => {
+            "the answer is an error as a whole, and the step was never seen to pass: what it asks \
+             for may not be there"
+        }
+        "duration" => "a matter of time, which the machine decides too",
+        "made_by_jelly" => {
+            "jelly itself made the value, since the server sent no structured output, so it proves \
+             nothing against the code"
+        }
+        "earlier_step_not_done" => {
+            let step = diagnosis.excused_by.as_deref().unwrap_or("a step");
+            return format!(
+                "{step}, which comes before it, did not run to its end, so it proves nothing \
+                 against the code"
+            );
+        }
+        "environment" => "the environment explains the same answer",
+        "own_limit" => "a limit of jelly's own stands in the way, which proves nothing",
+        other => other,
+    };
+    why.to_owned()
+}
+
+/// Steps that never ran because this server was not there, or because these
+/// steps did not pass.
+fn blocked_by(case: &Case<'_>) -> u64 {
+    let steps = &case.iteration.steps;
+    let blocked = steps.iter().filter(|step| is_blocked_by(step, case));
+    blocked.count().try_into().unwrap_or(u64::MAX)
+}
+
+fn is_blocked_by(step: &StepReport, case: &Case<'_>) -> bool {
+    let waits = match step.state {
+        StepState::Blocked | StepState::Skipped => true,
+        StepState::Passed | StepState::Failed | StepState::Quarantined => false,
+    };
+    let server = case.failure.server.as_deref();
+    let lost = server.filter(|_| case.steps.is_empty());
+    // Through the steps that it waited for itself.
+    let earlier = |id: &String| {
+        let mut steps = case.iteration.steps.iter();
+        case.steps.contains(&id.as_str())
+            || steps.any(|s| s.id == *id && s.id != step.id && is_blocked_by(s, case))
+    };
+    waits
+        && match &step.because {
+            Some(Because::Server(name)) => lost == Some(name),
+            Some(Because::Setup(id) | Because::Step(id)) => earlier(id),
+            None => lost == Some(&step.server),
+            Some(
+                Because::NotSelected
+                | Because::FailFast
+                | Because::Deadline
+                | Because::Interrupted
+                | Because::Plan(_),
+            ) => false,
+        }
+}
+
+/// Exit status, the telling line, and where the plan speaks of it; nothing
+/// that `what` says already. Then what else does not hold.
+fn evidence(case: &Case<'_>, what: &str, context: &HelpContext<'_>) -> String {
+    let failure = case.failure;
+    let mut parts = Vec::new();
+    let is_told = |status: &String| {
+        let evidence = failure.diagnosis.evidence.as_ref();
+        evidence.is_some_and(|evidence| evidence.text.starts_with(status.as_str()))
+    };
+    let status = failure.exit.as_ref().and_then(exit_status);
+    parts.extend(status.filter(|status| !is_told(status)));
+    parts.extend(mismatch(failure));
+    match &failure.diagnosis.evidence {
+        // What was compared has been said.
+        Some(evidence) if evidence.field == "assertion" && failure.assertion.is_some() => {}
+        Some(evidence) if evidence.field == "message" && what.contains(evidence.text.trim()) => {}
+        Some(evidence) if !evidence.text.trim().is_empty() => parts.push(format!(
+            "{}: {}",
+            evidence.field,
+            one_line(&evidence.text, QUOTE)
+        )),
+        Some(_) | None => {}
+    }
+    if parts.is_empty() && (failure.at.is_none() || !what.contains(&failure.message)) {
+        parts.push(format!(
+            "none beyond the message: {}",
+            one_line(&failure.message, QUOTE)
+        ));
+    }
+    parts.extend(offered(case, context.plan));
+    if let Some(at) = &failure.at {
+        parts.push(format!("the plan at {at}"));
+    }
+    for other in case.others.iter().take(OTHERS) {
+        parts.push(also(other));
+    }
+    let untold = case.others.len().saturating_sub(OTHERS) + left_out(case);
+    if untold > 0 {
+        parts.push(format!("and {}", plural(untold as u64, "more mismatch")));
+    }
+    parts.join("; ")
+}
+
+/// How many mismatches of the step are no failures of their own.
+fn left_out(case: &Case<'_>) -> usize {
+    let failures = &case.iteration.failures;
+    let of_step = |other: &&FailureReport| other.step == case.failure.step;
+    let kept = failures.iter().filter(of_step).count();
+    let of = case.failure.mismatch.map_or(0, |mismatch| mismatch.of);
+    usize::try_from(of)
+        .unwrap_or(usize::MAX)
+        .saturating_sub(kept)
+}
+
+/// What was compared, where something was. A breach of the protocol says all
+/// of it by itself.
+fn mismatch(failure: &FailureReport) -> Option<String> {
+    let assertion = failure.assertion.as_ref().filter(|a| !a.is_wire())?;
+    Some(if assertion.is_told_in_words() {
+        one_line(&failure.message, QUOTE)
+    } else {
+        compared(assertion)
+    })
+}
+
+/// Another mismatch, with its place and why it does not decide.
+fn also(other: &FailureReport) -> String {
+    // The message names what it is about; where a path finds nothing, it is
+    // long, and its end matters.
+    let nearest = other.assertion.as_ref().filter(|a| a.nearest.is_some());
+    let told = nearest.map_or_else(|| one_line(&other.message, QUOTE), compared);
+    let mut asides = Vec::new();
+    asides.extend(other.at.as_ref().map(|at| format!("the plan at {at}")));
+    if other.diagnosis.flaky {
+        asides.push("another value each time".to_owned());
+    }
+    let word = other.diagnosis.excused.as_deref();
+    asides.extend(word.map(|word| excused(word, &other.diagnosis, false)));
+    match asides.as_slice() {
+        [] => format!("also {told}"),
+        asides => format!("also {told} ({})", asides.join("; ")),
+    }
+}
+
+/// For a name or a method that is not known: what is.
+fn offered(case: &Case<'_>, plan: &Plan) -> Option<String> {
+    let failure = case.failure;
+    let name = failure.server.as_deref()?;
+    let close_or_all = |name: &str, names: &[String], total: u64, noun: &str, whose: &str| {
+        let close = close_names(name, names.iter().map(String::as_str));
+        if close.is_empty() {
+            format!("{whose} {}", listed(names, total, noun))
+        } else {
+            format!("close to it: {}", close.join(", "))
+        }
+    };
+    if failure.diagnosis.root_cause == "server_not_configured" && !plan.servers.contains_key(name) {
+        let names: Vec<String> = plan.servers.keys().cloned().collect();
+        let total = names.len() as u64;
+        return Some(close_or_all(
+            name,
+            &names,
+            total,
+            "server",
+            "the plan defines",
+        ));
+    }
+    let server = case.iteration.servers.iter().find(|s| s.name == name)?;
+    let offers = server.offers.as_ref()?;
+    if failure.diagnosis.root_cause == "method_not_found" {
+        let declared = &offers.capabilities;
+        let total = declared.len() as u64;
+        return Some(format!(
+            "the server declares {}",
+            listed(declared, total, "capability")
+        ));
+    }
+    let Unlisted { kind, name, listed } = offers.unlisted(failure.request.as_ref()?)?;
+    let total = listed.total();
+    Some(close_or_all(
+        name,
+        &listed.names,
+        total,
+        kind,
+        "the server lists",
+    ))
+}
+
+fn exit_status(exit: &Exit) -> Option<String> {
+    match (&exit.code, &exit.signal) {
+        (Some(code), _) => Some(format!("exit code {code}")),
+        (None, Some(signal)) => Some(format!("ended by {signal}")),
+        (None, None) => None,
+    }
+}
+
+fn compared(assertion: &Assertion) -> String {
+    let place = assertion.place();
+    let actual = match &assertion.nearest {
+        Some(nearest) => format!("nothing (nearest: {nearest})"),
+        None => one_line(&assertion.actual.to_string(), QUOTE),
+    };
+    format!(
+        "expected {}{} {}, got {actual}",
+        assertion.kind,
+        place.map_or(String::new(), |place| format!(" at {place}")),
+        one_line(&assertion.expected.to_string(), QUOTE)
+    )
+}
+
+/// What the loop did about it, iteration by iteration.
+fn tried(
+    case: &Case<'_>,
+    iterations: &[IterationReport],
+    context: &HelpContext<'_>,
+) -> Vec<String> {
+    let mut tried = Vec::new();
+    for iteration in iterations {
+        let action = &iteration.action;
+        let concerned = |asks: fn(&FailureReport) -> bool| {
+            let same = |f: &&FailureReport| {
+                let fingerprint = &f.diagnosis.test_fingerprint;
+                let mut own = case.failures();
+                own.any(|own| own.diagnosis.test_fingerprint == *fingerprint)
+                    || (f.step.is_some() && f.step == case.failure.step)
+            };
+            iteration.failures.iter().filter(same).any(asks)
+        };
+        for repair in action.repairs.iter().filter(|r| is_about(&r.target, case)) {
+            tried.push(format!(
+                "repair {}: {}{}",
+                repair.id,
+                repair.explanation,
+                if repair.ineffective {
+                    "; it did not help"
+                } else {
+                    ""
+                }
+            ));
+        }
+        if let Some(hook) = &action.hook {
+            let end = match (&hook.error, &hook.exit) {
+                (Some(error), _) => error.clone(),
+                (None, Some(_)) => "said that something changed".to_owned(),
+                (None, None) => "was interrupted".to_owned(),
+            };
+            tried.push(format!("the hook {} {end}", hook.hook));
+        }
+        let again = match action.kind {
+            ActionKind::Retry if concerned(|f| f.diagnosis.retryable == Some(true)) => {
+                "ran the plan again"
+            }
+            ActionKind::Confirm
+                if concerned(|f| f.assertion.is_some() && f.diagnosis.side == Side::Test) =>
+            {
+                "ran the plan again on fresh servers to make sure"
+            }
+            ActionKind::Retry
+            | ActionKind::Confirm
+            | ActionKind::RepairMcpPlan
+            | ActionKind::FixTests
+            | ActionKind::RefineCode
+            | ActionKind::Stop => continue,
+        };
+        if iteration.index < case.iteration.index {
+            tried.push(format!("{again} (iteration {})", iteration.index + 1));
+        }
+    }
+    let passed = context.passed_over.iter();
+    tried.extend(
+        passed
+            .filter(|passed| is_about(&passed.target, case))
+            .map(|passed| passed.told.clone()),
+    );
+    tried
+}
+
+/// A repair is about this problem if its target is the server or a step of it.
+fn is_about(target: &str, case: &Case<'_>) -> bool {
+    let names = |section: &str, name: &str| {
+        target
+            .strip_prefix(section)
+            .and_then(|rest| rest.strip_prefix(name))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let server = case.failure.server.as_deref();
+    server.is_some_and(|server| names("servers.", server))
+        || case.steps.iter().any(|step| {
+            ["setup.", "steps.", "teardown."]
+                .iter()
+                .any(|section| names(section, step))
+        })
+}
+
+/// Advice first, then commands to paste.
+fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
+    let failure = case.failure;
+    let diagnosis = &failure.diagnosis;
+    let mut next = Vec::new();
+    let mut snapshots = snapshots(case, context);
+    let doubtful = diagnosis.standing == Some(Standing::NeverPassed);
+    if doubtful {
+        let at = doubtful_places(case);
+        next.push(if snapshots.is_empty() {
+            format!("if the server is right, correct the expectation at {at}")
+        } else {
+            format!("if the server is right, store what it answered for the expectation at {at}:")
+        });
+        next.append(&mut snapshots);
+        next.push("if the plan is right, mend the server".to_owned());
+    }
+    let outlives = diagnosis.excused.as_deref() == Some("not_repeatable");
+    if outlives {
+        next.push(
+            "give the server a state of its own in each iteration, as a path below ${tmp}"
+                .to_owned(),
+        );
+    }
+    // To mend the server is no advice for what is not its fault, and of two
+    // readings enough is said above.
+    let advice = diagnosis.advice.fix.iter();
+    let readings_said = doubtful || outlives;
+    next.extend(
+        advice
+            .filter(|line| !readings_said || line.starts_with("$ "))
+            .cloned(),
+    );
+    if !snapshots.is_empty() {
+        next.push("where the new answer is right, store it:".to_owned());
+        next.append(&mut snapshots);
+    }
+    if let Some(folder) = context.reports_dir {
+        for line in next
+            .iter_mut()
+            .filter(|l| l.starts_with("$ jelly snapshot "))
+        {
+            line.push_str(&format!(" --reports-dir {}", shell_word(folder)));
+        }
+    }
+    let started_by_us = match failure.phase {
+        Phase::Spawn | Phase::Handshake | Phase::List => !failure.argv.is_empty(),
+        Phase::Config | Phase::Call | Phase::Assert | Phase::Teardown => false,
+    };
+    if started_by_us {
+        push_new(&mut next, format!("$ {}", shell_command(&failure.argv)));
+    }
+    if let Some(step) = case.steps.first() {
+        push_new(&mut next, context.run_again(&only_step(step, context.plan)));
+    } else if let Some(server) = &failure.server {
+        let mut more = only_server(server, context.plan);
+        let check = "--wire-check".to_owned();
+        let is_wire = failure.assertion.as_ref().is_some_and(Assertion::is_wire);
+        // Without it, the next run would look no more.
+        if is_wire && !context.call_flags.kept.contains(&check) {
+            more.push(check);
+        }
+        push_new(&mut next, context.run_again(&more));
+    } else {
+        push_new(&mut next, context.run_again(&[]));
+    }
+    if let Some(lever) = context.levers.get(&diagnosis.test_fingerprint) {
+        next.push(format!("{}: {}", lever.told(), lever.remedy()));
+        push_new(&mut next, context.rerun(lever));
+    }
+    // Trust matters only to a hook that is there to refine the code.
+    if doubtful && case.iteration.budgets.before.code_refines > 0 {
+        let mut more = context.call_flags.hooks.clone();
+        more.push("--trust-plan".to_owned());
+        push_new(&mut next, context.run_again(&more));
+    }
+    next
+}
+
+/// Where the expectations stand that were never seen to hold.
+fn doubtful_places(case: &Case<'_>) -> String {
+    let doubtful = case
+        .failures()
+        .filter(|f| f.diagnosis.standing == Some(Standing::NeverPassed));
+    let places: Vec<&str> = doubtful
+        .filter_map(|failure| failure.at.as_deref())
+        .take(OTHERS)
+        .collect();
+    if places.is_empty() {
+        "the plan".to_owned()
+    } else {
+        places.join(", ")
+    }
+}
+
+/// Words that run nothing but this step, where no earlier one is left out by
+/// them: what a step shows may rest on all that ran before it.
+fn only_step(step: &str, plan: &Plan) -> Vec<String> {
+    let first = plan.steps.first().is_some_and(|first| first.id == step);
+    only(step, first)
+}
+
+/// The same of a server's steps.
+fn only_server(server: &str, plan: &Plan) -> Vec<String> {
+    let own = |step: &&Step| step.server == server;
+    let leading = plan.steps.iter().take_while(own).count();
+    let all = plan.steps.iter().filter(own).count();
+    only(server, all > 0 && leading == all)
+}
+
+fn only(name: &str, leaves_nothing_out: bool) -> Vec<String> {
+    match leaves_nothing_out {
+        true => vec![format!("--only {}", shell_word(name))],
+        false => Vec::new(),
+    }
+}
+
+/// The commands that review and store what was answered instead of snapshots.
+fn snapshots(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for failure in case.failures() {
+        let name = snapshot_of(failure, context);
+        names.extend(name.filter(|name| !names.contains(name)));
+    }
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let plan = context.plan_word();
+    let accept = names
+        .iter()
+        .map(|name| format!("$ jelly snapshot accept {name} --plan {plan}"));
+    std::iter::once(format!("$ jelly snapshot review --plan {plan}"))
+        .chain(accept)
+        .collect()
+}
+
+/// The snapshot that an answer was held against in vain.
+fn snapshot_of<'a>(failure: &FailureReport, context: &HelpContext<'a>) -> Option<&'a str> {
+    let step = context.plan.step(failure.step.as_deref()?)?;
+    let at = failure.assertion.as_ref()?.at.as_ref()?;
+    let source = &context.plan.source;
+    let mut predicates = step.expect.predicates();
+    let predicate =
+        predicates.find(|p| p.operator == Operator::Snapshot && source.at(p.at) == *at)?;
+    predicate.operand.as_str()
+}
+
+/// Advice may name the same command already.
+fn push_new(next: &mut Vec<String>, line: String) {
+    if !next.contains(&line) {
+        next.push(line);
+    }
+}

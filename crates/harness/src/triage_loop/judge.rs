@@ -1,0 +1,230 @@
+//! Whom a failure concerns, with the rules that repetition adds to triage:
+//! blame needs proof.
+
+use super::earlier::Ground;
+use super::memory::Memory;
+use super::seen::{Observation, Policy, Seen, StepFacts};
+use jelly_base::model::{
+    AssertionTarget, Diagnosis, ErrorCategory, Failure, Repeated, Side, Standing,
+};
+
+/// Why what jelly itself left out is held against nobody.
+const OWN_LIMIT: &str = "own_limit";
+
+/// How far the question of blame has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blame {
+    /// Triage's word stands.
+    Settled,
+    /// A mismatch whose repetition could tell more.
+    Open,
+    /// A mismatch that was wrong differently each time.
+    Flaky,
+    /// The same mismatch twice, and nothing excuses it.
+    Confirmed(Standing),
+}
+
+/// A failure as finally judged in its iteration.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    pub failure: Failure,
+    pub diagnosis: Diagnosis,
+    pub(super) blame: Blame,
+    /// Another mismatch of the same step holds it against the code, which
+    /// decides for the step: this one stands, and asks for nothing.
+    pub(super) is_overruled: bool,
+}
+
+impl Judged {
+    pub(super) fn is_code(&self) -> bool {
+        self.diagnosis.side == Side::Code
+    }
+
+    /// It is held against the tests, the plan or the environment, alone or for
+    /// its step.
+    pub(super) fn stands_test_side(&self) -> bool {
+        !self.is_code() && !self.is_overruled
+    }
+
+    /// One sighting is proof enough, and running it again takes nothing back.
+    pub(super) fn is_proof(&self) -> bool {
+        self.is_code() && self.blame == Blame::Settled && self.diagnosis.retryable != Some(true)
+    }
+
+    /// It may be held against the code, and nobody ever saw it pass.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.blame == Blame::Confirmed(Standing::NeverPassed)
+    }
+
+    /// In this run, this iteration included.
+    pub(super) fn sightings(&self) -> u32 {
+        self.diagnosis.repeated.as_ref().map_or(1, |r| r.count)
+    }
+}
+
+/// Judges one failure by what is remembered of the iterations before.
+pub(super) fn judge(
+    seen: &Seen,
+    observation: &Observation<'_>,
+    ground: &Ground<'_>,
+    memory: &Memory,
+    code_revision: u32,
+    policy: &Policy,
+) -> Judged {
+    let failure = seen.failure.clone();
+    let mut diagnosis = seen.diagnosis.clone();
+    diagnosis.repeated =
+        memory
+            .sighted(&diagnosis.test_fingerprint)
+            .map(|(first_iteration, earlier)| Repeated {
+                first_iteration,
+                count: earlier.saturating_add(1),
+            });
+    let blame = if needs_proof(&failure, &diagnosis) {
+        let (blame, excused) = prove(seen, observation, ground, memory, code_revision, policy);
+        match blame {
+            Blame::Confirmed(standing) => {
+                diagnosis.side = Side::Code;
+                diagnosis.ambiguous = false;
+                diagnosis.standing = Some(standing);
+            }
+            Blame::Settled | Blame::Open | Blame::Flaky => {
+                diagnosis.side = Side::Test;
+                diagnosis.ambiguous = true;
+                diagnosis.flaky = blame == Blame::Flaky;
+                if let Some(Excuse { word, step }) = excused {
+                    diagnosis.excused = Some(word.to_owned());
+                    diagnosis.excused_by = step;
+                }
+            }
+        }
+        blame
+    } else {
+        if failure.beyond().is_some() {
+            diagnosis.side = Side::Test;
+            diagnosis.ambiguous = true;
+            diagnosis.excused = Some(OWN_LIMIT.to_owned());
+        }
+        Blame::Settled
+    };
+    Judged {
+        failure,
+        diagnosis,
+        blame,
+        is_overruled: false,
+    }
+}
+
+/// A mismatch is nobody's fault at one sighting, unless the answer itself
+/// shows that the environment is broken.
+pub(super) fn needs_proof(failure: &Failure, diagnosis: &Diagnosis) -> bool {
+    if !failure.is_mismatch() {
+        return false;
+    }
+    match diagnosis.side {
+        Side::Code => true,
+        Side::Test if diagnosis.root_cause == "assertion_mismatch" => true,
+        Side::Test if diagnosis.error_answer => true,
+        Side::Test => diagnosis.ambiguous && !is_environmental(diagnosis.error_category),
+    }
+}
+
+fn is_environmental(category: Option<ErrorCategory>) -> bool {
+    match category {
+        Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout) => true,
+        Some(ErrorCategory::Assertion | ErrorCategory::Locator | ErrorCategory::Other) | None => {
+            false
+        }
+    }
+}
+
+/// Why a mismatch is not held against the code.
+struct Excuse {
+    /// As of [`Diagnosis::excused`].
+    word: &'static str,
+    /// As of [`Diagnosis::excused_by`].
+    step: Option<String>,
+}
+
+impl From<&'static str> for Excuse {
+    fn from(word: &'static str) -> Self {
+        Self { word, step: None }
+    }
+}
+
+/// What repetition says of a mismatch, with the excuse if there is one.
+fn prove(
+    seen: &Seen,
+    observation: &Observation<'_>,
+    ground: &Ground<'_>,
+    memory: &Memory,
+    code_revision: u32,
+    policy: &Policy,
+) -> (Blame, Option<Excuse>) {
+    let Some((step, facts)) = step_of(&seen.failure, observation) else {
+        return (Blame::Open, Some("unconfirmed".into()));
+    };
+    let revision = facts.at(code_revision);
+    let gap = || {
+        let gap = ground.gap_before(step, &policy.passed_before)?;
+        Some(Excuse {
+            word: "earlier_step_not_done",
+            step: Some(gap.id.clone()),
+        })
+    };
+    if let Some(excuse) = excuse(&seen.failure)
+        .or_else(|| memory.repaired(facts).then_some("repair_ineffective"))
+        .or_else(|| memory.passed_on(step, revision).then_some("not_repeatable"))
+        .map(Excuse::from)
+        .or_else(gap)
+    {
+        return (Blame::Open, Some(excuse));
+    }
+    let earlier = memory.mismatches(step, revision);
+    let fingerprint = &seen.diagnosis.test_fingerprint;
+    let proven = !earlier.is_empty() || memory.outlived_refining(step, revision, fingerprint);
+    if !proven || policy.budgets.confirms == 0 {
+        return (Blame::Open, Some("unconfirmed".into()));
+    }
+    let same =
+        |fingerprints: &std::collections::BTreeSet<String>| fingerprints.contains(fingerprint);
+    if !earlier.iter().all(same) {
+        return (Blame::Flaky, None);
+    }
+    let known = ground
+        .definition(step)
+        .is_some_and(|d| policy.passed_before.has(d) || memory.passed_as_defined(d));
+    let standing = if known {
+        Standing::PassedBefore
+    } else if seen.diagnosis.error_answer {
+        // An error told as an answer may be what the plan asks for wrongly.
+        return (Blame::Open, Some("error_answer".into()));
+    } else {
+        Standing::NeverPassed
+    };
+    (Blame::Confirmed(standing), None)
+}
+
+fn step_of<'a>(
+    failure: &'a Failure,
+    observation: &Observation<'a>,
+) -> Option<(&'a str, &'a StepFacts)> {
+    let step = failure.step.as_deref()?;
+    Some((step, observation.steps.get(step)?))
+}
+
+/// What excuses a mismatch however often it comes.
+fn excuse(failure: &Failure) -> Option<&'static str> {
+    let target = failure.assertion.as_ref().and_then(|a| a.target);
+    if failure.beyond().is_some() {
+        Some(OWN_LIMIT)
+    } else if target == Some(AssertionTarget::Duration) {
+        Some("duration")
+    } else if failure.after_restart {
+        Some("after_restart")
+    } else if failure.assertion.as_ref().is_some_and(|a| a.made_by_jelly) {
+        Some("made_by_jelly")
+    } else {
+        None
+    }
+}

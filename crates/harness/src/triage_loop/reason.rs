@@ -1,0 +1,229 @@
+//! The sentence that says why an iteration ended as it did.
+
+use super::ask::Ask;
+use super::decide::Action;
+use super::judge::Judged;
+use super::lever::Lever;
+use super::seen::{Observation, Policy};
+use super::standing::Standings;
+use crate::repair::Proposal;
+use jelly_base::model::{Failure, IterationRecord, StepState};
+use jelly_base::text::plural;
+use std::collections::BTreeMap;
+
+/// How a failure's owner is called, as in `servers.files` or `step read`.
+pub(super) fn subject(failure: &Failure) -> String {
+    match (&failure.step, &failure.server) {
+        (Some(step), _) => format!("step {step}"),
+        (None, Some(server)) => format!("server {server}"),
+        (None, None) => "the plan".to_owned(),
+    }
+}
+
+/// Why the loop stops, if it does.
+pub(super) fn to_stop(
+    observation: &Observation<'_>,
+    policy: &Policy,
+    judged: &[Judged],
+    standings: &Standings,
+    (strongest, lever): (Ask, Option<Lever>),
+) -> Option<String> {
+    if observation.record.interrupted.is_some() {
+        return Some("a signal ended the run".to_owned());
+    }
+    if standings.green {
+        return Some("every step passed".to_owned());
+    }
+    let going_on = strongest != Ask::Nothing;
+    if observation.record.deadline_reached || (going_on && !observation.time_left) {
+        return Some(Lever::Deadline(policy.budgets.deadline).told());
+    }
+    if !going_on {
+        return Some(nothing_left(
+            observation.record,
+            judged,
+            standings,
+            policy,
+            lever,
+        ));
+    }
+    (observation.index >= policy.budgets.max_iterations)
+        .then_some(lever)
+        .flatten()
+        .map(|lever| format!("{} ({})", lever.told(), lever.remedy()))
+}
+
+/// Why nothing is tried any more.
+fn nothing_left(
+    record: &IterationRecord,
+    judged: &[Judged],
+    standings: &Standings,
+    policy: &Policy,
+    lever: Option<Lever>,
+) -> String {
+    let lever = lever.map(|lever| format!("{} ({})", lever.told(), lever.remedy()));
+    let end = |nothing: &str| match &lever {
+        Some(lever) => format!("; {lever}"),
+        None => format!("{nothing} nothing is left to try"),
+    };
+    let doubtful: Vec<&Judged> = judged
+        .iter()
+        .filter(|j| j.is_doubtful() && !policy.trust_plan)
+        .collect();
+    let stands = judged.iter().any(|j| !j.is_code());
+    match (standings.code, standings.test_side) {
+        (true, _) if !doubtful.is_empty() => format!(
+            "{}, but {} never seen to pass: the server is wrong, or the plan expects the wrong value",
+            failed_the_same(&doubtful),
+            if names(doubtful.iter().copied()).len() == 1 {
+                "was"
+            } else {
+                "were"
+            }
+        ),
+        (true, false) => format!("code-side failures are confirmed{}", end(", and")),
+        (true, true) if stands => {
+            format!(
+                "code-side failures are confirmed and test-side ones stand{}",
+                end(", and")
+            )
+        }
+        (true, true) => {
+            format!(
+                "code-side failures are confirmed, and not every step could run{}",
+                end(";")
+            )
+        }
+        (false, _) if judged.is_empty() => unexplained(record),
+        (false, _) => format!("test-side: {}{}", list(judged.iter()), end(";")),
+    }
+}
+
+/// `step a (assertion_mismatch) failed the same way twice`, with the count of
+/// each where they differ.
+fn failed_the_same(judged: &[&Judged]) -> String {
+    let mut by_count: BTreeMap<u32, Vec<&Judged>> = BTreeMap::new();
+    for judged in judged {
+        by_count.entry(judged.sightings()).or_default().push(judged);
+    }
+    let told: Vec<String> = by_count
+        .iter()
+        .rev()
+        .map(|(count, judged)| {
+            let names = list(judged.iter().copied());
+            format!("{names} failed the same way {}", times(*count))
+        })
+        .collect();
+    told.join(", ")
+}
+
+/// `once`, `twice`, `3 times`.
+pub(super) fn times(count: u32) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => plural(more, "time"),
+    }
+}
+
+/// Why a run without a failure is not green.
+fn unexplained(record: &IterationRecord) -> String {
+    let quarantined = record
+        .steps
+        .iter()
+        .filter(|s| s.state == StepState::Quarantined);
+    let quarantined: Vec<&str> = quarantined.map(|step| step.id.as_str()).collect();
+    match quarantined.as_slice() {
+        [] => "not every step ran and passed, and no failure explains it".to_owned(),
+        [one] => {
+            format!("step {one} is quarantined, so the run can't pass, and nothing is left to try")
+        }
+        several => format!(
+            "the steps {} are quarantined, so the run can't pass, and nothing is left to try",
+            several.join(", ")
+        ),
+    }
+}
+
+/// Why the loop goes on as it does.
+pub(super) fn to_go_on(
+    action: &Action,
+    judged: &[Judged],
+    asks: &[(Ask, Option<&Proposal>)],
+) -> String {
+    let asking = |wanted: Ask, one: &str, several: &str| {
+        let names = names(
+            judged
+                .iter()
+                .zip(asks)
+                .filter(|(_, (ask, _))| *ask == wanted)
+                .map(|(judged, _)| judged),
+        );
+        let verb = if names.len() == 1 { one } else { several };
+        format!("{} {verb}", names.join(", ")).trim_end().to_owned()
+    };
+    match action {
+        Action::RepairMcpPlan(proposals) => {
+            let names: Vec<&str> = proposals.iter().map(|p| p.id.name()).collect();
+            let repaired = asks.iter().any(|(ask, _)| *ask == Ask::Repair);
+            let wanted = if repaired {
+                Ask::Repair
+            } else {
+                Ask::Quarantine
+            };
+            let applies = if names.len() == 1 { "applies" } else { "apply" };
+            format!(
+                "{} test-side, and {} {applies}",
+                asking(wanted, "is", "are"),
+                names.join(", ")
+            )
+        }
+        Action::Retry => format!("{} may pass by itself", asking(Ask::Retry, "", "")),
+        Action::Confirm => {
+            let mut confirmed = judged
+                .iter()
+                .zip(asks)
+                .filter(|(_, (ask, _))| *ask == Ask::Confirm);
+            // Some are excused whatever repeats.
+            let is_proof =
+                confirmed.all(|(j, _)| j.diagnosis.excused.as_deref() == Some("unconfirmed"));
+            let why = match is_proof {
+                true => "only the same mismatch on fresh servers is proof",
+                false => "a run on fresh servers shows whether it repeats",
+            };
+            format!(
+                "{} wrong in this way once: {why}",
+                asking(Ask::Confirm, "was", "were")
+            )
+        }
+        Action::FixTests => format!(
+            "{} test-side, and no repair applies",
+            asking(Ask::FixTests, "is", "are")
+        ),
+        Action::RefineCode => format!(
+            "{} code-side, and nothing test-side is left",
+            asking(Ask::RefineCode, "is", "are")
+        ),
+        Action::Stop => String::new(),
+    }
+}
+
+/// Whose failures they are and of which cause, each once.
+fn names<'a>(judged: impl Iterator<Item = &'a Judged>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for judged in judged {
+        let name = format!(
+            "{} ({})",
+            subject(&judged.failure),
+            judged.diagnosis.root_cause
+        );
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn list<'a>(judged: impl Iterator<Item = &'a Judged>) -> String {
+    names(judged).join(", ")
+}

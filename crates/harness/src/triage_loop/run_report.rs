@@ -1,0 +1,135 @@
+//! The part of the driver that hands out reports, the final one included.
+
+use super::apply;
+use super::executor::Executor;
+use super::help::{self, HelpContext};
+use super::hooks::HookRunner;
+use super::run::{Outcome, Run, millis};
+use super::settings::PlanTexts;
+use super::standing::Standings;
+use super::verdict::{Ending, Taint, conclude};
+use jelly_base::model::{
+    ExitCode, HelpSummary, IterationReport, PlanReport, RunReport, SCHEMA_VERSION, Unaccepted,
+};
+
+impl<E: Executor, H: HookRunner> Run<'_, E, H> {
+    pub(super) fn publish_progress(&mut self) {
+        let unfinished = Standings {
+            green: false,
+            ..self.last
+        };
+        let ending = conclude(unfinished, &self.course);
+        let help = help::unfinished(&self.iterations, &self.help_context());
+        let report = RunReport {
+            in_progress: true,
+            ..self.report(&ending, Some(help), self.iterations.clone())
+        };
+        self.publish(&report);
+    }
+
+    fn publish(&mut self, report: &RunReport) {
+        let text = &self.plan.source.text;
+        let repaired = (*text != self.original.text).then(|| self.settings.redactor.redact(text));
+        let texts = PlanTexts {
+            repaired: repaired.as_deref(),
+            kept: &self.fence.kept(&self.settings.redactor),
+        };
+        if let Err(error) = (self.around.on_iteration)(report, texts) {
+            // Of two taints the graver is kept.
+            self.course.tainted = self.course.tainted.or(Some(Taint::ReportUnwritable));
+            self.warn(&format!("a report could not be written: {error}"));
+        }
+    }
+
+    fn help_context(&self) -> HelpContext<'_> {
+        HelpContext {
+            plan: &self.plan,
+            course: &self.course,
+            passed_over: &self.passed_over,
+            proofs: self.state.proofs(),
+            levers: &self.levers,
+            reports_dir: self.settings.reports_dir.as_deref(),
+            call_flags: &self.settings.call_flags,
+            redactor: &self.settings.redactor,
+        }
+    }
+
+    fn report(
+        &self,
+        ending: &Ending,
+        help_summary: Option<HelpSummary>,
+        iterations: Vec<IterationReport>,
+    ) -> RunReport {
+        let tried = |told: &String| {
+            let mut problems = help_summary.iter().flat_map(|help| &help.problems);
+            problems.any(|problem| problem.tried.contains(told))
+        };
+        let mut warnings = self.around.warnings.all();
+        let passed_over = self.passed_over.iter();
+        let passed_over = passed_over.map(|p| self.settings.redactor.redact(&p.told).into_owned());
+        warnings.extend(passed_over.filter(|told| !tried(told)));
+        let repair_diff = apply::diff(&self.original, &self.plan.source, &self.settings.redactor);
+        RunReport {
+            schema_version: SCHEMA_VERSION,
+            run_id: self.settings.run_id.clone(),
+            plan: PlanReport {
+                name: self.plan.name.clone(),
+                path: self.original.path.display().to_string(),
+                sha256: Some(self.original.sha256()),
+                repaired_sha256: (self.plan.source.text != self.original.text)
+                    .then(|| self.plan.source.sha256()),
+            },
+            verdict: ending.verdict,
+            exit_code: ending.exit_code.code(),
+            unaccepted: (ending.exit_code == ExitCode::UnacceptedChange).then_some(
+                if self.course.contract_changed && !self.course.accept_repairs {
+                    Unaccepted::Contract
+                } else {
+                    Unaccepted::Strict
+                },
+            ),
+            in_progress: false,
+            needs_user_help: ending.needs_user_help,
+            help_summary,
+            seed: self.settings.seed,
+            started_at: self.settings.started_at.clone(),
+            duration_ms: millis(self.started.elapsed()),
+            report_dir: self.settings.report_dir.clone(),
+            iterations,
+            repair_diff: (!repair_diff.is_empty()).then_some(repair_diff),
+            repairs_written: false,
+            warnings,
+        }
+    }
+
+    /// The verdict. When the last report can't be written, that changes it, so
+    /// it is reached once more.
+    pub(super) fn finish(mut self) -> Outcome {
+        let mut ending = conclude(self.last, &self.course);
+        let mut report = self.conclusion(&ending);
+        let warned = self.around.warnings.all().len();
+        self.publish(&report);
+        let reconsidered = conclude(self.last, &self.course);
+        if reconsidered != ending || warned != self.around.warnings.all().len() {
+            ending = reconsidered;
+            self.iterations = report.iterations;
+            report = self.conclusion(&ending);
+        }
+        Outcome {
+            report,
+            original: self.original,
+            final_plan: self.plan,
+            ending,
+            steps: self.steps,
+            ran: self.ran,
+        }
+    }
+
+    /// The last report, which the iterations go into.
+    fn conclusion(&mut self, ending: &Ending) -> RunReport {
+        let help = (!ending.verdict.is_green() && self.course.interrupted.is_none())
+            .then(|| help::summary(&self.iterations, &self.help_context()));
+        let iterations = std::mem::take(&mut self.iterations);
+        self.report(ending, help, iterations)
+    }
+}

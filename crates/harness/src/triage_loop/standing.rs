@@ -1,0 +1,93 @@
+//! What stands at the end of an iteration: the facts that the verdict and the
+//! refining of code depend on. Nothing is green by absence.
+
+use super::judge::Judged;
+use jelly_base::model::{
+    Because, Failure, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState,
+};
+
+/// What stands when an iteration is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standings {
+    /// Everything that was selected ran and passed, and something did.
+    pub green: bool,
+    /// Something test-side stands: a failure, a step that could not run, or a
+    /// fault that no record explains.
+    pub test_side: bool,
+    /// The code is to blame, by this iteration or by an earlier proof.
+    pub code: bool,
+}
+
+/// Reads them off an iteration. `proven` says that something was held against
+/// the code, now or earlier, and still is.
+pub(super) fn standings(record: &IterationRecord, judged: &[Judged], proven: bool) -> Standings {
+    let code = proven || judged.iter().any(Judged::is_code);
+    let unexplained = record.steps.iter().any(|s| is_unexplained(s, record))
+        || record.servers.iter().any(|s| is_silent_loss(s, record));
+    let unable = record.steps.iter().any(could_not_run);
+    let looked = record
+        .steps
+        .iter()
+        .any(|s| s.section == Section::Steps && s.state == StepState::Passed);
+    let complete = record.steps.iter().all(is_fine);
+    let cut = record.deadline_reached || record.interrupted.is_some();
+    let green = judged.is_empty() && looked && complete && !unexplained && !cut && !code;
+    let nothing_said = judged.is_empty() && !green && !code;
+    Standings {
+        green,
+        test_side: judged.iter().any(Judged::stands_test_side)
+            || unexplained
+            || unable
+            || nothing_said
+            || record.deadline_reached,
+        code,
+    }
+}
+
+/// Passed, or left out because somebody said so.
+fn is_fine(step: &StepReport) -> bool {
+    match step.state {
+        StepState::Passed => true,
+        StepState::Skipped => step.because == Some(Because::NotSelected),
+        StepState::Failed | StepState::Blocked | StepState::Quarantined => false,
+    }
+}
+
+/// The plan or the environment kept it from running.
+fn could_not_run(step: &StepReport) -> bool {
+    match step.state {
+        StepState::Blocked | StepState::Quarantined => true,
+        StepState::Skipped => match &step.because {
+            Some(Because::Server(_) | Because::Setup(_) | Because::Plan(_)) | None => true,
+            Some(
+                Because::NotSelected
+                | Because::FailFast
+                | Because::Deadline
+                | Because::Interrupted
+                | Because::Step(_),
+            ) => false,
+        },
+        StepState::Passed | StepState::Failed => false,
+    }
+}
+
+/// It failed, and no record says why.
+fn is_unexplained(step: &StepReport, record: &IterationRecord) -> bool {
+    let explains = |f: &Failure| match &f.step {
+        Some(id) => *id == step.id,
+        None => f.server.as_ref() == Some(&step.server),
+    };
+    step.state == StepState::Failed && !record.failures.iter().any(explains)
+}
+
+/// A server was lost, and no record says why.
+fn is_silent_loss(server: &ServerReport, record: &IterationRecord) -> bool {
+    let lost = match server.state {
+        ServerState::Failed | ServerState::Died => true,
+        ServerState::NotStarted | ServerState::Ready => false,
+    };
+    lost && !record
+        .failures
+        .iter()
+        .any(|f| f.server.as_ref() == Some(&server.name))
+}

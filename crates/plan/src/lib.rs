@@ -1,0 +1,45 @@
+//! YAML or JSON → validated [`Plan`] with spans; variables; edits that keep
+//! comments. Must not know how a plan is executed.
+
+mod anything;
+mod auth;
+mod compare;
+mod edit;
+mod features;
+mod literals;
+mod load;
+mod matrix;
+mod package;
+mod schema;
+mod scope;
+mod source;
+mod syntax;
+mod template;
+mod types;
+mod uses;
+
+pub use anything::{can_not_fail, takes_anything};
+pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
+pub use compare::compare;
+#[cfg(any(test, feature = "witness"))]
+pub use edit::witness;
+pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
+pub use features::{
+    Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
+};
+pub use load::{
+    PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, check, load, load_with,
+    parse_duration, read_project,
+};
+pub use matrix::{Matrix, Variant};
+pub use package::PackageUse;
+pub use schema::plan_schema;
+pub use scope::{Scope, Unresolved, resolve_json};
+pub use source::{Format, PlanSource, ReadError, ReplaceError};
+pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
+pub use types::{
+    BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect,
+    ListKind, Location, Operator, Plan, Predicate, Redaction, Request, Segment, Server, Step,
+    Transport, Volatile,
+};
+pub use uses::{UnknownServer, snapshot_path};

@@ -1,0 +1,349 @@
+//! `expect`.
+
+use super::operand::Target;
+use super::reader::{Path, Reader, Shape, entry, get};
+use super::references::Needs;
+use crate::syntax::{Data, Entry, Node};
+use crate::{ErrorExpect, Expect, Flag, JsonExpect, Operator, Predicate};
+use jelly_base::text::close_names;
+
+const SHAPE: Shape = Shape {
+    what: "`expect`",
+    keys: &[
+        "is_error",
+        "text",
+        "json",
+        "structured",
+        "error",
+        "duration",
+        "stderr",
+        "notifications",
+    ],
+    instead: &[
+        ("isError", "did you mean `is_error`?"),
+        ("structuredContent", "did you mean `structured`?"),
+        ("structured_content", "did you mean `structured`?"),
+        ("content", "did you mean `text`, or `json` with a path?"),
+        ("result", "did you mean `json` with a path?"),
+        ("notification", "did you mean `notifications`?"),
+        ("time", "did you mean `duration`?"),
+        ("equals", "say of what, as in `text: { equals: … }`"),
+        ("contains", "say of what, as in `text: { contains: … }`"),
+        ("matches", "say of what, as in `text: { matches: … }`"),
+    ],
+};
+
+const ERROR: Shape = Shape {
+    what: "`error`",
+    keys: &["code", "message"],
+    instead: &[],
+};
+
+impl<'t> Reader<'t> {
+    pub(super) fn expect(&mut self, node: &Node<'t>, path: Path<'_>, needs: &mut Needs) -> Expect {
+        let mut expect = Expect::default();
+        let Some(entries) = self.map(node, path, &SHAPE) else {
+            return expect;
+        };
+        for entry in entries {
+            let value = &entry.value;
+            let to = path.key(&entry.key);
+            match entry.key.as_ref() {
+                "is_error" => expect.is_error = self.flag(entry, to),
+                "text" => expect.text = self.predicates(value, to, Target::Text, needs),
+                "stderr" => expect.stderr = self.predicates(value, to, Target::Stderr, needs),
+                "structured" => {
+                    expect.structured = self.predicates(value, to, Target::Structured, needs);
+                }
+                "duration" => expect.duration = self.predicates(value, to, Target::Duration, needs),
+                "json" => expect.json = self.json_expects(value, to, needs),
+                "notifications" => expect.notifications = self.notifications(value, to, needs),
+                "error" => expect.error = self.error_expect(entry, to, needs),
+                _ => {}
+            }
+        }
+        if let (Some(error), Some(flag)) = (entry(entries, "error"), &expect.is_error)
+            && !flag.value
+        {
+            self.problem(
+                error.key_span,
+                path,
+                "an error is expected, and `is_error` says that none is",
+            )
+            .hint("leave one of them out");
+        }
+        expect
+    }
+
+    fn flag(&mut self, entry: &Entry<'t>, path: Path<'_>) -> Option<Flag> {
+        if let Data::Map(_) = &entry.value.data {
+            self.problem(
+                entry.value.span,
+                path,
+                "`is_error` takes no operators: it is `true` or `false`",
+            )
+            .hint("write `is_error: true`; what the error says is tested with `text`");
+            return None;
+        }
+        Some(Flag {
+            value: self.boolean(&entry.value, path)?,
+            at: self.at(entry.key_span),
+        })
+    }
+
+    pub(super) fn json_expects(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        needs: &mut Needs,
+    ) -> Vec<JsonExpect> {
+        let mut expects = Vec::new();
+        let items = self.list(node, path, "paths with operators");
+        if items.is_some_and(<[_]>::is_empty) {
+            self.problem(node.span, path, "no path stands here, so nothing is tested")
+                .hint("as in `[{ path: $.content[0].text, equals: hi }]`");
+        }
+        for (index, item) in items.unwrap_or(&[]).iter().enumerate() {
+            let path = path.index(index);
+            let Some(entries) = self.entries(item, path, "a path with operators") else {
+                continue;
+            };
+            let before = self.problems_so_far();
+            let predicates = self.operators(entries, path, Target::Json, needs);
+            if self.problems_so_far() == before {
+                let place = get(entries, "path").and_then(|at| match &at.data {
+                    Data::String(place) => Some(place.trim()),
+                    _ => None,
+                });
+                let about = (Target::Json, place.unwrap_or_default());
+                self.refuse_vacuous(item, path, about, &predicates);
+            }
+            let Some(at) = entry(entries, "path") else {
+                self.problem(item.span, path, "a `path` is missing")
+                    .hint("as in `path: \"$.content[0].text\"`");
+                continue;
+            };
+            if entries.len() == 1 {
+                self.problem(at.key_span, path, "the path comes without an operator")
+                    .hint("to ask only whether something is there, write `exists: true`");
+            }
+            if let Some((json_path, raw_path)) = self.json_path(&at.value, path.key("path")) {
+                expects.push(JsonExpect {
+                    path: json_path,
+                    raw_path,
+                    predicates,
+                    at: self.at(at.key_span),
+                });
+            }
+        }
+        expects.shrink_to_fit();
+        expects
+    }
+
+    fn error_expect(
+        &mut self,
+        entry: &Entry<'t>,
+        path: Path<'_>,
+        needs: &mut Needs,
+    ) -> Option<ErrorExpect> {
+        let node = &entry.value;
+        match &node.data {
+            Data::Bool(_) | Data::Null => {
+                self.problem(node.span, path, "`error` takes a map")
+                    .hint("write `error: {}` to expect any error, or say which: `error: { code: -32602 }`");
+                return None;
+            }
+            Data::Number(_) => {
+                let written = self.written(node).into_owned();
+                self.problem(node.span, path, "`error` takes a map")
+                    .hint(format!("write `error: {{ code: {written} }}`"));
+                return None;
+            }
+            Data::String(_) => {
+                self.problem(node.span, path, "`error` takes a map")
+                    .hint("write `error: { message: { contains: … } }`");
+                return None;
+            }
+            Data::List(_) | Data::Map(_) => {}
+        }
+        let entries = self.map(node, path, &ERROR)?;
+        let code = match get(entries, "code") {
+            Some(code) => match &code.data {
+                Data::Number(number) if !number.is_f64() => vec![Predicate {
+                    operator: Operator::Equals,
+                    operand: code.to_value(),
+                    redact: Vec::new(),
+                    at: self.at(code.span),
+                }],
+                Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) => {
+                    self.problem(
+                        code.span,
+                        path.key("code"),
+                        "an error's code is a whole number",
+                    )
+                    .hint("as in `code: -32602`, or `code: { one_of: [-32602, -32603] }`");
+                    Vec::new()
+                }
+                Data::List(_) | Data::Map(_) => {
+                    self.predicates(code, path.key("code"), Target::ErrorCode, needs)
+                }
+            },
+            None => Vec::new(),
+        };
+        let message = match get(entries, "message") {
+            Some(message) => {
+                self.predicates(message, path.key("message"), Target::ErrorMessage, needs)
+            }
+            None => Vec::new(),
+        };
+        Some(ErrorExpect {
+            code,
+            message,
+            at: self.at(entry.key_span),
+        })
+    }
+
+    /// A map of operators, or a list of such maps.
+    pub(super) fn predicates(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        target: Target,
+        needs: &mut Needs,
+    ) -> Vec<Predicate> {
+        let before = self.problems_so_far();
+        let predicates = match &node.data {
+            Data::Map(entries) => {
+                if entries.is_empty() {
+                    self.problem(
+                        node.span,
+                        path,
+                        "no operator stands here, so nothing is tested",
+                    )
+                    .hint(target.example());
+                }
+                self.operators(entries, path, target, needs)
+            }
+            Data::List(items) => {
+                if items.is_empty() {
+                    self.problem(
+                        node.span,
+                        path,
+                        "no operator stands here, so nothing is tested",
+                    )
+                    .hint(target.example());
+                }
+                let mut predicates = Vec::new();
+                for (index, item) in items.iter().enumerate() {
+                    let path = path.index(index);
+                    match &item.data {
+                        Data::Map(entries) if !entries.is_empty() => {
+                            predicates.extend(self.operators(entries, path, target, needs));
+                        }
+                        Data::Map(_)
+                        | Data::Null
+                        | Data::Bool(_)
+                        | Data::Number(_)
+                        | Data::String(_)
+                        | Data::List(_) => {
+                            self.problem(item.span, path, "expected an operator with its operand")
+                                .hint(target.example());
+                        }
+                    }
+                }
+                predicates
+            }
+            Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) => {
+                let message = format!("expected an operator, found {}", node.kind());
+                self.problem(node.span, path, message)
+                    .hint(target.example());
+                Vec::new()
+            }
+        };
+        if self.problems_so_far() == before {
+            self.refuse_vacuous(node, path, (target, ""), &predicates);
+        }
+        predicates
+    }
+
+    fn operators(
+        &mut self,
+        entries: &[Entry<'t>],
+        path: Path<'_>,
+        target: Target,
+        needs: &mut Needs,
+    ) -> Vec<Predicate> {
+        let mut predicates = Vec::new();
+        for entry in entries {
+            let key = entry.key.as_ref();
+            if key == "path" && target == Target::Json || key == "redact" {
+                continue;
+            }
+            let Some(operator) = Operator::ALL.into_iter().find(|op| op.name() == key) else {
+                self.unknown_operator(entry, path, target);
+                continue;
+            };
+            if let Err(hint) = target.takes(operator) {
+                let message = format!("`{key}` can't be said of `{}`", target.name());
+                self.problem(entry.key_span, path, message).hint(hint);
+                continue;
+            }
+            if let Some(operand) =
+                self.operand(operator, &entry.value, path.key(key), target, needs)
+            {
+                predicates.push(Predicate {
+                    operator,
+                    operand,
+                    redact: Vec::new(),
+                    at: self.at(entry.key_span),
+                });
+            }
+        }
+        if let Some(entry) = entry(entries, "redact") {
+            let redact = self.redactions(&entry.value, path.key("redact"));
+            let mut snapshots = predicates.iter_mut();
+            match snapshots.rfind(|predicate| predicate.operator == Operator::Snapshot) {
+                Some(snapshot) => snapshot.redact = redact,
+                None => {
+                    self.problem(entry.key_span, path, "`redact` belongs to a `snapshot`")
+                        .hint("as in `{ snapshot: report, redact: [timestamp] }`");
+                }
+            }
+        }
+        // Most are one; a long plan has many.
+        predicates.shrink_to_fit();
+        predicates
+    }
+
+    fn unknown_operator(&mut self, entry: &Entry<'t>, path: Path<'_>, target: Target) {
+        let key = entry.key.as_ref();
+        let fitting: Vec<&str> = Operator::ALL
+            .into_iter()
+            .filter(|operator| target.takes(*operator).is_ok())
+            .map(Operator::name)
+            .collect();
+        let takes_snapshots = target.takes(Operator::Snapshot).is_ok();
+        let synonym = match key {
+            "eq" | "is" | "equal" | "==" | "const" => Some("equals"),
+            "ne" | "neq" | "!=" => Some("not_equals"),
+            "includes" | "include" | "has" => Some("contains"),
+            "regex" | "regexp" | "match" | "pattern" => Some("matches"),
+            "enum" | "in" | "any_of" => Some("one_of"),
+            "gte" | ">=" | "min" => Some("ge"),
+            "lte" | "<=" | "max" => Some("le"),
+            ">" => Some("gt"),
+            "<" => Some("lt"),
+            "len" | "size" | "count" => Some("length"),
+            "redactions" | "mask" | "filters" if takes_snapshots => Some("redact"),
+            _ => None,
+        };
+        let beside = takes_snapshots.then_some("redact");
+        let known = Operator::ALL.map(Operator::name).into_iter().chain(beside);
+        let close = close_names(key, known);
+        let problem = self.problem(entry.key_span, path, format!("unknown operator `{key}`"));
+        match synonym.or(close.first().map(String::as_str)) {
+            Some(close) => problem.hint(format!("did you mean `{close}`?")),
+            None => problem.hint(format!("the operators are `{}`", fitting.join("`, `"))),
+        };
+    }
+}

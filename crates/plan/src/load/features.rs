@@ -1,0 +1,525 @@
+//! Answers to the server's own questions, notifications, completion,
+//! subscriptions, raw bytes.
+
+use super::operand::Target;
+use super::reader::{Path, Reader, Shape, entry, get};
+use super::references::{Needs, Place};
+use crate::syntax::{Data, Entry, Node};
+use crate::{
+    Answer, Completion, CompletionOf, Give, NotificationExpect, Operator, Predicate, Raw, Request,
+    Subscription,
+};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use jelly_base::text::close_names;
+use serde_json::Value;
+
+/// What servers ask of their clients, up to 2026-07-28.
+const ASKED: [&str; 3] = ["roots/list", "sampling/createMessage", "elicitation/create"];
+
+/// What a person may do about an elicitation.
+const ACTIONS: [&str; 3] = ["accept", "decline", "cancel"];
+
+/// What servers tell, of 2024-11-05 to 2026-07-28, after `notifications/`.
+const NOTIFIED: [&str; 10] = [
+    "cancelled",
+    "progress",
+    "message",
+    "resources/updated",
+    "resources/list_changed",
+    "tools/list_changed",
+    "prompts/list_changed",
+    "elicitation/complete",
+    "subscriptions/acknowledged",
+    "tasks/status",
+];
+
+const ANSWER: Shape = Shape {
+    what: "an answer",
+    keys: &[
+        "method",
+        "expect",
+        "result",
+        "error",
+        "accept_defaults",
+        "optional",
+    ],
+    instead: &[
+        ("request", "did you mean `method`?"),
+        ("params", "what was asked is tested with `expect`"),
+        ("response", "did you mean `result`?"),
+        ("give", "did you mean `result`?"),
+    ],
+};
+
+const ERROR: Shape = Shape {
+    what: "an error",
+    keys: &["code", "message", "data"],
+    instead: &[],
+};
+
+const NOTIFICATION: Shape = Shape {
+    what: "a notification",
+    keys: &["method", "within", "json", "count", "absent"],
+    instead: &[
+        ("timeout", "did you mean `within`?"),
+        (
+            "params",
+            "did you mean `json`? Its paths begin at the params",
+        ),
+        ("expect", "did you mean `json`?"),
+        ("times", "did you mean `count`?"),
+    ],
+};
+
+const COMPLETION: Shape = Shape {
+    what: "`complete`",
+    keys: &["prompt", "resource", "argument", "value"],
+    instead: &[
+        ("uri", "did you mean `resource`?"),
+        ("name", "did you mean `argument`?"),
+        (
+            "context",
+            "the arguments that are known go into the step's `args`",
+        ),
+    ],
+};
+
+const SUBSCRIPTION: Shape = Shape {
+    what: "`subscribe`",
+    keys: &["resources", "tools", "prompts", "resources_list"],
+    instead: &[
+        ("resource", "did you mean `resources`, a list of URIs?"),
+        ("uri", "did you mean `resources`, a list of URIs?"),
+        ("resourceSubscriptions", "did you mean `resources`?"),
+        ("toolsListChanged", "did you mean `tools`?"),
+        ("promptsListChanged", "did you mean `prompts`?"),
+        ("resourcesListChanged", "did you mean `resources_list`?"),
+    ],
+};
+
+/// Whose answers they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    Server,
+    Step,
+}
+
+impl<'t> Reader<'t> {
+    /// `answers`.
+    pub(super) fn answers(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        of: Of,
+        needs: &mut Needs,
+    ) -> Vec<Answer> {
+        let mut answers: Vec<Answer> = Vec::new();
+        let items = self.list(node, path, "answers").unwrap_or(&[]);
+        for (index, item) in items.iter().enumerate() {
+            let path = path.index(index);
+            let Some(answer) = self.answer(item, path, of, needs) else {
+                continue;
+            };
+            if of == Of::Server && answers.iter().any(|a| a.method == answer.method) {
+                let message = format!("`{}` is answered above already", answer.method);
+                self.problem(item.span, path, message)
+                    .hint("an answer of a server is given as often as asked; one that is given once belongs to a step");
+            }
+            answers.push(answer);
+        }
+        answers
+    }
+
+    fn answer(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        of: Of,
+        needs: &mut Needs,
+    ) -> Option<Answer> {
+        let entries = self.map(node, path, &ANSWER)?;
+        let method = match get(entries, "method") {
+            Some(value) => self.asked_method(value, path.key("method")),
+            None => {
+                self.problem(node.span, path, "an answer needs a `method`")
+                    .hint(format!("it is one of `{}`", ASKED.join("`, `")));
+                None
+            }
+        };
+        let expect = match get(entries, "expect") {
+            Some(value) => self.json_expects(value, path.key("expect"), needs),
+            None => Vec::new(),
+        };
+        let give = self.give(entries, node, path, of, needs);
+        let optional = match entry(entries, "optional") {
+            Some(entry) if of == Of::Server => {
+                self.problem(
+                    entry.key_span,
+                    path,
+                    "an answer of a server is optional anyway",
+                );
+                false
+            }
+            Some(entry) => self
+                .boolean(&entry.value, path.key("optional"))
+                .unwrap_or_default(),
+            None => false,
+        };
+        let (method, give) = (method?, give?);
+        if give == Give::AcceptDefaults && method != "elicitation/create" {
+            let message = format!("`accept_defaults` is no answer to `{method}`");
+            self.problem(node.span, path, message)
+                .hint("it accepts an `elicitation/create` with the defaults of its schema");
+        }
+        if let (Give::Result(result), "elicitation/create") = (&give, method.as_str())
+            && let Some(action) = result.get("action").and_then(Value::as_str)
+            && !ACTIONS.contains(&action)
+            && !action.contains("${")
+        {
+            let message = format!("no elicitation is answered with the action `{action}`");
+            let problem = self.problem(node.span, path, message);
+            problem.hint(match close_names(action, ACTIONS).first() {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => format!("it is one of `{}`", ACTIONS.join("`, `")),
+            });
+        }
+        Some(Answer {
+            method,
+            expect,
+            give,
+            optional,
+            at: self.at(node.span),
+        })
+    }
+
+    fn asked_method(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<String> {
+        let method = self.fixed_string(node, path, "a method's name")?;
+        // Servers may ask for what no specification knows; a slip is no such.
+        if !ASKED.contains(&method)
+            && let Some(close) = close_names(method, ASKED).first()
+        {
+            self.problem(node.span, path, format!("no server asks for `{method}`"))
+                .hint(format!("did you mean `{close}`?"));
+            return None;
+        }
+        Some(method.to_owned())
+    }
+
+    fn give(
+        &mut self,
+        entries: &[Entry<'t>],
+        node: &Node<'t>,
+        path: Path<'_>,
+        of: Of,
+        needs: &mut Needs,
+    ) -> Option<Give> {
+        let mut given = entries
+            .iter()
+            .filter(|e| ["result", "error", "accept_defaults"].contains(&e.key.as_ref()));
+        let Some(first) = given.next() else {
+            self.problem(node.span, path, "an answer needs a `result` or an `error`")
+                .hint("as in `result: { action: decline }`");
+            return None;
+        };
+        if let Some(second) = given.next() {
+            let message = format!("an answer is one of `{}` and `{}`", first.key, second.key);
+            self.problem(second.key_span, path, message);
+            return None;
+        }
+        let place = match of {
+            Of::Server => Place::Server,
+            Of::Step => Place::Step,
+        };
+        let (value, to) = (&first.value, path.key(&first.key));
+        match first.key.as_ref() {
+            "result" => {
+                self.entries(value, to, "the result")?;
+                self.templates(value, to, place, needs);
+                Some(Give::Result(value.to_value()))
+            }
+            "error" => {
+                let parts = self.map(value, to, &ERROR)?;
+                let code = get(parts, "code").is_some_and(
+                    |code| matches!(&code.data, Data::Number(number) if !number.is_f64()),
+                );
+                if !code {
+                    self.problem(value.span, to, "an error needs a `code`, a whole number")
+                        .hint("as in `error: { code: -1, message: declined }`");
+                    return None;
+                }
+                if let Some(message) = get(parts, "message") {
+                    self.string(message, to.key("message"))?;
+                }
+                self.templates(value, to, place, needs);
+                Some(Give::Error(value.to_value()))
+            }
+            _ => match self.boolean(value, to)? {
+                true => Some(Give::AcceptDefaults),
+                false => {
+                    self.problem(value.span, to, "`accept_defaults` is `true`, or left out");
+                    None
+                }
+            },
+        }
+    }
+
+    /// `expect.notifications`.
+    pub(super) fn notifications(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        needs: &mut Needs,
+    ) -> Vec<NotificationExpect> {
+        let items = self.list(node, path, "notifications").unwrap_or(&[]);
+        if items.is_empty() && matches!(node.data, Data::List(_)) {
+            self.problem(
+                node.span,
+                path,
+                "no notification stands here, so nothing is tested",
+            )
+            .hint("that none comes is tested with `absent: true`");
+        }
+        let mut expects = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            expects.extend(self.notification(item, path.index(index), needs));
+        }
+        expects
+    }
+
+    fn notification(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        needs: &mut Needs,
+    ) -> Option<NotificationExpect> {
+        let entries = self.map(node, path, &NOTIFICATION)?;
+        let Some(named) = get(entries, "method") else {
+            self.problem(node.span, path, "a notification needs a `method`")
+                .hint("as in `method: notifications/progress`");
+            return None;
+        };
+        let method = self.fixed_string(named, path.key("method"), "a method's name")?;
+        if !method.contains('/') {
+            self.problem(
+                named.span,
+                path.key("method"),
+                format!("no notification is called `{method}`"),
+            )
+            .hint(format!("did you mean `notifications/{method}`?"));
+        }
+        let (area, rest) = method.split_once('/').unwrap_or(("", method));
+        let close = close_names(rest, NOTIFIED);
+        if area == "notifications"
+            && !NOTIFIED.contains(&rest)
+            && let Some(close) = close.first()
+        {
+            self.problem(
+                named.span,
+                path.key("method"),
+                format!("no notification is called `{method}`"),
+            )
+            .hint(format!("did you mean `notifications/{close}`?"));
+        }
+        let within =
+            get(entries, "within").and_then(|value| self.duration(value, path.key("within")));
+        let json = match get(entries, "json") {
+            Some(value) => self.json_expects(value, path.key("json"), needs),
+            None => Vec::new(),
+        };
+        let count = match get(entries, "count") {
+            Some(value) => self.notification_count(value, path.key("count"), needs),
+            None => Vec::new(),
+        };
+        let absent = get(entries, "absent")
+            .and_then(|value| self.boolean(value, path.key("absent")))
+            .unwrap_or_default();
+        if absent && get(entries, "within").is_none() {
+            self.problem(node.span, path, "how long is it to stay away?")
+                .hint("write `within`, as in `within: 1s`");
+        }
+        if let (true, Some(count)) = (absent, entry(entries, "count")) {
+            self.problem(count.key_span, path, "what is absent has no `count`");
+        }
+        let expect = NotificationExpect {
+            method: method.to_owned(),
+            json,
+            count,
+            absent,
+            within,
+            at: self.at(node.span),
+        };
+        if !expect.count_only_grows() && within.is_none() {
+            self.problem(node.span, path, "how long may more of them come?")
+                .hint("write `within`, as in `within: 1s`; all of it is waited for");
+        }
+        Some(expect)
+    }
+
+    fn notification_count(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        needs: &mut Needs,
+    ) -> Vec<Predicate> {
+        if let Data::Map(_) = &node.data {
+            return self.predicates(node, path, Target::Count, needs);
+        }
+        match self.count(node, path, 1) {
+            Some(count) => vec![Predicate {
+                redact: Vec::new(),
+                operator: Operator::Equals,
+                operand: Value::from(count),
+                at: self.at(node.span),
+            }],
+            None => Vec::new(),
+        }
+    }
+
+    /// `complete`.
+    pub(super) fn completion(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        needs: &mut Needs,
+    ) -> Option<Request> {
+        let entries = self.map(node, path, &COMPLETION)?;
+        let of = match (get(entries, "prompt"), get(entries, "resource")) {
+            (Some(prompt), None) => {
+                let name = self.foreign_name(prompt, path.key("prompt"), "a prompt's name")?;
+                CompletionOf::Prompt(name)
+            }
+            (None, Some(resource)) => {
+                let to = path.key("resource");
+                CompletionOf::Resource(self.fixed_string(resource, to, "a template")?.to_owned())
+            }
+            (Some(_), Some(_)) | (None, None) => {
+                self.problem(
+                    node.span,
+                    path,
+                    "`complete` is of a `prompt` or of a `resource`",
+                )
+                .hint("as in `{ prompt: greet, argument: name, value: \"A\" }`");
+                return None;
+            }
+        };
+        let Some(argument) = get(entries, "argument") else {
+            self.problem(
+                node.span,
+                path,
+                "`complete` needs the `argument` to complete",
+            );
+            return None;
+        };
+        let argument = self.fixed_string(argument, path.key("argument"), "an argument's name")?;
+        let value = match get(entries, "value") {
+            Some(value) => {
+                let to = path.key("value");
+                self.templates(value, to, Place::Step, needs);
+                self.string(value, to)?.to_owned()
+            }
+            None => String::new(),
+        };
+        Some(Request::Complete(Completion {
+            of,
+            argument: argument.to_owned(),
+            value,
+        }))
+    }
+
+    /// `subscribe`.
+    pub(super) fn subscription(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        needs: &mut Needs,
+    ) -> Option<Request> {
+        let mut subscription = Subscription::default();
+        if let Data::String(uri) = &node.data {
+            self.templates(node, path, Place::Step, needs);
+            subscription.resources.push(uri.clone().into_owned());
+        } else {
+            let entries = self.map(node, path, &SUBSCRIPTION)?;
+            if let Some(list) = get(entries, "resources") {
+                let to = path.key("resources");
+                self.templates(list, to, Place::Step, needs);
+                subscription.resources = self.words(list, to, "URIs");
+            }
+            let mut flag = |key: &'static str| {
+                get(entries, key)
+                    .and_then(|value| self.boolean(value, path.key(key)))
+                    .unwrap_or_default()
+            };
+            subscription.tools = flag("tools");
+            subscription.prompts = flag("prompts");
+            subscription.resources_list = flag("resources_list");
+        }
+        if subscription == Subscription::default()
+            || subscription.resources.iter().any(String::is_empty)
+        {
+            self.problem(node.span, path, "there is nothing to hear of")
+                .hint("as in `subscribe: \"demo://a\"`, or `subscribe: { tools: true }`");
+            return None;
+        }
+        Some(Request::Subscribe(subscription))
+    }
+
+    /// `unsubscribe`.
+    pub(super) fn unsubscription(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        needs: &mut Needs,
+    ) -> Option<Request> {
+        let id = self.fixed_string(node, path, "the id of a step")?;
+        let Some((position, _)) = self.names.subscriptions.get(id) else {
+            let known = self.names.subscriptions.keys().map(String::as_str);
+            let close = self.close(id, known);
+            let problem = self.problem(
+                node.span,
+                path,
+                format!("no step before this one is called `{id}` and subscribes"),
+            );
+            if let Some(close) = close {
+                problem.hint(format!("did you mean `{close}`?"));
+            }
+            return None;
+        };
+        needs.insert(*position, id.to_owned());
+        if !self.names.unsubscribed.insert(id.to_owned()) {
+            let message = format!("a step before this one unsubscribes `{id}` already");
+            self.problem(node.span, path, message)
+                .hint("a subscription ends once; name one that is open, or take the step out");
+        }
+        Some(Request::Unsubscribe(id.to_owned()))
+    }
+
+    /// `raw`.
+    pub(super) fn raw_text(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        needs: &mut Needs,
+    ) -> Option<Request> {
+        let text = self.string(node, path)?;
+        self.templates(node, path, Place::Step, needs);
+        Some(Request::Raw(Raw::Text(text.to_owned())))
+    }
+
+    /// `raw_base64`.
+    pub(super) fn raw_base64(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Request> {
+        let text = self.string(node, path)?;
+        let packed: String = text.split_ascii_whitespace().collect();
+        match STANDARD.decode(packed) {
+            Ok(bytes) => Some(Request::Raw(Raw::Bytes(bytes))),
+            Err(error) => {
+                self.problem(node.span, path, format!("no Base64: {error}"));
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "features_tests.rs"]
+mod tests;

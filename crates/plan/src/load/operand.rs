@@ -1,0 +1,411 @@
+//! What operators may be said of, and what their operands must be.
+
+use super::reader::{Path, Reader, parse_duration};
+use super::references::{Needs, Place};
+use crate::Operator;
+use crate::syntax::{Data, Node};
+use crate::template::{Template, has_reference};
+use serde_json::Value;
+
+/// What a predicate looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Text,
+    Stderr,
+    Json,
+    Structured,
+    ErrorCode,
+    ErrorMessage,
+    Duration,
+    Count,
+}
+
+/// The types of JSON.
+pub(crate) const TYPES: [(&str, ()); 7] = [
+    ("string", ()),
+    ("number", ()),
+    ("integer", ()),
+    ("boolean", ()),
+    ("array", ()),
+    ("object", ()),
+    ("null", ()),
+];
+
+impl Target {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Stderr => "stderr",
+            Self::Json => "json",
+            Self::Structured => "structured",
+            Self::ErrorCode => "error.code",
+            Self::ErrorMessage => "error.message",
+            Self::Duration => "duration",
+            Self::Count => "count",
+        }
+    }
+
+    pub(super) fn example(self) -> &'static str {
+        match self {
+            Self::Text => "as in `text: { contains: \"done\" }`, or `{ equals: … }` for all of it",
+            Self::Stderr => "as in `stderr: { not_contains: \"error\" }`",
+            Self::Json => "as in `{ path: \"$.content[0].text\", equals: \"done\" }`",
+            Self::Structured => "as in `structured: { equals: { ok: true } }`",
+            Self::ErrorCode => "as in `code: -32602`, or `code: { one_of: [-32602, -32603] }`",
+            Self::ErrorMessage => "as in `message: { contains: \"not found\" }`",
+            Self::Duration => "as in `duration: { lt: 500ms }`",
+            Self::Count => "as in `count: 2`, or `count: { ge: 2 }`",
+        }
+    }
+
+    pub(crate) fn is_text(self) -> bool {
+        match self {
+            Self::Text | Self::Stderr | Self::ErrorMessage => true,
+            Self::Json | Self::Structured | Self::ErrorCode | Self::Duration | Self::Count => false,
+        }
+    }
+
+    /// Whether `operator` means something here; if not, what would.
+    pub(crate) fn takes(self, operator: Operator) -> Result<(), &'static str> {
+        use Operator as Op;
+        match self {
+            Self::Json | Self::Structured => Ok(()),
+            Self::Text | Self::Stderr | Self::ErrorMessage => match operator {
+                Op::Equals
+                | Op::NotEquals
+                | Op::Contains
+                | Op::NotContains
+                | Op::Matches
+                | Op::StartsWith
+                | Op::EndsWith
+                | Op::OneOf
+                | Op::Exists
+                | Op::Type
+                | Op::Length
+                | Op::Snapshot => Ok(()),
+                Op::Gt | Op::Ge | Op::Lt | Op::Le => {
+                    Err("it is text; compare its `length`, or a number by `json` with a path")
+                }
+                Op::Schema => Err("it is text; use `structured`, or `json` with a path"),
+            },
+            Self::ErrorCode | Self::Count => match operator {
+                Op::Equals
+                | Op::NotEquals
+                | Op::OneOf
+                | Op::Gt
+                | Op::Ge
+                | Op::Lt
+                | Op::Le
+                | Op::Exists
+                | Op::Type => Ok(()),
+                Op::Contains
+                | Op::NotContains
+                | Op::Matches
+                | Op::StartsWith
+                | Op::EndsWith
+                | Op::Length
+                | Op::Schema
+                | Op::Snapshot => Err("it is a number; use `equals`, `one_of` or a comparison"),
+            },
+            Self::Duration => match operator {
+                Op::Gt | Op::Ge | Op::Lt | Op::Le => Ok(()),
+                Op::Equals
+                | Op::NotEquals
+                | Op::Contains
+                | Op::NotContains
+                | Op::Matches
+                | Op::StartsWith
+                | Op::EndsWith
+                | Op::OneOf
+                | Op::Exists
+                | Op::Type
+                | Op::Length
+                | Op::Schema
+                | Op::Snapshot => Err("use `lt`, `le`, `gt` or `ge`"),
+            },
+        }
+    }
+}
+
+/// Of a snapshot, whose files are named after it.
+const LONGEST_NAME: usize = 80;
+
+impl<'t> Reader<'t> {
+    /// The operand as it is kept. What holds a variable is checked when its
+    /// value is known.
+    pub(super) fn operand(
+        &mut self,
+        operator: Operator,
+        node: &Node<'t>,
+        path: Path<'_>,
+        target: Target,
+        needs: &mut Needs,
+    ) -> Option<Value> {
+        if target == Target::Duration {
+            return self.milliseconds(node, path);
+        }
+        // The name of a snapshot is that of a file, and never stands for another.
+        if operator != Operator::Snapshot {
+            self.templates(node, path, Place::Step, needs);
+            if is_open(node) && node.is_scalar() {
+                return Some(node.to_value());
+            }
+        }
+        match operator {
+            Operator::Equals | Operator::NotEquals => self.comparable(node, path, target)?,
+            Operator::Contains | Operator::NotContains => {
+                if target.is_text() {
+                    self.string(node, path)?;
+                }
+            }
+            Operator::StartsWith | Operator::EndsWith => {
+                self.string(node, path)?;
+            }
+            Operator::Matches => self.pattern(node, path)?,
+            Operator::OneOf => {
+                let items = self.list(node, path, "values")?;
+                if items.is_empty() {
+                    self.problem(node.span, path, "nothing can be one of no values");
+                }
+                for (index, item) in items.iter().enumerate() {
+                    if !is_open(item) {
+                        self.comparable(item, path.index(index), target)?;
+                    }
+                }
+            }
+            Operator::Gt | Operator::Ge | Operator::Lt | Operator::Le => {
+                self.number(node, path)?;
+            }
+            Operator::Exists => {
+                self.boolean(node, path)?;
+            }
+            Operator::Type => self.types(node, path)?,
+            Operator::Length => self.length(node, path)?,
+            Operator::Schema => self.schema(node, path)?,
+            Operator::Snapshot => self.snapshot(node, path)?,
+        }
+        Some(node.to_value())
+    }
+
+    /// What is compared with text must be text, else it never holds.
+    fn comparable(&mut self, node: &Node<'t>, path: Path<'_>, target: Target) -> Option<()> {
+        if target.is_text() {
+            self.string(node, path)?;
+        } else if matches!(target, Target::ErrorCode | Target::Count) {
+            self.number(node, path)?;
+        }
+        Some(())
+    }
+
+    fn number(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
+        if let Data::Number(_) = node.data {
+            return Some(());
+        }
+        let message = format!("expected a number, found {}", node.kind());
+        self.problem(node.span, path, message);
+        None
+    }
+
+    fn milliseconds(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Value> {
+        match &node.data {
+            Data::Number(number) if number.as_f64().is_some_and(|n| n >= 0.0) => {
+                Some(Value::Number(number.clone()))
+            }
+            Data::String(text) => match parse_duration(text) {
+                Some(duration) if duration.subsec_nanos() % 1_000_000 == 0 => {
+                    u64::try_from(duration.as_millis()).ok().map(Value::from)
+                }
+                Some(duration) => Some(Value::from(duration.as_secs_f64() * 1000.0)),
+                None => {
+                    self.problem(node.span, path, format!("`{text}` is no duration"))
+                        .hint("as in `500ms` or `2s`");
+                    None
+                }
+            },
+            Data::Number(_) | Data::Null | Data::Bool(_) | Data::List(_) | Data::Map(_) => {
+                let message = format!("expected a duration, found {}", node.kind());
+                self.problem(node.span, path, message)
+                    .hint("as in `500ms` or `2s`");
+                None
+            }
+        }
+    }
+
+    fn pattern(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
+        let written = self.string(node, path)?;
+        let pattern = literal(written)?;
+        let key = format!("matches {pattern}");
+        if self.good_operands.contains(&key) {
+            return Some(());
+        }
+        if let Err(error) = regex::Regex::new(&pattern) {
+            let text = error.to_string();
+            // The crate's message draws its own caret; its last line says why.
+            let why = text
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .trim_start_matches("error: ")
+                .to_owned();
+            let look = why.contains("look-around");
+            let problem = self.problem(node.span, path, format!("no regular expression: {why}"));
+            if look {
+                problem.hint("use `not_contains`, or two operators");
+            }
+            return None;
+        }
+        self.good_operands.insert(key);
+        Some(())
+    }
+
+    fn types(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
+        match &node.data {
+            Data::List(items) => {
+                if items.is_empty() {
+                    self.problem(node.span, path, "nothing can be one of no types");
+                }
+                for (index, item) in items.iter().enumerate() {
+                    self.type_name(item, path.index(index))?;
+                }
+            }
+            // `type: null` means the type, not nothing.
+            Data::Null if self.written(node) == "null" => {
+                self.problem(node.span, path, "expected the name of a type")
+                    .hint("put it in quotes: \"null\"");
+                return None;
+            }
+            Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) | Data::Map(_) => {
+                self.type_name(node, path)?;
+            }
+        }
+        Some(())
+    }
+
+    fn type_name(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
+        // JSON's names, where other languages have theirs.
+        let meant = match node.as_str() {
+            Some("str" | "text") => "string",
+            Some("int") => "integer",
+            Some("float" | "double") => "number",
+            Some("bool") => "boolean",
+            Some("list" | "sequence") => "array",
+            Some("dict" | "map" | "mapping") => "object",
+            Some("nil" | "none" | "None") => "null",
+            Some(_) | None => return self.one_of(node, path, "type", &TYPES),
+        };
+        let message = format!("unknown type `{}`", self.written(node));
+        self.problem(node.span, path, message)
+            .hint(format!("did you mean `{meant}`?"));
+        None
+    }
+
+    fn length(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
+        match &node.data {
+            Data::Map(entries) => {
+                if entries.is_empty() {
+                    self.problem(node.span, path, "no comparison stands here")
+                        .hint("as in `length: { ge: 1 }`");
+                }
+                for entry in entries {
+                    let key = entry.key.as_ref();
+                    if !["equals", "gt", "ge", "lt", "le"].contains(&key) {
+                        self.problem(entry.key_span, path, format!("unknown comparison `{key}`"))
+                            .hint("a length takes a number, or `equals`, `gt`, `ge`, `lt`, `le`");
+                        continue;
+                    }
+                    if !is_open(&entry.value) {
+                        self.count(&entry.value, path.key(key), 0)?;
+                    }
+                }
+                Some(())
+            }
+            Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) | Data::List(_) => {
+                self.count(node, path, 0).map(|_| ())
+            }
+        }
+    }
+
+    fn schema(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
+        match &node.data {
+            Data::Map(_) | Data::Bool(_) => {}
+            Data::Null | Data::Number(_) | Data::String(_) | Data::List(_) => {
+                let message = format!("expected a JSON Schema, found {}", node.kind());
+                self.problem(node.span, path, message);
+                return None;
+            }
+        }
+        if holds_open(node) {
+            return Some(());
+        }
+        let schema = node.to_value();
+        let key = format!("schema {schema}");
+        if self.good_operands.contains(&key) {
+            return Some(());
+        }
+        if let Err(error) = jsonschema::validator_for(&schema) {
+            let message = format!("no JSON Schema: {error}");
+            let place = error.instance_path().to_string();
+            let problem = self.problem(node.span, path, message);
+            if !place.is_empty() {
+                problem.hint(format!("at `{place}`"));
+            }
+            return None;
+        }
+        self.good_operands.insert(key);
+        Some(())
+    }
+
+    fn snapshot(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
+        let name = self.string(node, path)?;
+        let good = (1..=LONGEST_NAME).contains(&name.len())
+            // It is an argument of `jelly snapshot` too.
+            && !name.starts_with('-')
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+        if !good {
+            self.problem(node.span, path, format!("`{name}` can't name a snapshot"))
+                .hint(format!(
+                    "use letters, digits, `_` and `-`, the last not at the beginning, and at \
+                     most {LONGEST_NAME} of them"
+                ));
+            return None;
+        }
+        let lower = name.to_ascii_lowercase();
+        let first = self.snapshots.entry(lower);
+        let first = first.or_insert_with(|| name.to_owned()).clone();
+        if first != name {
+            let message = format!("`{name}` and `{first}` differ in case only");
+            self.problem(node.span, path, message).hint(
+                "they would share one file where file names know no case, as on macOS and \
+                 Windows; use another name",
+            );
+            return None;
+        }
+        Some(())
+    }
+}
+
+/// Whether the value of a string is only known when its variables are.
+fn is_open(node: &Node<'_>) -> bool {
+    node.as_str()
+        .is_some_and(|text| has_reference(text) && literal(text).is_none())
+}
+
+fn holds_open(node: &Node<'_>) -> bool {
+    match &node.data {
+        Data::Null | Data::Bool(_) | Data::Number(_) => false,
+        Data::String(_) => is_open(node),
+        Data::List(items) => items.iter().any(holds_open),
+        Data::Map(entries) => entries.iter().any(|entry| holds_open(&entry.value)),
+    }
+}
+
+/// The text of a template that names nothing.
+fn literal(text: &str) -> Option<String> {
+    let template = Template::parse(text).ok()?;
+    template
+        .is_literal()
+        .then(|| template.resolve_str(&crate::Scope::default(), ""))?
+        .ok()
+}

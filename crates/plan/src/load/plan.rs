@@ -1,0 +1,447 @@
+//! The document as a whole.
+
+use super::problem::{PlanError, Problem};
+use super::reader::{Path, Reader, Shape, entry, get};
+use super::references::{Needs, Place};
+use super::step::{Raw, captured, ids};
+use crate::syntax::{self, Data, Entry, Node, Span};
+use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step, Variant};
+use indexmap::IndexMap;
+use jelly_base::model::Section;
+use serde_json::Value;
+use std::sync::Arc;
+
+const SHAPE: Shape = Shape {
+    what: "a plan",
+    keys: &[
+        "version", "name", "vars", "budgets", "hooks", "wire", "matrix", "servers", "setup",
+        "steps", "teardown",
+    ],
+    instead: &[
+        ("tests", "did you mean `steps`?"),
+        ("mcpServers", "did you mean `servers`?"),
+        ("variables", "did you mean `vars`?"),
+        ("before", "did you mean `setup`?"),
+        ("after", "did you mean `teardown`?"),
+        ("wire_check", "write `wire: strict`"),
+        (
+            "protocol",
+            "write `matrix: { protocol: [OLD, NEW] }`, or `protocol` at a server",
+        ),
+    ],
+};
+
+const BUDGETS: Shape = Shape {
+    what: "`budgets`",
+    keys: &[
+        "max_iterations",
+        "retries",
+        "confirms",
+        "mcp_repairs",
+        "test_fixes",
+        "code_refines",
+        "deadline",
+    ],
+    instead: &[("timeout", "did you mean `deadline`?")],
+};
+
+const HOOKS: Shape = Shape {
+    what: "`hooks`",
+    keys: &["refine_code", "fix_tests"],
+    instead: &[],
+};
+
+/// Reads a plan.
+///
+/// A step that names a server the plan does not define is no error here: the
+/// name may be repaired, and the other steps can run. [`check`] reports it.
+///
+/// # Errors
+/// All that is wrong with it, in the order of the file.
+pub fn load(source: PlanSource) -> Result<Plan, PlanError> {
+    load_with(source, &IndexMap::new())
+}
+
+/// Reads a plan to which `vars` were given from outside; they stand before
+/// the plan's own, and win over them.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(source: PlanSource, vars: &IndexMap<String, Value>) -> Result<Plan, PlanError> {
+    read(source, vars, false)
+}
+
+/// As [`load`], and what would only show when the plan runs is an error too:
+/// a step whose server is not defined, a plan without steps.
+///
+/// # Errors
+/// All that is wrong with it, in the order of the file.
+pub fn check(source: PlanSource) -> Result<Plan, PlanError> {
+    read(source, &IndexMap::new(), true)
+}
+
+/// What the parts of a document came to.
+#[derive(Default)]
+struct Parts {
+    name: Option<String>,
+    vars: IndexMap<String, Value>,
+    budgets: BudgetOverrides,
+    hooks: Hooks,
+    wire_check: bool,
+    matrix: Option<Matrix>,
+    servers: IndexMap<String, Server>,
+    setup: Vec<Step>,
+    steps: Vec<Step>,
+    teardown: Vec<Step>,
+}
+
+fn read(
+    source: PlanSource,
+    vars: &IndexMap<String, Value>,
+    strict: bool,
+) -> Result<Plan, PlanError> {
+    let (parts, problems) = parse(&source, vars, strict);
+    if !problems.is_empty() {
+        return Err(PlanError::new(source, problems));
+    }
+    let mut name = parts.name.unwrap_or_else(|| {
+        let stem = source.path.file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    });
+    // Each combination has a history of its own.
+    if let Some(variant) = &source.variant {
+        name.push_str(&format!(" [{}]", variant.label()));
+    }
+    Ok(Plan {
+        source,
+        name,
+        matrix: parts.matrix,
+        vars: parts.vars,
+        budgets: parts.budgets,
+        hooks: parts.hooks,
+        wire_check: parts.wire_check,
+        servers: parts.servers,
+        setup: parts.setup,
+        steps: parts.steps,
+        teardown: parts.teardown,
+    })
+}
+
+fn parse(
+    source: &PlanSource,
+    vars: &IndexMap<String, Value>,
+    strict: bool,
+) -> (Parts, Vec<Problem>) {
+    let (root, troubles) = syntax::parse(source);
+    let broken = !troubles.is_empty();
+    let mut reader = Reader::new(&source.text, troubles);
+    reader.variant.clone_from(&source.variant);
+    reader.strict = strict;
+    let mut parts = Parts::default();
+    match root {
+        Some(root) if !matches!(root.data, Data::Null) => {
+            reader.document(&root, vars, strict, &mut parts);
+        }
+        Some(_) | None if !broken => {
+            reader
+                .problem_at(0..0, Path::ROOT, "the plan is empty")
+                .hint("a plan begins with `version: 1`, `servers:` and `steps:`");
+        }
+        Some(_) | None => {}
+    }
+    (parts, reader.into_problems())
+}
+
+/// Servers that are named where another one was meant.
+const SHOWN: usize = 20;
+
+impl<'t> Reader<'t> {
+    fn document(
+        &mut self,
+        root: &Node<'t>,
+        given: &IndexMap<String, Value>,
+        strict: bool,
+        parts: &mut Parts,
+    ) {
+        let path = Path::ROOT;
+        let Some(entries) = self.map(root, path, &SHAPE) else {
+            return;
+        };
+        self.version(entries, root, path);
+        parts.name = get(entries, "name")
+            .and_then(|node| self.fixed_string(node, path.key("name"), "a plan's name"))
+            .map(str::to_owned);
+        if let Some(node) = get(entries, "budgets") {
+            parts.budgets = self.budgets(node, path.key("budgets"));
+        }
+        if let Some(node) = get(entries, "hooks") {
+            parts.hooks = self.hooks(node, path.key("hooks"));
+        }
+        if let Some(node) = get(entries, "wire") {
+            parts.wire_check = self.wire(node, path.key("wire")).unwrap_or_default();
+        }
+
+        let servers = get(entries, "servers");
+        if let Some(Data::Map(named)) = servers.map(|node| &node.data) {
+            self.names.servers = named.iter().map(|e| e.key.clone().into_owned()).collect();
+            self.names.likely_servers = self.names.servers.iter().cloned().collect();
+        }
+        if let Some(node) = get(entries, "matrix") {
+            parts.matrix = self.matrix(node, path.key("matrix"));
+        }
+        if let Some(matrix) = &parts.matrix {
+            // Outside a run, any combination will do to see the plan by.
+            let first = || Arc::new(matrix.variants().into_iter().next().unwrap_or_default());
+            self.variant.get_or_insert_with(first);
+            self.names.under_other_names(&matrix.servers);
+        }
+        let raw = self.raw_steps(entries, path);
+        if let (Some(node), Some(matrix)) = (get(entries, "matrix"), &parts.matrix) {
+            self.axes_that_reach_nothing((node, matrix), servers, &raw, path.key("matrix"));
+        }
+        let ids = ids(&raw);
+        for (raw, id) in raw.iter().zip(&ids) {
+            for entry in captured(*raw) {
+                self.names
+                    .later_captures
+                    .entry(entry.key.clone().into_owned())
+                    .or_insert_with(|| id.clone());
+            }
+        }
+
+        parts.vars = self.vars(get(entries, "vars"), given, path.key("vars"));
+        match servers {
+            Some(node) => {
+                parts.servers = self.servers(node, path.key("servers"));
+                if matches!(&node.data, Data::Map(named) if named.is_empty()) {
+                    self.problem(node.span, path.key("servers"), "a plan needs a server");
+                }
+            }
+            None => self.missing(
+                root,
+                path,
+                "servers",
+                "as in `servers: { mine: { command: ./server } }`",
+            ),
+        }
+        self.duplicate_ids(&raw);
+        let steps = raw.iter().filter(|raw| raw.section == Section::Steps);
+        parts.steps.reserve_exact(steps.count());
+        for (position, (raw, id)) in raw.iter().zip(&ids).enumerate() {
+            let list = path.key(section_key(raw.section));
+            let path = list.index(raw.index);
+            if strict {
+                self.unknown_server(raw.node, path);
+            }
+            if let Some(step) = self.step(*raw, id, position, path) {
+                match raw.section {
+                    Section::Setup => parts.setup.push(step),
+                    Section::Steps => parts.steps.push(step),
+                    Section::Teardown => parts.teardown.push(step),
+                }
+            }
+        }
+        match entry(entries, "steps") {
+            Some(steps) if strict => {
+                if matches!(&steps.value.data, Data::List(items) if items.is_empty()) {
+                    self.problem(
+                        steps.key_span,
+                        path,
+                        "there are no steps, so nothing is tested",
+                    );
+                }
+            }
+            Some(_) => {}
+            None => self.missing(root, path, "steps", "as in `steps: [ { list: tools } ]`"),
+        }
+    }
+
+    fn missing(&mut self, root: &Node<'t>, path: Path<'_>, key: &str, hint: &str) {
+        let start = root.span.start as usize;
+        self.problem_at(start..start, path, format!("`{key}` is missing"))
+            .hint(hint);
+    }
+
+    fn version(&mut self, entries: &[Entry<'t>], root: &Node<'t>, path: Path<'_>) {
+        let Some(node) = get(entries, "version") else {
+            self.missing(root, path, "version", "write `version: 1`");
+            return;
+        };
+        let is_one = match &node.data {
+            Data::Number(number) => number.as_u64() == Some(1),
+            Data::Null | Data::Bool(_) | Data::String(_) | Data::List(_) | Data::Map(_) => false,
+        };
+        if !is_one {
+            let written = self.written(node).into_owned();
+            let message = if node.is_scalar() {
+                format!("there is no version `{written}` of the plan format")
+            } else {
+                format!("expected a number, found {}", node.kind())
+            };
+            self.problem(node.span, path.key("version"), message)
+                .hint("write `version: 1`");
+        }
+    }
+
+    fn vars(
+        &mut self,
+        node: Option<&Node<'t>>,
+        given: &IndexMap<String, Value>,
+        path: Path<'_>,
+    ) -> IndexMap<String, Value> {
+        let mut vars = given.clone();
+        self.names.vars = given.keys().cloned().collect();
+        let Some(node) = node else {
+            return vars;
+        };
+        let entries = self.entries(node, path, "variables by name").unwrap_or(&[]);
+        self.names.later_vars = entries.iter().map(|e| e.key.clone().into_owned()).collect();
+        for entry in entries {
+            let path = path.key(&entry.key);
+            self.new_name(entry.key_span, &entry.key, path);
+            self.templates(&entry.value, path, Place::Variable, &mut Needs::new());
+            if !given.contains_key(entry.key.as_ref()) {
+                let name = entry.key.clone().into_owned();
+                self.names.vars.insert(name.clone());
+                vars.insert(name, entry.value.to_value());
+            }
+        }
+        self.names.later_vars.clear();
+        vars
+    }
+
+    fn budgets(&mut self, node: &Node<'t>, path: Path<'_>) -> BudgetOverrides {
+        let mut budgets = BudgetOverrides::default();
+        for entry in self.map(node, path, &BUDGETS).unwrap_or(&[]) {
+            let (value, to) = (&entry.value, path.key(&entry.key));
+            match entry.key.as_ref() {
+                "max_iterations" => budgets.max_iterations = self.count(value, to, 1),
+                "retries" => budgets.retries = self.count(value, to, 0),
+                "confirms" => budgets.confirms = self.count(value, to, 0),
+                "mcp_repairs" => budgets.mcp_repairs = self.count(value, to, 0),
+                "test_fixes" => budgets.test_fixes = self.count(value, to, 0),
+                "code_refines" => budgets.code_refines = self.count(value, to, 0),
+                "deadline" => budgets.deadline = self.duration(value, to),
+                _ => {}
+            }
+        }
+        budgets
+    }
+
+    fn hooks(&mut self, node: &Node<'t>, path: Path<'_>) -> Hooks {
+        let mut hooks = Hooks::default();
+        for entry in self.map(node, path, &HOOKS).unwrap_or(&[]) {
+            let argv = self.argv(&entry.value, path.key(&entry.key));
+            match entry.key.as_ref() {
+                "refine_code" => hooks.refine_code = argv,
+                "fix_tests" => hooks.fix_tests = argv,
+                _ => {}
+            }
+        }
+        hooks
+    }
+
+    /// `wire`: whether messages are held against the specification.
+    pub(super) fn wire(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<bool> {
+        let words = [("strict", true), ("lenient", false)];
+        self.one_of(node, path, "wire", &words)
+    }
+
+    pub(super) fn argv(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Vec<String>> {
+        let items = self.list(node, path, "a command and its arguments")?;
+        if items.is_empty() {
+            self.problem(node.span, path, "a hook needs a command");
+            return None;
+        }
+        for (index, item) in items.iter().enumerate() {
+            if item.as_str().is_some_and(|text| text.contains("${")) {
+                self.problem(item.span, path.index(index), "a hook can't hold variables")
+                    .hint("a hook runs in the project folder, and gets what it needs on stdin");
+            }
+        }
+        let argv = self.words(node, path, "a command and its arguments");
+        if argv.first().is_some_and(String::is_empty) {
+            self.problem(items[0].span, path.index(0), "a command can't be empty");
+        }
+        Some(argv)
+    }
+
+    fn raw_steps<'n>(&mut self, entries: &'n [Entry<'t>], path: Path<'_>) -> Vec<Raw<'n, 't>> {
+        let mut raw = Vec::new();
+        for section in [Section::Setup, Section::Steps, Section::Teardown] {
+            let key = section_key(section);
+            let Some(node) = get(entries, key) else {
+                continue;
+            };
+            let items = self.list(node, path.key(key), "steps").unwrap_or(&[]);
+            raw.extend(items.iter().enumerate().map(|(index, node)| Raw {
+                section,
+                index,
+                node,
+            }));
+        }
+        raw
+    }
+
+    fn duplicate_ids(&mut self, steps: &[Raw<'_, 't>]) {
+        let mut seen: IndexMap<&str, Span> = IndexMap::new();
+        for raw in steps {
+            let Some(entry) = raw.node.entry("id") else {
+                continue;
+            };
+            let Some(id) = entry.value.as_str().filter(|id| !id.is_empty()) else {
+                continue;
+            };
+            if let Some(first) = seen.get(id).copied() {
+                let list = Path::ROOT.key(section_key(raw.section));
+                let path = list.index(raw.index);
+                let message = format!("two steps have the id `{id}`");
+                self.problem(entry.value.span, path.key("id"), message)
+                    .also(first.range(), "the first one")
+                    .hint("an id is unique in the plan");
+            } else {
+                seen.insert(id, entry.value.span);
+            }
+        }
+    }
+
+    fn unknown_server(&mut self, node: &Node<'t>, path: Path<'_>) {
+        let Some(value) = node.entry("server").map(|entry| &entry.value) else {
+            return;
+        };
+        let Some(name) = value.as_str() else {
+            return;
+        };
+        let turns = |v: &Arc<Variant>| v.servers.contains_key(name);
+        let known = self.names.servers.contains(name) || self.variant.as_ref().is_some_and(turns);
+        if !known && !name.contains("${") {
+            self.no_such_server(value.span, path.key("server"), name);
+        }
+    }
+
+    pub(super) fn no_such_server(&mut self, span: Span, path: Path<'_>, name: &str) {
+        let servers = &self.names.servers;
+        let hint = match self.close(name, servers) {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => {
+                let some: Vec<&str> = servers.iter().map(String::as_str).take(SHOWN).collect();
+                let more = if servers.len() > SHOWN {
+                    " and others"
+                } else {
+                    ""
+                };
+                format!("the plan has `{}`{more}", some.join("`, `"))
+            }
+        };
+        self.problem(span, path, format!("no server is called `{name}`"))
+            .hint(hint);
+    }
+}
+
+fn section_key(section: Section) -> &'static str {
+    match section {
+        Section::Setup => "setup",
+        Section::Steps => "steps",
+        Section::Teardown => "teardown",
+    }
+}

@@ -1,0 +1,129 @@
+//! What is wrong with a plan, and how it is shown.
+
+use crate::{DocPath, Location, PlanSource};
+use jelly_base::text::{Quoted, render_quoted};
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+/// One thing that is wrong with a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub location: Location,
+    /// Where in the document, as in `steps[2].expect`; empty for the document.
+    pub field: DocPath,
+    /// A fragment in lower case.
+    pub message: String,
+    /// What would help, such as "did you mean `tool`?".
+    pub hints: Vec<String>,
+    /// Bytes of the text.
+    pub(super) span: Range<usize>,
+    /// A second place that belongs to it, and what it is.
+    pub(super) also: Option<(Range<usize>, String)>,
+    /// What stands there is not to be shown.
+    pub(super) secret: bool,
+}
+
+impl Problem {
+    pub(super) fn hint(&mut self, hint: impl Into<String>) -> &mut Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    pub(super) fn also(&mut self, span: Range<usize>, what: impl Into<String>) -> &mut Self {
+        self.also = Some((span, what.into()));
+        self
+    }
+
+    pub(super) fn hide(&mut self) -> &mut Self {
+        self.secret = true;
+        self
+    }
+
+    /// The message with the field it is about.
+    #[must_use]
+    pub fn title(&self) -> String {
+        if self.field.0.is_empty() {
+            self.message.clone()
+        } else {
+            format!("{}: {}", self.field, self.message)
+        }
+    }
+}
+
+/// Everything that is wrong with a plan, in the order of the file.
+#[derive(Debug, Clone)]
+pub struct PlanError {
+    pub source: PlanSource,
+    problems: Vec<Problem>,
+}
+
+impl PlanError {
+    /// Sorts the problems, and drops those that one place of the text caused
+    /// several times, as aliases do.
+    pub(super) fn new(source: PlanSource, mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|problem| problem.span.start);
+        let mut kept: Vec<Problem> = Vec::with_capacity(problems.len());
+        for problem in problems {
+            let known = kept
+                .iter()
+                .rev()
+                .take_while(|known| known.span.start == problem.span.start)
+                .any(|known| known.span == problem.span && known.message == problem.message);
+            if !known {
+                kept.push(problem);
+            }
+        }
+        Self {
+            source,
+            problems: kept,
+        }
+    }
+
+    /// At least one.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// All problems with file, line and column, the line itself, a caret and
+    /// hints; one blank line between two.
+    #[must_use]
+    pub fn render(&self, color: bool) -> String {
+        let problems: Vec<Quoted<'_>> = self.problems.iter().map(quoted).collect();
+        let path = self.source.path.display().to_string();
+        render_quoted(&path, &self.shown_text(), &problems, color)
+    }
+
+    /// The plan's text, with stars in the place of what is secret, so that all
+    /// else stays where it is.
+    fn shown_text(&self) -> Cow<'_, str> {
+        let mut text = Cow::Borrowed(&*self.source.text);
+        for problem in self.problems.iter().filter(|problem| problem.secret) {
+            if let Some(secret) = text.get(problem.span.clone()) {
+                let star = |byte| if byte == b'\n' { '\n' } else { '*' };
+                let stars: String = secret.bytes().map(star).collect();
+                text.to_mut().replace_range(problem.span.clone(), &stars);
+            }
+        }
+        text
+    }
+}
+
+fn quoted(problem: &Problem) -> Quoted<'_> {
+    let also = problem.also.as_ref();
+    Quoted {
+        title: problem.title(),
+        span: problem.span.clone(),
+        also: also.map(|(span, what)| (span.clone(), what.as_str())),
+        hints: &problem.hints,
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.render(false).trim_end())
+    }
+}
+
+impl std::error::Error for PlanError {}

@@ -1,0 +1,477 @@
+//! What all readers of the tree share: collecting problems, unknown keys,
+//! scalars of every kind.
+
+use super::problem::Problem;
+use super::references::Names;
+use crate::syntax::{Data, Entry, Node, Span, Trouble};
+use crate::template::{Part, Template, has_reference};
+use crate::{DocPath, Location, Segment, Variant};
+use jelly_base::text::{Lines, close_names, plural};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where a reader is, as a chain up to the root: a [`DocPath`] is only built
+/// where one is needed.
+#[derive(Clone, Copy)]
+pub(super) struct Path<'p> {
+    parent: Option<&'p Path<'p>>,
+    step: Down<'p>,
+}
+
+#[derive(Clone, Copy)]
+enum Down<'p> {
+    Root,
+    Key(&'p str),
+    Index(usize),
+}
+
+impl<'p> Path<'p> {
+    pub(super) const ROOT: Path<'static> = Path {
+        parent: None,
+        step: Down::Root,
+    };
+
+    pub(super) fn key(&'p self, key: &'p str) -> Self {
+        Self {
+            parent: Some(self),
+            step: Down::Key(key),
+        }
+    }
+
+    pub(super) fn index(&'p self, index: usize) -> Self {
+        Self {
+            parent: Some(self),
+            step: Down::Index(index),
+        }
+    }
+
+    pub(super) fn to_doc(self) -> DocPath {
+        let mut segments = Vec::new();
+        let mut next = Some(&self);
+        while let Some(path) = next {
+            match path.step {
+                Down::Root => {}
+                Down::Key(key) => segments.push(Segment::Key(key.to_owned())),
+                Down::Index(index) => segments.push(Segment::Index(index)),
+            }
+            next = path.parent;
+        }
+        segments.reverse();
+        segments.shrink_to_fit();
+        DocPath(segments)
+    }
+}
+
+/// What a map may hold.
+pub(super) struct Shape {
+    /// As in "a step".
+    pub what: &'static str,
+    pub keys: &'static [&'static str],
+    /// Keys that other tools or a hasty hand would write, and the right one.
+    pub instead: &'static [(&'static str, &'static str)],
+}
+
+/// Problems that are told one by one; a plan is mended long before the last.
+const MOST_PROBLEMS: usize = 200;
+
+/// Reads a tree, and remembers everything that is wrong with it.
+pub(super) struct Reader<'t> {
+    pub(super) text: &'t str,
+    lines: Lines<'t>,
+    problems: Vec<Problem>,
+    /// Those that came after enough were known; only the last is kept.
+    more: Option<(usize, Problem)>,
+    pub(super) names: Names,
+    /// The combination of the matrix that is read.
+    pub(super) variant: Option<Arc<Variant>>,
+    /// What would only show when the plan runs is a problem too.
+    pub(super) strict: bool,
+    /// Patterns and schemas that compiled already: plans repeat them.
+    pub(super) good_operands: HashSet<String>,
+    /// Names of snapshots, as first written, by how they are in lower case.
+    pub(super) snapshots: HashMap<String, String>,
+}
+
+impl<'t> Reader<'t> {
+    pub(super) fn new(text: &'t str, troubles: Vec<Trouble>) -> Self {
+        let mut reader = Self {
+            text,
+            lines: Lines::of(text),
+            problems: Vec::new(),
+            more: None,
+            names: Names::default(),
+            variant: None,
+            strict: false,
+            good_operands: HashSet::new(),
+            snapshots: HashMap::new(),
+        };
+        for trouble in troubles {
+            let problem = reader.problem(trouble.span, Path::ROOT, trouble.message);
+            problem.hints = trouble.hints;
+            problem.also = trouble.also.map(|(span, what)| (span.range(), what));
+        }
+        reader
+    }
+
+    pub(super) fn into_problems(self) -> Vec<Problem> {
+        let mut problems = self.problems;
+        if let Some((count, mut last)) = self.more {
+            let end = self.text.len();
+            last.span = end..end;
+            last.location = self.lines.place(end).into();
+            last.field = DocPath::default();
+            last.message = format!(
+                "and {} more; the first {MOST_PROBLEMS} are told",
+                plural(count, "problem")
+            );
+            last.hints.clear();
+            last.also = None;
+            problems.push(last);
+        }
+        problems
+    }
+
+    pub(super) fn problems_so_far(&self) -> usize {
+        self.problems.len() + self.more.as_ref().map_or(0, |(count, _)| *count)
+    }
+
+    /// The name that was meant; nobody reads that of the thousandth.
+    pub(super) fn close<'a, S: AsRef<str> + ?Sized + 'a>(
+        &self,
+        name: &str,
+        known: impl IntoIterator<Item = &'a S>,
+    ) -> Option<String> {
+        let known = known.into_iter().map(AsRef::as_ref);
+        let asked = self.problems.len() < MOST_PROBLEMS;
+        asked.then(|| close_names(name, known).into_iter().next())?
+    }
+
+    fn place(&self, offset: usize) -> Location {
+        self.lines.place(offset).into()
+    }
+
+    pub(super) fn at(&self, span: Span) -> Location {
+        self.place(span.start as usize)
+    }
+
+    pub(super) fn problem(
+        &mut self,
+        span: Span,
+        path: Path<'_>,
+        message: impl Into<String>,
+    ) -> &mut Problem {
+        self.problem_at(span.range(), path, message)
+    }
+
+    pub(super) fn problem_at(
+        &mut self,
+        span: Range<usize>,
+        path: Path<'_>,
+        message: impl Into<String>,
+    ) -> &mut Problem {
+        let problem = Problem {
+            location: self.place(span.start),
+            field: path.to_doc(),
+            message: message.into(),
+            hints: Vec::new(),
+            span,
+            also: None,
+            secret: false,
+        };
+        let kept = self.problems.len();
+        if kept >= MOST_PROBLEMS {
+            let count = self.problems_so_far() - kept + 1;
+            return &mut self.more.insert((count, problem)).1;
+        }
+        self.problems.push(problem);
+        &mut self.problems[kept]
+    }
+
+    fn wrong_kind(&mut self, node: &Node<'_>, path: Path<'_>, expected: &str) -> &mut Problem {
+        let message = format!("expected {expected}, found {}", node.kind());
+        self.problem(node.span, path, message)
+    }
+
+    /// The entries of a map; unknown keys are problems.
+    pub(super) fn map<'n>(
+        &mut self,
+        node: &'n Node<'t>,
+        path: Path<'_>,
+        shape: &Shape,
+    ) -> Option<&'n [Entry<'t>]> {
+        let entries = self.entries(node, path, shape.what)?;
+        for entry in entries {
+            let key = entry.key.as_ref();
+            if !shape.keys.contains(&key) {
+                let message = format!("unknown key `{key}`");
+                let known = shape.keys.join("`, `");
+                let instead = shape.instead.iter().find(|(wrong, _)| *wrong == key);
+                let close = close_names(key, shape.keys.iter().copied());
+                let problem = self.problem(entry.key_span, path, message);
+                match (instead, close.first()) {
+                    (Some((_, right)), _) => problem.hint(*right),
+                    (None, Some(close)) => problem.hint(format!("did you mean `{close}`?")),
+                    (None, None) => problem.hint(format!("{} knows `{known}`", shape.what)),
+                };
+            }
+        }
+        Some(entries)
+    }
+
+    /// The entries of a map with free keys.
+    pub(super) fn entries<'n>(
+        &mut self,
+        node: &'n Node<'t>,
+        path: Path<'_>,
+        what: &str,
+    ) -> Option<&'n [Entry<'t>]> {
+        match &node.data {
+            Data::Map(entries) => Some(entries),
+            Data::Null => {
+                self.wrong_kind(node, path, "a map")
+                    .hint("leave the key out, or write `{}` for an empty map");
+                None
+            }
+            Data::Bool(_) | Data::Number(_) | Data::String(_) | Data::List(_) => {
+                self.wrong_kind(node, path, &format!("a map ({what})"));
+                None
+            }
+        }
+    }
+
+    pub(super) fn list<'n>(
+        &mut self,
+        node: &'n Node<'t>,
+        path: Path<'_>,
+        what: &str,
+    ) -> Option<&'n [Node<'t>]> {
+        match &node.data {
+            Data::List(items) => Some(items),
+            Data::Null => {
+                self.wrong_kind(node, path, &format!("a list ({what})"))
+                    .hint("leave the key out, or write `[]` for an empty list");
+                None
+            }
+            Data::Bool(_) | Data::Number(_) | Data::String(_) => {
+                let written = self.written(node).into_owned();
+                self.wrong_kind(node, path, &format!("a list ({what})"))
+                    .hint(format!("write `[{written}]`"));
+                None
+            }
+            Data::Map(_) => {
+                let hint = match &node.data {
+                    Data::Map(entries) if entries.is_empty() => "write `[]` for an empty list",
+                    _ => "begin each item with `- `",
+                };
+                self.wrong_kind(node, path, &format!("a list ({what})"))
+                    .hint(hint);
+                None
+            }
+        }
+    }
+
+    /// A string that is one in the document.
+    pub(super) fn string<'n>(&mut self, node: &'n Node<'t>, path: Path<'_>) -> Option<&'n str> {
+        match &node.data {
+            Data::String(text) => Some(text),
+            Data::Bool(_) | Data::Number(_) => {
+                let written = self.written(node).into_owned();
+                self.wrong_kind(node, path, "a string")
+                    .hint(format!("put it in quotes: \"{written}\""));
+                None
+            }
+            Data::Null | Data::List(_) | Data::Map(_) => {
+                self.wrong_kind(node, path, "a string");
+                None
+            }
+        }
+    }
+
+    /// A string without variables, and with something in it.
+    pub(super) fn fixed_string<'n>(
+        &mut self,
+        node: &'n Node<'t>,
+        path: Path<'_>,
+        what: &str,
+    ) -> Option<&'n str> {
+        let text = self.string(node, path)?;
+        if text.is_empty() {
+            self.problem(node.span, path, format!("{what} can't be empty"));
+            return None;
+        }
+        if let Some(reference) = text.find("${") {
+            let reference = text[reference..].to_owned();
+            let span = self.within(node, &reference);
+            self.problem_at(span, path, format!("{what} can't hold variables"));
+            return None;
+        }
+        Some(text)
+    }
+
+    /// A name that a server chose: it may hold `${`, which is written `$${`.
+    pub(super) fn foreign_name(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        what: &str,
+    ) -> Option<String> {
+        let text = self.string(node, path)?;
+        if has_reference(text)
+            && let Ok(Template { parts, .. }) = Template::parse(text)
+            && let [Part::Text(name)] = parts.as_slice()
+        {
+            return Some(name.clone());
+        }
+        self.fixed_string(node, path, what).map(str::to_owned)
+    }
+
+    /// A string, or a number or boolean as it is written: what an argument or
+    /// an environment variable is made of.
+    pub(super) fn word<'n>(&mut self, node: &'n Node<'t>, path: Path<'_>) -> Option<Cow<'n, str>>
+    where
+        't: 'n,
+    {
+        match &node.data {
+            Data::String(text) => Some(Cow::Borrowed(text)),
+            Data::Bool(_) | Data::Number(_) => Some(self.written(node)),
+            Data::Null => {
+                self.wrong_kind(node, path, "a string")
+                    .hint("write \"\" for an empty string");
+                None
+            }
+            Data::List(_) | Data::Map(_) => {
+                self.wrong_kind(node, path, "a string");
+                None
+            }
+        }
+    }
+
+    /// A scalar as the text has it.
+    pub(super) fn written(&self, node: &Node<'_>) -> Cow<'t, str> {
+        Cow::Borrowed(self.text.get(node.span.range()).unwrap_or_default())
+    }
+
+    pub(super) fn boolean(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<bool> {
+        match &node.data {
+            Data::Bool(value) => Some(*value),
+            Data::Null | Data::Number(_) | Data::String(_) | Data::List(_) | Data::Map(_) => {
+                self.wrong_kind(node, path, "`true` or `false`");
+                None
+            }
+        }
+    }
+
+    pub(super) fn count(&mut self, node: &Node<'t>, path: Path<'_>, least: u32) -> Option<u32> {
+        let value = match &node.data {
+            Data::Number(number) => number.as_u64().and_then(|n| u32::try_from(n).ok()),
+            Data::Null | Data::Bool(_) | Data::String(_) | Data::List(_) | Data::Map(_) => {
+                self.wrong_kind(node, path, "a whole number");
+                return None;
+            }
+        };
+        match value {
+            Some(value) if value >= least => Some(value),
+            Some(_) | None => {
+                let written = self.written(node).into_owned();
+                self.problem(
+                    node.span,
+                    path,
+                    format!("expected a whole number of at least {least}, found `{written}`"),
+                );
+                None
+            }
+        }
+    }
+
+    /// A time limit with its unit, more than nothing.
+    pub(super) fn duration(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Duration> {
+        let examples = "as in `500ms`, `30s` or `1m 30s`";
+        match &node.data {
+            Data::String(text) => match parse_duration(text) {
+                Some(duration) if !duration.is_zero() => Some(duration),
+                Some(_) => {
+                    self.problem(node.span, path, "a time limit must be more than nothing");
+                    None
+                }
+                None => {
+                    let message = format!("`{text}` is no duration");
+                    let variables = text.contains("${");
+                    let problem = self.problem(node.span, path, message);
+                    problem.hint(format!("write a number with its unit, {examples}"));
+                    if variables {
+                        problem.hint("variables can't stand here");
+                    }
+                    None
+                }
+            },
+            Data::Number(_) => {
+                let written = self.written(node).into_owned();
+                self.problem(node.span, path, "a duration needs a unit")
+                    .hint(format!("write `{written}s` for seconds"));
+                None
+            }
+            Data::Null | Data::Bool(_) | Data::List(_) | Data::Map(_) => {
+                self.wrong_kind(node, path, "a duration").hint(examples);
+                None
+            }
+        }
+    }
+
+    /// One of a few words.
+    pub(super) fn one_of<T: Copy>(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        what: &str,
+        choices: &[(&'static str, T)],
+    ) -> Option<T> {
+        let word = self.string(node, path)?;
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == word) {
+            return Some(*value);
+        }
+        let close = close_names(word, choices.iter().map(|(name, _)| *name));
+        let all: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        let problem = self.problem(node.span, path, format!("unknown {what} `{word}`"));
+        match close.first() {
+            Some(close) => problem.hint(format!("did you mean `{close}`?")),
+            None => problem.hint(format!("it is one of `{}`", all.join("`, `"))),
+        };
+        None
+    }
+
+    /// The bytes of `piece` inside the text of a scalar, or all of it where
+    /// escapes hide them.
+    pub(super) fn within(&self, node: &Node<'_>, piece: &str) -> Range<usize> {
+        let range = node.span.range();
+        let first = piece.lines().next().unwrap_or_default();
+        let exact = self
+            .text
+            .get(range.clone())
+            .and_then(|written| written.find(first))
+            .map(|at| range.start + at..range.start + at + first.len());
+        exact.unwrap_or(range)
+    }
+}
+
+/// `500ms`, `30s`, `1m 30s`; `None` for what is no duration, a negative one
+/// included.
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let signed: jiff::SignedDuration = text.parse().ok()?;
+    Duration::try_from(signed).ok()
+}
+
+/// The value of `key`, with the path to it.
+pub(super) fn get<'n, 't>(entries: &'n [Entry<'t>], key: &str) -> Option<&'n Node<'t>> {
+    entries
+        .iter()
+        .find(|entry| entry.key == key)
+        .map(|entry| &entry.value)
+}
+
+/// The entry of `key`.
+pub(super) fn entry<'n, 't>(entries: &'n [Entry<'t>], key: &str) -> Option<&'n Entry<'t>> {
+    entries.iter().find(|entry| entry.key == key)
+}

@@ -1,0 +1,220 @@
+//! The names that `${…}` may use, and where.
+
+use super::reader::{Path, Reader};
+use crate::syntax::{Data, Node};
+use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
+use indexmap::{IndexMap, IndexSet};
+use jelly_base::text::close_names;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The names known so far, in the order of the plan.
+#[derive(Default)]
+pub(super) struct Names {
+    pub vars: IndexSet<String>,
+    /// Variables below the one that is read.
+    pub later_vars: IndexSet<String>,
+    pub servers: IndexSet<String>,
+    /// What a step may mean that names no server: one of these, if there is
+    /// only one.
+    pub likely_servers: Vec<String>,
+    /// By name: the step that captures it, and its position.
+    pub captures: HashMap<String, (usize, String)>,
+    /// Captures of this step and those after it.
+    pub later_captures: HashMap<String, String>,
+    /// By id: the steps that subscribe, with position and server.
+    pub subscriptions: HashMap<String, (usize, String)>,
+    /// Of these, whose subscription a step before this one ends.
+    pub unsubscribed: HashSet<String>,
+}
+
+impl Names {
+    /// Takes note that some servers take turns under other names.
+    pub(super) fn under_other_names(&mut self, turns: &IndexMap<String, Vec<String>>) {
+        let hidden = |name: &String| turns.values().any(|servers| servers.contains(name));
+        let shown = self.servers.iter().filter(|name| !hidden(name));
+        self.likely_servers = shown.chain(turns.keys()).cloned().collect();
+    }
+}
+
+/// Where a template stands, which decides what it may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Variable,
+    Server,
+    Step,
+}
+
+/// Steps whose captures are used, by position.
+pub(super) type Needs = BTreeMap<usize, String>;
+
+impl<'t> Reader<'t> {
+    /// Reads `text`, which is the value of `node`, as a template whose names
+    /// must all be known.
+    pub(super) fn template(
+        &mut self,
+        node: &Node<'t>,
+        text: &str,
+        path: Path<'_>,
+        place: Place,
+        needs: &mut Needs,
+    ) -> Option<Template> {
+        if !has_reference(text) {
+            return Some(Template::literal(text));
+        }
+        match Template::parse(text) {
+            Ok(template) => {
+                for part in &template.parts {
+                    self.reference(node, part, path, place, needs);
+                }
+                Some(template)
+            }
+            Err(error) => {
+                let span = self.within(node, error.reference());
+                let close = match &error {
+                    TemplateError::UnknownPrefix { prefix, .. } => close_names(prefix, PREFIXES),
+                    TemplateError::Unclosed { .. }
+                    | TemplateError::Empty { .. }
+                    | TemplateError::BadName { .. } => Vec::new(),
+                };
+                let problem = self.problem_at(span, path, error.to_string());
+                match close.first() {
+                    Some(prefix) => problem.hint(format!("did you mean `{prefix}:`?")),
+                    None => problem.hint("a literal `${` is written `$${`"),
+                };
+                None
+            }
+        }
+    }
+
+    /// Checks every template in `node`, however deep. `None` if one is broken.
+    pub(super) fn templates(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        place: Place,
+        needs: &mut Needs,
+    ) {
+        match &node.data {
+            Data::Null | Data::Bool(_) | Data::Number(_) => {}
+            Data::String(text) => {
+                if has_reference(text) {
+                    self.template(node, text, path, place, needs);
+                }
+            }
+            Data::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.templates(item, path.index(index), place, needs);
+                }
+            }
+            Data::Map(entries) => {
+                for entry in entries {
+                    self.templates(&entry.value, path.key(&entry.key), place, needs);
+                }
+            }
+        }
+    }
+
+    fn reference(
+        &mut self,
+        node: &Node<'t>,
+        part: &Part,
+        path: Path<'_>,
+        place: Place,
+        needs: &mut Needs,
+    ) {
+        match part {
+            Part::Text(_) | Part::Workspace | Part::Tmp | Part::Env(_) | Part::Secret(_) => {}
+            Part::Port(None) => {
+                if place == Place::Variable {
+                    let span = self.within(node, "${port}");
+                    self.problem_at(span, path, "a variable belongs to no server")
+                        .hint("name the server: `${port:SERVER}`");
+                }
+            }
+            Part::Port(Some(server)) => {
+                if !self.names.servers.contains(server) {
+                    let span = self.within(node, &part.reference());
+                    let close = self.close(server, &self.names.servers);
+                    let message = format!("no server is called `{server}`");
+                    let problem = self.problem_at(span, path, message);
+                    if let Some(close) = close {
+                        problem.hint(format!("did you mean `${{port:{close}}}`?"));
+                    }
+                }
+            }
+            Part::Name(name) => self.name(node, name, path, place, needs),
+        }
+    }
+
+    fn name(
+        &mut self,
+        node: &Node<'t>,
+        name: &str,
+        path: Path<'_>,
+        place: Place,
+        needs: &mut Needs,
+    ) {
+        if self.names.vars.contains(name) {
+            return;
+        }
+        let captured = self.names.captures.get(name).cloned();
+        if let (Some((position, step)), Place::Step) = (&captured, place) {
+            needs.insert(*position, step.clone());
+            return;
+        }
+        let span = self.within(node, &format!("${{{name}}}"));
+        let later = self.names.later_captures.get(name).cloned();
+        if captured.is_some() || (later.is_some() && place != Place::Step) {
+            let message = format!("`{name}` is a capture, which only steps can use");
+            self.problem_at(span, path, message);
+            return;
+        }
+        if let Some(step) = later {
+            let message = format!("`{name}` is not captured yet: step `{step}` does that");
+            self.problem_at(span, path, message)
+                .hint("move the step that captures it before the one that uses it");
+            return;
+        }
+        if place == Place::Variable && self.names.later_vars.contains(name) {
+            self.problem_at(span, path, format!("`{name}` is defined only below"))
+                .hint("a variable may use the variables before it; move it up");
+            return;
+        }
+        let known = self.names.vars.iter().chain(self.names.captures.keys());
+        let close = self.close(name, known.map(String::as_str).chain(RESERVED));
+        let upper = name
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit());
+        let problem = self.problem_at(span, path, format!("nothing is called `{name}`"));
+        match close {
+            Some(close) => problem.hint(format!("did you mean `${{{close}}}`?")),
+            None if upper => problem.hint(format!(
+                "an environment variable is written `${{env:{name}}}`"
+            )),
+            None => problem.hint(format!(
+                "define it under `vars`, or capture it in a step before; \
+                 a literal `${{` is written `$${{`, as in `$${{{name}}}`"
+            )),
+        };
+    }
+
+    /// A name that a variable or a capture may have.
+    pub(super) fn new_name(
+        &mut self,
+        span: crate::syntax::Span,
+        name: &str,
+        path: Path<'_>,
+    ) -> bool {
+        if RESERVED.contains(&name) {
+            self.problem(span, path, format!("`{name}` already means something"))
+                .hint("choose another name");
+            false
+        } else if crate::template::is_name(name) {
+            true
+        } else {
+            self.problem(span, path, format!("`{name}` can't be a name"))
+                .hint("use letters, digits, `_`, `-` and `.`, a letter or `_` first");
+            false
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! `servers`.
+
+use super::features::Of;
+use super::reader::{Path, Reader, Shape, entry, get};
+use super::references::{Needs, Place};
+use crate::syntax::{Entry, Node};
+use crate::template::Template;
+use crate::{Command, Server, Transport};
+use indexmap::IndexMap;
+use jelly_base::model::{Era, REVISIONS};
+use jelly_base::text::close_names;
+use serde_json::Value;
+use std::time::Duration;
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+const DEFAULT_SHUTDOWN: Duration = Duration::from_secs(2);
+
+const SHAPE: Shape = Shape {
+    what: "a server",
+    keys: &[
+        "command",
+        "args",
+        "env",
+        "cwd",
+        "package",
+        "package_args",
+        "url",
+        "headers",
+        "auth",
+        "era",
+        "protocol",
+        "wire",
+        "adapt",
+        "capabilities",
+        "answers",
+        "startup_timeout",
+        "request_timeout",
+        "shutdown_timeout",
+    ],
+    instead: &[
+        (
+            "timeout",
+            "say which: `startup_timeout`, `request_timeout` or `shutdown_timeout`",
+        ),
+        (
+            "type",
+            "leave it out: `url` means HTTP, and `command` alone stdio",
+        ),
+        (
+            "transport",
+            "leave it out: `url` means HTTP, and `command` alone stdio",
+        ),
+        ("wire_check", "write `wire: strict`"),
+        ("cmd", "did you mean `command`?"),
+        ("oauth", "did you mean `auth`?"),
+        ("authorization", "did you mean `auth`?"),
+        (
+            "roots",
+            "write `answers: [{ method: roots/list, result: { roots: […] } }]`",
+        ),
+        (
+            "argv",
+            "the first word goes into `command`, the others into `args`",
+        ),
+        ("arguments", "did you mean `args`?"),
+        (
+            "package_arguments",
+            "the definitions stand below `package`, the values in `package_args`",
+        ),
+        (
+            "packageArguments",
+            "the definitions stand below `package`, the values in `package_args`",
+        ),
+        ("environment", "did you mean `env`?"),
+        ("workdir", "did you mean `cwd`?"),
+        ("working_directory", "did you mean `cwd`?"),
+    ],
+};
+
+/// What clients declare, up to 2026-07-28.
+const CAPABILITIES: [&str; 6] = [
+    "roots",
+    "sampling",
+    "elicitation",
+    "experimental",
+    "tasks",
+    "extensions",
+];
+
+impl<'t> Reader<'t> {
+    pub(super) fn servers(&mut self, node: &Node<'t>, path: Path<'_>) -> IndexMap<String, Server> {
+        let mut servers = IndexMap::new();
+        for Entry {
+            key,
+            key_span,
+            value,
+            ..
+        } in self.entries(node, path, "servers by name").unwrap_or(&[])
+        {
+            let path = path.key(key);
+            if !is_server_name(key) {
+                self.problem(*key_span, path, format!("a server can't be called `{key}`"))
+                    .hint("its name becomes part of a file's: no slashes, braces or dots in front");
+            }
+            if let Some(transport) = self.transport(value, *key_span, path) {
+                let at = self.at(*key_span);
+                let server = self.server(value, key, transport, at, path);
+                servers.insert(key.clone().into_owned(), server);
+            }
+        }
+        servers
+    }
+
+    fn server(
+        &mut self,
+        node: &Node<'t>,
+        name: &str,
+        transport: Transport,
+        at: crate::Location,
+        path: Path<'_>,
+    ) -> Server {
+        let limit = |reader: &mut Self, key: &str, default: Duration| {
+            node.entry(key)
+                .and_then(|entry| reader.duration(&entry.value, path.key(key)))
+                .unwrap_or(default)
+        };
+        let startup_timeout = limit(self, "startup_timeout", DEFAULT_TIMEOUT);
+        let request_timeout = limit(self, "request_timeout", DEFAULT_TIMEOUT);
+        let shutdown_timeout = limit(self, "shutdown_timeout", DEFAULT_SHUTDOWN);
+        let era = node.entry("era").and_then(|entry| {
+            let eras = [("modern", Era::Modern), ("legacy", Era::Legacy)];
+            self.one_of(&entry.value, path.key("era"), "era", &eras)
+        });
+        let own = node
+            .entry("protocol")
+            .and_then(|entry| self.revision(&entry.value, path.key("protocol")));
+        if let (Some(own), Some(era), Some(entry)) = (own, era, node.entry("era"))
+            && !REVISIONS.contains(&(own, era))
+        {
+            let message = format!("the revision {own} is not of the {era} era");
+            self.problem(entry.value.span, path.key("era"), message)
+                .hint("`protocol` says the era too: leave `era` out");
+        }
+        let of_all = || self.variant.as_ref()?.protocol.as_deref();
+        let protocol = match (own, era) {
+            (Some(own), _) => Some(own),
+            (None, Some(_)) => None,
+            (None, None) => of_all(),
+        };
+        let protocol = protocol.map(str::to_owned);
+        let wire_check = node
+            .entry("wire")
+            .and_then(|entry| self.wire(&entry.value, path.key("wire")));
+        let adapt = node
+            .entry("adapt")
+            .and_then(|entry| self.boolean(&entry.value, path.key("adapt")))
+            .unwrap_or(true);
+        let capabilities = node
+            .entry("capabilities")
+            .and_then(|entry| self.capabilities(&entry.value, path.key("capabilities")));
+        let answers = match node.entry("answers") {
+            Some(entry) => {
+                let needs = &mut Needs::new();
+                self.answers(&entry.value, path.key("answers"), Of::Server, needs)
+            }
+            None => Vec::new(),
+        };
+        Server {
+            name: name.to_owned(),
+            transport,
+            wire_check,
+            adapt,
+            era,
+            protocol,
+            capabilities,
+            answers,
+            startup_timeout,
+            request_timeout,
+            shutdown_timeout,
+            at,
+            path: path.to_doc(),
+        }
+    }
+
+    /// What the client declares, as it is.
+    fn capabilities(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Value> {
+        let entries = self.entries(node, path, "capabilities by name")?;
+        for entry in entries {
+            let key = entry.key.as_ref();
+            self.entries(&entry.value, path.key(key), "a capability");
+            // Others may come; a slip is no such.
+            if !CAPABILITIES.contains(&key)
+                && let Some(close) = close_names(key, CAPABILITIES).first()
+            {
+                let message = format!("no client has the capability `{key}`");
+                self.problem(entry.key_span, path, message)
+                    .hint(format!("did you mean `{close}`?"));
+            }
+        }
+        Some(node.to_value())
+    }
+
+    fn transport(
+        &mut self,
+        node: &Node<'t>,
+        key_span: crate::syntax::Span,
+        path: Path<'_>,
+    ) -> Option<Transport> {
+        let entries = self.map(node, path, &SHAPE)?;
+        let started = entry(entries, "command").or_else(|| entry(entries, "package"));
+        match (started, entry(entries, "url")) {
+            (None, None) => {
+                self.problem(
+                    key_span,
+                    path,
+                    "a server needs a `command`, a `package` or a `url`",
+                );
+                self.package(entries, path);
+                None
+            }
+            (Some(_), None) => {
+                self.refuse(
+                    entries,
+                    &["headers", "auth"],
+                    "a server without a `url`",
+                    path,
+                );
+                self.command(entries, path).map(Transport::Stdio)
+            }
+            (None, Some(url)) => {
+                let keys = ["args", "env", "cwd", "package_args"];
+                self.refuse(entries, &keys, "a server without a `command`", path);
+                self.http(entries, &url.value, None, path)
+            }
+            (Some(_), Some(url)) => {
+                let command = self.command(entries, path);
+                self.http(entries, &url.value, command, path)
+            }
+        }
+    }
+
+    fn refuse(&mut self, entries: &[Entry<'t>], keys: &[&str], what: &str, path: Path<'_>) {
+        for entry in entries.iter().filter(|e| keys.contains(&e.key.as_ref())) {
+            let message = format!("{what} has no `{}`", entry.key);
+            self.problem(entry.key_span, path, message);
+        }
+    }
+
+    fn command(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Option<Command> {
+        let before = self.problems_so_far();
+        let package = self.package(entries, path);
+        let path_to = path.key("command");
+        let command = get(entries, "command").map(|command| match &command.data {
+            crate::syntax::Data::List(_) => {
+                self.problem(command.span, path_to, "expected a string, found a list")
+                    .hint("the first word goes into `command`, the others into `args`");
+                None
+            }
+            _ => match self.string(command, path_to) {
+                Some("") => {
+                    self.problem(command.span, path_to, "a command can't be empty");
+                    None
+                }
+                Some(_) => self.server_template(command, path_to),
+                None => None,
+            },
+        });
+        let path_to = path.key("args");
+        let args = match get(entries, "args") {
+            Some(node) => {
+                let items = self.list(node, path_to, "arguments").unwrap_or(&[]);
+                items
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(index, item)| self.server_template(item, path_to.index(index)))
+                    .collect()
+            }
+            None => Vec::new(),
+        };
+        let env = self.templates_by_name(get(entries, "env"), path.key("env"), |name| {
+            !name.is_empty() && !name.contains(['=', '\0'])
+        });
+        let cwd = get(entries, "cwd").and_then(|node| self.server_template(node, path.key("cwd")));
+        let command = match command {
+            Some(command) => Some(command?),
+            None => {
+                package.as_ref()?;
+                None
+            }
+        };
+        let command = Command {
+            command,
+            args,
+            env,
+            cwd,
+            package: package.map(Box::new),
+        };
+        if self.strict && self.problems_so_far() == before {
+            self.launchable(entries, &command, path);
+        }
+        Some(command)
+    }
+
+    fn http(
+        &mut self,
+        entries: &[Entry<'t>],
+        url: &Node<'t>,
+        command: Option<Command>,
+        path: Path<'_>,
+    ) -> Option<Transport> {
+        let path_to = path.key("url");
+        let template = match self.string(url, path_to) {
+            Some(_) => self.server_template(url, path_to),
+            None => None,
+        };
+        if let Some(template) = &template
+            && template.is_literal()
+            && !["http://", "https://"]
+                .iter()
+                .any(|scheme| template.raw.to_ascii_lowercase().starts_with(scheme))
+        {
+            self.problem(url.span, path_to, "no URL that a server could have")
+                .hint("it begins with `http://` or `https://`");
+        }
+        let headers = self.templates_by_name(get(entries, "headers"), path.key("headers"), |n| {
+            !n.is_empty()
+                && n.bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+        });
+        let auth = get(entries, "auth").and_then(|node| {
+            let path_to = path.key("auth");
+            if headers
+                .keys()
+                .any(|n| n.eq_ignore_ascii_case("authorization"))
+            {
+                self.problem(
+                    node.span,
+                    path_to,
+                    "the header `Authorization` would hide its tokens",
+                )
+                .hint("leave one of both out");
+            }
+            self.auth(node, path_to)
+        });
+        Some(Transport::Http {
+            url: template?,
+            headers,
+            auth: auth.map(Box::new),
+            command,
+        })
+    }
+
+    fn templates_by_name(
+        &mut self,
+        node: Option<&Node<'t>>,
+        path: Path<'_>,
+        is_name: fn(&str) -> bool,
+    ) -> IndexMap<String, Template> {
+        let mut templates = IndexMap::new();
+        let Some(node) = node else {
+            return templates;
+        };
+        for entry in self.entries(node, path, "names with values").unwrap_or(&[]) {
+            if !is_name(&entry.key) {
+                let message = format!("`{}` can't be a name here", entry.key);
+                self.problem(entry.key_span, path, message);
+            }
+            if let Some(template) = self.server_template(&entry.value, path.key(&entry.key)) {
+                templates.insert(entry.key.clone().into_owned(), template);
+            }
+        }
+        templates
+    }
+
+    pub(super) fn server_template(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Template> {
+        let word = self.word(node, path)?;
+        self.template(node, &word, path, Place::Server, &mut Needs::new())
+    }
+}
+
+/// A server's name becomes part of the name of its log file, and of
+/// `${port:NAME}`.
+fn is_server_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with('.')
+        && name.trim() == name
+        && !name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | '{' | '}'))
+}

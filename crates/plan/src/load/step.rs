@@ -1,0 +1,491 @@
+//! `setup`, `steps` and `teardown`.
+
+use super::features::Of;
+use super::reader::{Path, Reader, Shape, entry, get};
+use super::references::{Needs, Place};
+use crate::syntax::{Data, Entry, Node};
+use crate::{Capture, Expect, ListKind, LogLevel, Request, Step};
+use indexmap::IndexMap;
+use jelly_base::model::Section;
+use serde_json::Value;
+use serde_json_path::JsonPath;
+use std::collections::HashMap;
+
+/// What a step does, of which it says one.
+pub(crate) const KINDS: [&str; 10] = [
+    "tool",
+    "list",
+    "read",
+    "prompt",
+    "request",
+    "complete",
+    "subscribe",
+    "unsubscribe",
+    "raw",
+    "raw_base64",
+];
+
+const SHAPE: Shape = Shape {
+    what: "a step",
+    keys: &[
+        "id",
+        "name",
+        "server",
+        "tool",
+        "list",
+        "read",
+        "prompt",
+        "request",
+        "complete",
+        "subscribe",
+        "unsubscribe",
+        "raw",
+        "raw_base64",
+        "args",
+        "answers",
+        "expect",
+        "capture",
+        "tags",
+        "timeout",
+        "log_level",
+        "cancel_after",
+        "quiet_for",
+        "bare",
+    ],
+    instead: &[
+        ("arguments", "did you mean `args`?"),
+        ("params", "did you mean `args`?"),
+        ("input", "did you mean `args`?"),
+        ("call", "did you mean `tool`?"),
+        ("method", "did you mean `request`?"),
+        ("resource", "did you mean `read`?"),
+        ("assert", "did you mean `expect`?"),
+        ("asserts", "did you mean `expect`?"),
+        ("save", "did you mean `capture`?"),
+        ("tag", "did you mean `tags`?"),
+        ("completion", "did you mean `complete`?"),
+        ("listen", "did you mean `subscribe`?"),
+        ("cancel", "did you mean `cancel_after`?"),
+        ("loglevel", "did you mean `log_level`?"),
+        ("notifications", "they belong into `expect`"),
+        (
+            "depends_on",
+            "a step waits by itself for the steps it captures from",
+        ),
+        (
+            "needs",
+            "a step waits by itself for the steps it captures from",
+        ),
+        ("retries", "retries are a budget of the plan: `budgets`"),
+    ],
+};
+
+const LISTS: [(&str, ListKind); 4] = [
+    ("tools", ListKind::Tools),
+    ("resources", ListKind::Resources),
+    ("resource_templates", ListKind::ResourceTemplates),
+    ("prompts", ListKind::Prompts),
+];
+
+/// A step of one of the three lists, before it is read.
+#[derive(Clone, Copy)]
+pub(super) struct Raw<'n, 't> {
+    pub section: Section,
+    /// In its list.
+    pub index: usize,
+    pub node: &'n Node<'t>,
+}
+
+/// The id of every step, in order: its own, or one made from what it does.
+pub(super) fn ids(steps: &[Raw<'_, '_>]) -> Vec<String> {
+    let own = |raw: &Raw<'_, '_>| {
+        let id = raw.node.entry("id")?.value.as_str()?;
+        (!id.is_empty()).then(|| id.to_owned())
+    };
+    let mut taken: HashMap<String, usize> = steps
+        .iter()
+        .filter_map(own)
+        .map(|id| (id, usize::MAX))
+        .collect();
+    // How often a name was made already, so that many steps of one tool cost
+    // no search each.
+    let mut made: HashMap<String, usize> = HashMap::new();
+    steps
+        .iter()
+        .map(|raw| {
+            own(raw).unwrap_or_else(|| {
+                let base = name_for(raw.node);
+                let count = made.entry(base.clone()).or_insert(0);
+                loop {
+                    *count += 1;
+                    let id = match *count {
+                        1 => base.clone(),
+                        n => format!("{base}-{n}"),
+                    };
+                    if !taken.contains_key(&id) {
+                        taken.insert(id.clone(), raw.index);
+                        return id;
+                    }
+                }
+            })
+        })
+        .collect()
+}
+
+fn name_for(node: &Node<'_>) -> String {
+    let of = |key: &str| node.entry(key).and_then(|entry| entry.value.as_str());
+    if let Some(tool) = of("tool").or_else(|| of("prompt")) {
+        tool.to_owned()
+    } else if let Some(list) = of("list") {
+        format!("list-{list}")
+    } else if let Some(kind) = ["complete", "subscribe", "unsubscribe", "raw"]
+        .into_iter()
+        .find(|kind| node.entry(kind).is_some())
+    {
+        kind.to_owned()
+    } else if node.entry("raw_base64").is_some() {
+        "raw".to_owned()
+    } else if of("read").is_some() {
+        "read".to_owned()
+    } else if let Some(method) = of("request") {
+        method.replace('/', "-")
+    } else {
+        "step".to_owned()
+    }
+}
+
+/// The names that each step captures.
+pub(super) fn captured<'n, 't>(raw: Raw<'n, 't>) -> &'n [Entry<'t>] {
+    match raw.node.entry("capture").map(|entry| &entry.value.data) {
+        Some(Data::Map(entries)) => entries,
+        Some(Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) | Data::List(_))
+        | None => &[],
+    }
+}
+
+impl<'t> Reader<'t> {
+    /// Reads one step; `position` counts over all three lists.
+    pub(super) fn step(
+        &mut self,
+        raw: Raw<'_, 't>,
+        id: &str,
+        position: usize,
+        path: Path<'_>,
+    ) -> Option<Step> {
+        let node = raw.node;
+        let entries = self.map(node, path, &SHAPE)?;
+        if let Some(node) = get(entries, "id") {
+            self.id(node, path.key("id"));
+        }
+        let mut needs = Needs::new();
+        let name = get(entries, "name")
+            .and_then(|node| self.string(node, path.key("name")))
+            .unwrap_or(id)
+            .to_owned();
+        let server = self.server_of(entries, node, path);
+        let request = self.request(entries, node, path, &mut needs);
+        self.unfit_keys(entries, request.as_ref(), path);
+        if let (Some(Request::Subscribe(_)), Some(server)) = (&request, &server) {
+            let place = (position, server.clone());
+            self.names.subscriptions.insert(id.to_owned(), place);
+            self.names.unsubscribed.remove(id);
+        }
+        if let (Some(Request::Unsubscribe(other)), Some(server)) = (&request, &server) {
+            self.same_server(other, server, node, path);
+        }
+        let args = self.args(entries, request.as_ref(), path, &mut needs);
+        let answers = match get(entries, "answers") {
+            Some(node) => self.answers(node, path.key("answers"), Of::Step, &mut needs),
+            None => Vec::new(),
+        };
+        let expect = match get(entries, "expect") {
+            Some(node) => self.expect(node, path.key("expect"), &mut needs),
+            None => Expect::default(),
+        };
+        // Its own captures are known only to the steps after it.
+        let capture = match get(entries, "capture") {
+            Some(node) => self.capture(node, path.key("capture"), id, position),
+            None => IndexMap::new(),
+        };
+        let tags = match get(entries, "tags") {
+            Some(node) => self.words(node, path.key("tags"), "tags"),
+            None => Vec::new(),
+        };
+        let timeout =
+            get(entries, "timeout").and_then(|node| self.duration(node, path.key("timeout")));
+        let log_level = get(entries, "log_level").and_then(|node| {
+            let to = path.key("log_level");
+            self.one_of(node, to, "log level", &LogLevel::ALL)
+        });
+        let bare = get(entries, "bare")
+            .and_then(|node| self.boolean(node, path.key("bare")))
+            .unwrap_or_default();
+        let cancel = self.cancel(entries, timeout, path);
+        Some(Step {
+            id: id.to_owned(),
+            name,
+            section: raw.section,
+            server: server?,
+            request: request?,
+            args,
+            expect,
+            capture,
+            tags,
+            timeout,
+            at: self.at(node.span),
+            path: path.to_doc(),
+            needs: needs.into_values().collect(),
+            answers,
+            log_level,
+            cancel,
+            bare,
+        })
+    }
+
+    fn id(&mut self, node: &Node<'t>, path: Path<'_>) {
+        if let Some(id) = self.fixed_string(node, path, "an id")
+            && (id.trim() != id || id.contains(char::is_control))
+        {
+            self.problem(
+                node.span,
+                path,
+                "an id has no space around it, and is one line",
+            )
+            .hint("put what is meant for people into `name`");
+        }
+    }
+
+    /// The server's name; whether there is such a server is not asked here,
+    /// since a plan with a wrong name can still be repaired.
+    fn server_of(
+        &mut self,
+        entries: &[Entry<'t>],
+        node: &Node<'t>,
+        path: Path<'_>,
+    ) -> Option<String> {
+        if let Some(node) = get(entries, "server") {
+            let name = self.fixed_string(node, path.key("server"), "a server's name")?;
+            return Some(self.in_turn(name));
+        }
+        match self.names.likely_servers.as_slice() {
+            [only] => Some(self.in_turn(only)),
+            several => {
+                let names = several.join("`, `");
+                let problem = self.problem(node.span, path, "a step needs a `server`");
+                if !names.is_empty() {
+                    problem.hint(format!("it is one of `{names}`"));
+                }
+                None
+            }
+        }
+    }
+
+    /// The server that stands under a name in this combination of the matrix.
+    fn in_turn(&self, name: &str) -> String {
+        let variant = self.variant.as_ref();
+        variant
+            .map_or(name, |variant| variant.server(name))
+            .to_owned()
+    }
+
+    fn same_server(&mut self, id: &str, server: &str, node: &Node<'t>, path: Path<'_>) {
+        let other = self.names.subscriptions.get(id).map(|(_, s)| s.clone());
+        if let Some(other) = other.filter(|other| other != server) {
+            let message = format!("step `{id}` subscribes to the server `{other}`");
+            self.problem(node.span, path, message)
+                .hint(format!("write `server: {other}`"));
+        }
+    }
+
+    fn request(
+        &mut self,
+        entries: &[Entry<'t>],
+        node: &Node<'t>,
+        path: Path<'_>,
+        needs: &mut Needs,
+    ) -> Option<Request> {
+        let mut kinds = entries
+            .iter()
+            .filter(|entry| KINDS.contains(&entry.key.as_ref()));
+        let Some(kind) = kinds.next() else {
+            let message = "a step says what it does: `tool`, `list`, `read`, `prompt`, `request`, \
+                           `complete`, `subscribe`, `unsubscribe` or `raw`";
+            self.problem(node.span, path, message);
+            return None;
+        };
+        if let Some(second) = kinds.next() {
+            let message = format!(
+                "a step does one thing, and here are `{}` and `{}`",
+                kind.key, second.key
+            );
+            self.problem(second.key_span, path, message)
+                .also(kind.key_span.range(), "the other one")
+                .hint("make two steps of it");
+            return None;
+        }
+        let value = &kind.value;
+        let to = path.key(&kind.key);
+        match kind.key.as_ref() {
+            "tool" => Some(Request::Tool(self.foreign_name(
+                value,
+                to,
+                "a tool's name",
+            )?)),
+            "list" => Some(Request::List(self.one_of(value, to, "list", &LISTS)?)),
+            "read" => {
+                let uri = self.string(value, to)?.to_owned();
+                if uri.is_empty() {
+                    self.problem(value.span, to, "a URI can't be empty");
+                    return None;
+                }
+                self.templates(value, to, Place::Step, needs);
+                Some(Request::Read(uri))
+            }
+            "prompt" => Some(Request::Prompt(self.foreign_name(
+                value,
+                to,
+                "a prompt's name",
+            )?)),
+            "complete" => self.completion(value, to, needs),
+            "subscribe" => self.subscription(value, to, needs),
+            "unsubscribe" => self.unsubscription(value, to, needs),
+            "raw" => self.raw_text(value, to, needs),
+            "raw_base64" => self.raw_base64(value, to),
+            _ => Some(Request::Method(
+                self.fixed_string(value, to, "a method's name")?.to_owned(),
+            )),
+        }
+    }
+
+    fn args(
+        &mut self,
+        entries: &[Entry<'t>],
+        request: Option<&Request>,
+        path: Path<'_>,
+        needs: &mut Needs,
+    ) -> Value {
+        let Some(args) = entry(entries, "args") else {
+            return Value::Null;
+        };
+        let takes_none = match request {
+            Some(Request::List(_)) => Some("list"),
+            Some(Request::Read(_)) => Some("read"),
+            Some(Request::Subscribe(_)) => Some("subscribe"),
+            Some(Request::Unsubscribe(_)) => Some("unsubscribe"),
+            Some(Request::Raw(_)) => Some("raw"),
+            Some(
+                Request::Tool(_) | Request::Prompt(_) | Request::Method(_) | Request::Complete(_),
+            )
+            | None => None,
+        };
+        if let Some(kind) = takes_none {
+            self.problem(args.key_span, path, format!("`{kind}` takes no `args`"))
+                .hint("`request: METHOD` sends any parameters");
+            return Value::Null;
+        }
+        let path = path.key("args");
+        if let Some(Request::Method(_)) = request {
+            // A negative test may well send a list or a number.
+            self.templates(&args.value, path, Place::Step, needs);
+            return args.value.to_value();
+        }
+        if self
+            .entries(&args.value, path, "arguments by name")
+            .is_none()
+        {
+            return Value::Null;
+        }
+        self.templates(&args.value, path, Place::Step, needs);
+        args.value.to_value()
+    }
+
+    fn capture(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        id: &str,
+        position: usize,
+    ) -> IndexMap<String, Capture> {
+        let mut captures = IndexMap::new();
+        for entry in self
+            .entries(node, path, "names with JSON paths")
+            .unwrap_or(&[])
+        {
+            let path = path.key(&entry.key);
+            let name = entry.key.as_ref();
+            self.names.later_captures.remove(name);
+            if !self.new_name(entry.key_span, name, path) {
+                continue;
+            }
+            if self.names.vars.contains(name) {
+                self.problem(
+                    entry.key_span,
+                    path,
+                    format!("`{name}` is a variable already"),
+                );
+            } else if let Some((_, step)) = self.names.captures.get(name) {
+                let message = format!("`{name}` is captured already, by step `{step}`");
+                self.problem(entry.key_span, path, message)
+                    .hint("give each capture its own name");
+            } else {
+                self.names
+                    .captures
+                    .insert(name.to_owned(), (position, id.to_owned()));
+            }
+            if let Some((json_path, raw)) = self.json_path(&entry.value, path) {
+                let capture = Capture {
+                    path: json_path,
+                    raw,
+                    at: self.at(entry.key_span),
+                };
+                captures.insert(name.to_owned(), capture);
+            }
+        }
+        captures
+    }
+
+    /// An RFC 9535 path, and its text.
+    pub(super) fn json_path(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+    ) -> Option<(JsonPath, String)> {
+        let raw = self.string(node, path)?;
+        match JsonPath::parse(raw) {
+            Ok(parsed) => Some((parsed, raw.to_owned())),
+            Err(error) => {
+                let from = raw
+                    .char_indices()
+                    .nth(error.position().saturating_sub(1))
+                    .map_or(raw.len(), |(at, _)| at);
+                let span = if from < raw.len() {
+                    self.within(node, &raw[from..])
+                } else {
+                    node.span.range()
+                };
+                let message = match error.message() {
+                    "parser error" => "no JSONPath".to_owned(),
+                    why => format!("no JSONPath: {why}"),
+                };
+                let problem = self.problem_at(span, path, message);
+                if raw.starts_with('$') {
+                    problem.hint("RFC 9535, as in `$.content[0].text`");
+                } else {
+                    problem.hint("a path begins with `$`, as in `$.content[0].text`");
+                }
+                None
+            }
+        }
+    }
+
+    /// A list of strings.
+    pub(super) fn words(&mut self, node: &Node<'t>, path: Path<'_>, what: &str) -> Vec<String> {
+        let items = self.list(node, path, what).unwrap_or(&[]);
+        items
+            .iter()
+            .enumerate()
+            .filter_map(|(index, item)| self.word(item, path.index(index)))
+            .map(std::borrow::Cow::into_owned)
+            .collect()
+    }
+}

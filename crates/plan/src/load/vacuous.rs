@@ -1,0 +1,92 @@
+//! Expectations that hold of anything: whoever wrote them believes that
+//! something is tested.
+
+use super::operand::Target;
+use super::reader::{Path, Reader};
+use crate::syntax::Node;
+use crate::{Operator, Part, Predicate, can_not_fail, each_reference};
+use serde_json::Value;
+
+impl<'t> Reader<'t> {
+    /// Refuses operators of which none can be false; `place` is the path of what
+    /// they are about, where it has one.
+    pub(super) fn refuse_vacuous(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        (target, place): (Target, &str),
+        predicates: &[Predicate],
+    ) {
+        let holds = |predicate: &Predicate| is_true_of_anything(predicate, target, place);
+        if predicates.is_empty() || !predicates.iter().all(holds) {
+            return;
+        }
+        let (what, hint) = match target {
+            Target::Count => (
+                "any number is that",
+                "at least one is `count: { ge: 1 }`; none at all is `absent: true`",
+            ),
+            Target::Duration => ("any time is that", "as in `lt: 2s`"),
+            Target::Json | Target::Structured => (
+                "anything is that",
+                "say what must stand there, as in `equals: 5` or `length: { ge: 1 }`",
+            ),
+            Target::Text | Target::Stderr | Target::ErrorCode | Target::ErrorMessage => (
+                "any text is that",
+                "say what must be in it, or `length: { ge: 1 }`",
+            ),
+        };
+        self.problem(node.span, path, format!("{what}, so nothing is tested"))
+            .hint(hint);
+    }
+}
+
+fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bool {
+    let operand = &predicate.operand;
+    if has_references(operand) {
+        // What it comes to is known when it is due.
+        return false;
+    }
+    let at_least = |value: &Value| value.as_f64().is_some_and(|least| least <= 0.0);
+    let is = |name: &str| {
+        operand == name
+            || operand
+                .as_array()
+                .is_some_and(|all| all.iter().any(|n| n == name))
+    };
+    // These are there in any case; and a result is an object.
+    let is_there = matches!(target, Target::Text | Target::Stderr | Target::Count);
+    let is_root = target == Target::Json && place == "$";
+    match predicate.operator {
+        Operator::Contains | Operator::Length => {
+            target.is_text() && can_not_fail(predicate.operator, operand)
+        }
+        Operator::Ge => matches!(target, Target::Count | Target::Duration) && at_least(operand),
+        Operator::Gt => {
+            let least = operand.as_f64().filter(|_| target == Target::Count);
+            least.is_some_and(|least| least < 0.0)
+        }
+        Operator::Exists => operand == &Value::Bool(true) && (is_there || is_root),
+        Operator::Type => {
+            can_not_fail(Operator::Type, operand)
+                || target.is_text() && is("string")
+                || is_root && is("object")
+        }
+        Operator::StartsWith | Operator::EndsWith | Operator::Matches | Operator::Schema => {
+            can_not_fail(predicate.operator, operand)
+        }
+        Operator::Equals
+        | Operator::NotEquals
+        | Operator::NotContains
+        | Operator::OneOf
+        | Operator::Lt
+        | Operator::Le
+        | Operator::Snapshot => false,
+    }
+}
+
+fn has_references(operand: &Value) -> bool {
+    let mut found = false;
+    each_reference(operand, &mut |part| found |= !matches!(part, Part::Text(_)));
+    found
+}

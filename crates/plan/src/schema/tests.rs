@@ -1,0 +1,349 @@
+//! The schema and the loader say the same.
+
+use super::plan_schema;
+use crate::syntax;
+use crate::{PlanSource, check};
+use jsonschema::Validator;
+use proptest::prelude::*;
+use regex::Regex;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| plan_schema().to_value());
+
+static VALIDATOR: LazyLock<Validator> =
+    LazyLock::new(|| jsonschema::validator_for(&SCHEMA).unwrap());
+
+/// Where in the schema the map that the loader calls so is described: each map
+/// of the loader has its struct in this room.
+const DESCRIBED: [(&str, &str); 18] = [
+    ("a plan", ""),
+    ("`budgets`", "Budgets"),
+    ("`hooks`", "Hooks"),
+    ("`matrix`", "Matrix"),
+    ("a server", "Server"),
+    ("`auth`", "Grant"),
+    ("`client_credentials`", "ClientCredentials"),
+    ("`workload`", "Workload"),
+    ("a step", "Step"),
+    ("an answer", "Answer"),
+    ("an error", "RpcError"),
+    ("a notification", "Notification"),
+    ("`complete`", "Complete"),
+    ("`subscribe`", "Subscription"),
+    ("`expect`", "Expect"),
+    ("`error`", "ErrorExpect"),
+    ("a redaction", "RedactAt"),
+    ("`json`", "JsonExpect"),
+];
+
+fn properties(definition: &str) -> BTreeSet<String> {
+    let place = match definition {
+        "" => "/properties".to_owned(),
+        name => format!("/$defs/{name}/properties"),
+    };
+    let properties = SCHEMA.pointer(&place).and_then(Value::as_object);
+    let properties = properties.unwrap_or_else(|| panic!("the schema has no {definition}"));
+    properties.keys().cloned().collect()
+}
+
+/// What the loader calls each of its maps, and the keys that it knows: as the
+/// sources say, so that a new map can't be passed over.
+fn shapes() -> BTreeMap<String, BTreeSet<String>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/load");
+    let shape =
+        Regex::new(r#"(?s)const \w+: Shape = Shape \{\s*what: "([^"]+)",\s*keys: &\[([^\]]*)\]"#)
+            .unwrap();
+    let key = Regex::new(r#""(\w+)""#).unwrap();
+    let mut shapes = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let text = fs::read_to_string(path).unwrap();
+        let found: Vec<_> = shape.captures_iter(&text).collect();
+        assert_eq!(
+            found.len(),
+            text.matches(": Shape = ").count(),
+            "a `Shape` that this test can't read"
+        );
+        for shape in found {
+            let keys = key.captures_iter(&shape[2]).map(|key| key[1].to_owned());
+            shapes.insert(shape[1].to_owned(), keys.collect());
+        }
+    }
+    shapes
+}
+
+#[test]
+fn the_schema_has_the_keys_that_the_loader_knows() {
+    let shapes = shapes();
+    assert!(shapes.len() >= 17, "{shapes:?}");
+    for (what, keys) in &shapes {
+        let described = DESCRIBED.iter().find(|(name, _)| name == what);
+        let Some((_, definition)) = described else {
+            panic!(
+                "the schema does not describe {what}: add a struct with its keys to \
+                 crates/plan/src/schema/, with a description for each, and name it in DESCRIBED"
+            );
+        };
+        assert_eq!(
+            &properties(definition),
+            keys,
+            "the keys of {what}: those of the schema, and those of the loader; a key has its \
+             field, with a description, in crates/plan/src/schema/ (struct {definition})"
+        );
+    }
+}
+
+/// Every plan that lies in the repository.
+fn plans() -> Vec<PlanSource> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("plans");
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "yaml")
+        })
+        .collect();
+    paths.sort();
+    assert!(paths.len() > 5, "{paths:?}");
+    paths
+        .iter()
+        .map(|path| PlanSource::read(path).unwrap())
+        .chain([everything()])
+        .collect()
+}
+
+/// A plan with every key there is.
+fn everything() -> PlanSource {
+    PlanSource {
+        path: "everything.yaml".into(),
+        text: include_str!("everything.yaml").into(),
+        variant: None,
+    }
+}
+
+fn value(source: &PlanSource) -> Value {
+    let (root, troubles) = syntax::parse(source);
+    assert!(troubles.is_empty());
+    root.unwrap().to_value()
+}
+
+fn as_plan(value: &Value) -> PlanSource {
+    PlanSource {
+        path: "plan.json".into(),
+        text: value.to_string().into(),
+        variant: None,
+    }
+}
+
+#[test]
+fn the_plans_of_the_repository_fit_the_schema() {
+    for plan in plans() {
+        check(plan.clone()).unwrap_or_else(|error| panic!("{error}"));
+        let errors: Vec<String> = VALIDATOR
+            .iter_errors(&value(&plan))
+            .map(|error| format!("{} {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{}: {errors:#?}", plan.path.display());
+    }
+}
+
+#[test]
+fn the_plan_with_everything_has_every_key() {
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    let mut rest = vec![value(&everything())];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Object(map) => {
+                used.extend(map.keys().cloned());
+                rest.extend(map.into_iter().map(|(_, value)| value));
+            }
+            Value::Array(items) => rest.extend(items),
+            _ => {}
+        }
+    }
+    for (what, keys) in shapes() {
+        let missing: Vec<&String> = keys.difference(&used).collect();
+        assert!(
+            missing.is_empty(),
+            "crates/plan/src/schema/everything.yaml lacks {missing:?} of {what}"
+        );
+    }
+}
+
+/// A place in a document.
+fn places(value: &Value, at: String, found: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                places(value, format!("{at}/{key}"), found);
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                places(item, format!("{at}/{index}"), found);
+            }
+        }
+        _ => {}
+    }
+    found.push(at);
+}
+
+/// Maps whose keys are the plan's own, and values that are anything.
+fn is_free(at: &str) -> bool {
+    let anything = [
+        "/vars",
+        "/args",
+        "/result",
+        "/data",
+        "/equals",
+        "/not_equals",
+        "/contains",
+    ];
+    let more = [
+        "/not_contains",
+        "/one_of",
+        "/schema",
+        "/capabilities",
+        "/env",
+        "/headers",
+        "/package_args",
+    ];
+    let by_name = ["/capture"];
+    let held = |part: &str| at.contains(&format!("{part}/")) || at.ends_with(part);
+    let named = at == "/servers" || at == "/matrix/servers";
+    named || anything.into_iter().chain(more).chain(by_name).any(held)
+}
+
+#[test]
+fn an_unknown_key_is_refused_by_both_wherever_it_stands() {
+    let whole = value(&everything());
+    let mut all = Vec::new();
+    places(&whole, String::new(), &mut all);
+    let mut tried = 0;
+    for at in all {
+        let mut changed = whole.clone();
+        let Some(Value::Object(map)) = changed.pointer_mut(&at) else {
+            continue;
+        };
+        if is_free(&at) {
+            continue;
+        }
+        map.insert("no_such_key".to_owned(), json!(1));
+        assert!(
+            check(as_plan(&changed)).is_err(),
+            "jelly check takes it at {at}"
+        );
+        assert!(!VALIDATOR.is_valid(&changed), "the schema takes it at {at}");
+        tried += 1;
+    }
+    assert!(tried > 20, "{tried}");
+}
+
+/// Values of the kinds that a place may be given instead of its own.
+fn others() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-3i64..70_000).prop_map(Value::from),
+        "[a-z$./ ]{0,12}".prop_map(Value::from),
+        Just(json!("${greeting}")),
+        Just(json!("5s")),
+        Just(json!([])),
+        Just(json!(["x"])),
+        Just(json!([{}])),
+        Just(json!({})),
+        Just(json!({"x": "y"})),
+    ]
+}
+
+/// What was done to a plan.
+fn mutated(whole: &Value, at: &str, other: &Value, remove: bool) -> Option<Value> {
+    let mut changed = whole.clone();
+    let (parent, key) = at.rsplit_once('/')?;
+    let key = key.replace("~1", "/").replace("~0", "~");
+    match (changed.pointer_mut(parent)?, remove) {
+        (Value::Object(map), true) => {
+            map.shift_remove(&key)?;
+        }
+        (Value::Object(map), false) => {
+            map.insert(key, other.clone());
+        }
+        (Value::Array(items), true) => {
+            items.remove(key.parse().ok()?);
+        }
+        (Value::Array(items), false) => {
+            items[key.parse::<usize>().ok()?] = other.clone();
+        }
+        _ => return None,
+    }
+    Some(changed)
+}
+
+proptest! {
+    /// What an editor marks as wrong, jelly refuses: the schema is never the
+    /// stricter one. The loader is, by what a schema can't say: names that
+    /// must be known, keys that mean nothing beside others.
+    #[test]
+    fn what_the_schema_refuses_the_loader_refuses(
+        pick in any::<prop::sample::Index>(),
+        other in others(),
+        remove in prop::bool::weighted(0.2),
+    ) {
+        let whole = value(&everything());
+        let mut all = Vec::new();
+        places(&whole, String::new(), &mut all);
+        let at = pick.get(&all);
+        if let Some(changed) = mutated(&whole, at, &other, remove)
+            && !VALIDATOR.is_valid(&changed)
+        {
+            prop_assert!(
+                check(as_plan(&changed)).is_err(),
+                "the schema refuses {other} at {at} (removed: {remove}), and jelly check takes it"
+            );
+        }
+    }
+
+    /// A value of another JSON type is refused by both, wherever one type is
+    /// wanted.
+    #[test]
+    fn what_the_loader_refuses_for_its_type_the_schema_refuses(
+        pick in any::<prop::sample::Index>(),
+        other in others(),
+    ) {
+        let whole = value(&everything());
+        let mut all = Vec::new();
+        places(&whole, String::new(), &mut all);
+        let at = pick.get(&all);
+        let Some(changed) = mutated(&whole, at, &other, false) else {
+            return Ok(());
+        };
+        let Err(error) = check(as_plan(&changed)) else {
+            return Ok(());
+        };
+        // "expected a map, found a list": where the kind is what is wrong.
+        let of_kind = |message: &str| message.starts_with("expected ") && message.contains(", found ");
+        if error.problems().iter().all(|problem| of_kind(&problem.message)) {
+            prop_assert!(
+                !VALIDATOR.is_valid(&changed),
+                "the schema takes {other} at {at}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn both_refuse_what_is_no_plan_at_all() {
+    for text in ["null", "1", "[]", "{}", r#"{"version": 2}"#] {
+        let value: Value = serde_json::from_str(text).unwrap();
+        assert!(!VALIDATOR.is_valid(&value) && check(as_plan(&value)).is_err());
+    }
+}

@@ -1,0 +1,479 @@
+//! The validated plan: what the rest of the house reads.
+
+use super::PlanSource;
+use super::auth::Auth;
+use super::features::{
+    Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
+};
+use super::matrix::Matrix;
+use super::package::PackageUse;
+use super::template::Template;
+use indexmap::IndexMap;
+use jelly_base::model::{Era, Section};
+use serde_json::Value;
+use std::fmt;
+use std::time::Duration;
+
+/// A place in a plan file. Lines and columns are 1-based; columns count
+/// characters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Location {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl From<(usize, usize)> for Location {
+    fn from((line, column): (usize, usize)) -> Self {
+        Self { line, column }
+    }
+}
+
+/// One step down into a plan document.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Segment {
+    Key(String),
+    Index(usize),
+}
+
+/// Where a value stands in the plan document, as in `steps[2].args.path`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct DocPath(pub Vec<Segment>);
+
+impl DocPath {
+    #[must_use]
+    pub fn key(&self, key: impl Into<String>) -> Self {
+        let mut path = self.clone();
+        path.0.push(Segment::Key(key.into()));
+        path
+    }
+
+    #[must_use]
+    pub fn index(&self, index: usize) -> Self {
+        let mut path = self.clone();
+        path.0.push(Segment::Index(index));
+        path
+    }
+}
+
+impl fmt::Display for DocPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, segment) in self.0.iter().enumerate() {
+            match segment {
+                Segment::Key(key) if i == 0 => write!(f, "{key}")?,
+                Segment::Key(key) => write!(f, ".{key}")?,
+                Segment::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A plan that was read and holds together: every name in it is known, every
+/// operator fits, every time limit is a duration.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub source: PlanSource,
+    /// `name`, or the file's stem.
+    pub name: String,
+    /// In order; a value may use the variables before it.
+    pub vars: IndexMap<String, Value>,
+    pub budgets: BudgetOverrides,
+    pub hooks: Hooks,
+    /// `wire: strict`: of servers that do not say themselves.
+    pub wire_check: bool,
+    /// The combinations that it is run in; `source` says which one this is.
+    pub matrix: Option<Matrix>,
+    pub servers: IndexMap<String, Server>,
+    pub setup: Vec<Step>,
+    pub steps: Vec<Step>,
+    pub teardown: Vec<Step>,
+}
+
+/// The budgets a plan sets; the rest comes from settings and defaults.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BudgetOverrides {
+    pub max_iterations: Option<u32>,
+    pub retries: Option<u32>,
+    pub confirms: Option<u32>,
+    pub mcp_repairs: Option<u32>,
+    pub test_fixes: Option<u32>,
+    pub code_refines: Option<u32>,
+    pub deadline: Option<Duration>,
+}
+
+/// Hook commands as argv; never a shell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hooks {
+    pub refine_code: Option<Vec<String>>,
+    pub fix_tests: Option<Vec<String>>,
+}
+
+/// One entry of `servers`.
+#[derive(Debug, Clone)]
+pub struct Server {
+    pub name: String,
+    pub transport: Transport,
+    /// `wire`: whether its messages are held against the specification; as
+    /// the plan says where it does not.
+    pub wire_check: Option<bool>,
+    /// `adapt`: whether structured outputs are read out of text where it sends
+    /// none. Default true.
+    pub adapt: bool,
+    /// A pinned era; without one, it is found out.
+    pub era: Option<Era>,
+    /// A pinned revision, the server's own or that of this combination of the
+    /// matrix: one of [`jelly_base::model::REVISIONS`].
+    pub protocol: Option<String>,
+    /// What the client declares; without it, what follows from the answers of
+    /// the server and of its steps.
+    pub capabilities: Option<Value>,
+    /// For all of its steps, and as often as asked.
+    pub answers: Vec<Answer>,
+    /// From spawn to ready. Default 30 s.
+    pub startup_timeout: Duration,
+    /// For one request. Default 30 s.
+    pub request_timeout: Duration,
+    /// How long the server may take to exit once its stdin is closed, before
+    /// SIGTERM, and again before SIGKILL. Default 2 s.
+    pub shutdown_timeout: Duration,
+    pub at: Location,
+    /// `servers.NAME`.
+    pub path: DocPath,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone)]
+pub enum Transport {
+    /// By the pipes of a process.
+    Stdio(Command),
+    Http {
+        url: Template,
+        headers: IndexMap<String, Template>,
+        /// How to get the tokens that the server wants.
+        auth: Option<Box<Auth>>,
+        /// What to start first; without it, the server is there already.
+        command: Option<Command>,
+    },
+}
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// Absent where the package says it.
+    pub command: Option<Template>,
+    /// With a package alone, the words behind its own arguments.
+    pub args: Vec<Template>,
+    pub env: IndexMap<String, Template>,
+    pub cwd: Option<Template>,
+    /// What is started; beside a `command`, only what that takes.
+    pub package: Option<Box<PackageUse>>,
+}
+
+impl Server {
+    /// Whether jelly gets tokens for it.
+    #[must_use]
+    pub fn wants_tokens(&self) -> bool {
+        match &self.transport {
+            Transport::Stdio(_) => false,
+            Transport::Http { auth, .. } => auth.is_some(),
+        }
+    }
+
+    /// What is started for the server, if anything is.
+    #[must_use]
+    pub fn command(&self) -> Option<&Command> {
+        match &self.transport {
+            Transport::Stdio(command) => Some(command),
+            Transport::Http { command, .. } => command.as_ref(),
+        }
+    }
+}
+
+/// What a step sends.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Request {
+    /// `tools/call`; the step's `args` are its arguments.
+    Tool(String),
+    /// `list: tools|resources|resource_templates|prompts`.
+    List(ListKind),
+    /// `resources/read` of this URI (may hold variables).
+    Read(String),
+    /// `prompts/get`; the step's `args` are its arguments.
+    Prompt(String),
+    /// Any method; the step's `args` are its params, whatever JSON they are.
+    Method(String),
+    /// `completion/complete`; the step's `args` are the arguments that are
+    /// known already.
+    Complete(Completion),
+    /// Hears of changes until a step of [`Request::Unsubscribe`], or the end.
+    Subscribe(Subscription),
+    /// Ends what the step with this id subscribed to.
+    Unsubscribe(String),
+    /// Bytes: a line over pipes, a body over HTTP.
+    Raw(Raw),
+}
+
+/// What can be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ListKind {
+    Tools,
+    Resources,
+    ResourceTemplates,
+    Prompts,
+}
+
+/// One request to one server, with expectations.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Unique in the plan.
+    pub id: String,
+    /// For people; the id where the plan gives none.
+    pub name: String,
+    pub section: Section,
+    pub server: String,
+    pub request: Request,
+    /// Raw: templates are resolved when the step is due. `Null` if absent.
+    pub args: Value,
+    pub expect: Expect,
+    pub capture: IndexMap<String, Capture>,
+    pub tags: Vec<String>,
+    /// Overrides the server's `request_timeout`.
+    pub timeout: Option<Duration>,
+    pub at: Location,
+    /// As in `steps[2]`.
+    pub path: DocPath,
+    /// Ids of the steps whose captures this one uses, or whose subscription it
+    /// ends, in plan order.
+    pub needs: Vec<String>,
+    /// Of this step, before those of its server; in order, each once.
+    pub answers: Vec<Answer>,
+    /// What the server is to log from this request on.
+    pub log_level: Option<LogLevel>,
+    pub cancel: Option<Cancel>,
+    /// Nothing is added to the params, not even what the protocol requires.
+    pub bare: bool,
+}
+
+impl Step {
+    /// The plan says that an error is what is wanted, so the step is sent as
+    /// it is written: no preflight, rename, coercion or quarantine touches it.
+    #[must_use]
+    pub fn expects_error(&self) -> bool {
+        self.expect.error.is_some() || self.expect.is_error.as_ref().is_some_and(|e| e.value)
+    }
+}
+
+/// A value to keep from an answer.
+#[derive(Debug, Clone)]
+pub struct Capture {
+    /// RFC 9535, over the whole result.
+    pub path: serde_json_path::JsonPath,
+    pub raw: String,
+    pub at: Location,
+}
+
+/// What an answer must be.
+#[derive(Debug, Clone, Default)]
+pub struct Expect {
+    pub is_error: Option<Flag>,
+    /// Over all text blocks joined by newlines.
+    pub text: Vec<Predicate>,
+    pub json: Vec<JsonExpect>,
+    /// Over the structured output (by the schema ladder).
+    pub structured: Vec<Predicate>,
+    pub error: Option<ErrorExpect>,
+    /// Over the duration in milliseconds.
+    pub duration: Vec<Predicate>,
+    /// Over what the server wrote on stderr during the step.
+    pub stderr: Vec<Predicate>,
+    pub notifications: Vec<NotificationExpect>,
+}
+
+/// A boolean with its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flag {
+    pub value: bool,
+    pub at: Location,
+}
+
+/// Predicates over what an RFC 9535 path selects from the whole result.
+#[derive(Debug, Clone)]
+pub struct JsonExpect {
+    pub path: serde_json_path::JsonPath,
+    pub raw_path: String,
+    pub predicates: Vec<Predicate>,
+    pub at: Location,
+}
+
+/// A JSON-RPC error, or a tool's `isError` text, that is wanted.
+#[derive(Debug, Clone, Default)]
+pub struct ErrorExpect {
+    pub code: Vec<Predicate>,
+    pub message: Vec<Predicate>,
+    pub at: Location,
+}
+
+/// One operator with its operand.
+#[derive(Debug, Clone)]
+pub struct Predicate {
+    pub operator: Operator,
+    /// Raw: a string in it may be a template, resolved when judged.
+    pub operand: Value,
+    /// What of the value counts for nothing; of a snapshot alone.
+    pub redact: Vec<Redaction>,
+    pub at: Location,
+}
+
+/// What differs from run to run in a value that is held against a snapshot,
+/// and is replaced before.
+#[derive(Debug, Clone)]
+pub enum Redaction {
+    /// Whatever the path selects, from the value's own root.
+    At {
+        path: serde_json_path::JsonPath,
+        raw: String,
+        with: String,
+    },
+    /// Whatever a pattern matches in the text that is compared.
+    Matching {
+        regex: regex::Regex,
+        raw: String,
+        with: String,
+    },
+    /// All of a kind, wherever it stands.
+    Kind(Volatile),
+}
+
+/// What is known by its form to differ from run to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Volatile {
+    /// Date and time as of RFC 3339.
+    Timestamp,
+    Uuid,
+    /// A number with a unit of time, as in `12.5 ms`.
+    Duration,
+    /// 32 or more hexadecimal digits.
+    Hash,
+}
+
+impl Volatile {
+    pub const ALL: [Self; 4] = [Self::Timestamp, Self::Uuid, Self::Duration, Self::Hash];
+
+    /// The name as plans write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timestamp => "timestamp",
+            Self::Uuid => "uuid",
+            Self::Duration => "duration",
+            Self::Hash => "hash",
+        }
+    }
+}
+
+/// The closed set of operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operator {
+    Equals,
+    NotEquals,
+    Contains,
+    NotContains,
+    Matches,
+    StartsWith,
+    EndsWith,
+    OneOf,
+    Gt,
+    Ge,
+    Lt,
+    Le,
+    Exists,
+    Type,
+    Length,
+    Schema,
+    Snapshot,
+}
+
+impl Operator {
+    pub const ALL: [Self; 17] = [
+        Self::Equals,
+        Self::NotEquals,
+        Self::Contains,
+        Self::NotContains,
+        Self::Matches,
+        Self::StartsWith,
+        Self::EndsWith,
+        Self::OneOf,
+        Self::Gt,
+        Self::Ge,
+        Self::Lt,
+        Self::Le,
+        Self::Exists,
+        Self::Type,
+        Self::Length,
+        Self::Schema,
+        Self::Snapshot,
+    ];
+
+    /// Whether its operand is what the value is to be or to hold.
+    #[must_use]
+    pub fn names_value(self) -> bool {
+        match self {
+            Self::Equals
+            | Self::Contains
+            | Self::Matches
+            | Self::StartsWith
+            | Self::EndsWith
+            | Self::OneOf
+            | Self::Snapshot => true,
+            Self::NotEquals
+            | Self::NotContains
+            | Self::Gt
+            | Self::Ge
+            | Self::Lt
+            | Self::Le
+            | Self::Exists
+            | Self::Type
+            | Self::Length
+            | Self::Schema => false,
+        }
+    }
+
+    /// The name as plans write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Equals => "equals",
+            Self::NotEquals => "not_equals",
+            Self::Contains => "contains",
+            Self::NotContains => "not_contains",
+            Self::Matches => "matches",
+            Self::StartsWith => "starts_with",
+            Self::EndsWith => "ends_with",
+            Self::OneOf => "one_of",
+            Self::Gt => "gt",
+            Self::Ge => "ge",
+            Self::Lt => "lt",
+            Self::Le => "le",
+            Self::Exists => "exists",
+            Self::Type => "type",
+            Self::Length => "length",
+            Self::Schema => "schema",
+            Self::Snapshot => "snapshot",
+        }
+    }
+}
+
+impl Plan {
+    /// All steps in the order setup, steps, teardown.
+    pub fn all_steps(&self) -> impl Iterator<Item = &Step> {
+        self.setup
+            .iter()
+            .chain(self.steps.iter())
+            .chain(self.teardown.iter())
+    }
+
+    #[must_use]
+    pub fn step(&self, id: &str) -> Option<&Step> {
+        self.all_steps().find(|step| step.id == id)
+    }
+}

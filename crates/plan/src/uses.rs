@@ -1,0 +1,319 @@
+//! What a plan as a whole refers to.
+
+use super::template::{Part, Template, each_reference};
+use super::{
+    Answer, Expect, Operator, Plan, Predicate, Raw, Request, Server, Step, Transport, has_reference,
+};
+use jelly_base::text::close_names;
+use jelly_base::text::redact::holds_secret;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// A step whose server the plan does not define.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownServer {
+    /// Id of the step.
+    pub step: String,
+    /// As the step writes it.
+    pub server: String,
+    /// Servers of the plan whose names are close, best first.
+    pub candidates: Vec<String>,
+}
+
+/// Where the snapshot `name` of a plan lies. The loader lets only letters,
+/// digits, `_` and `-` into a name.
+#[must_use]
+pub fn snapshot_path(plan: &Path, name: &str) -> PathBuf {
+    let folder = plan.parent().unwrap_or_else(|| Path::new(""));
+    let stem = plan.file_stem().unwrap_or_default();
+    folder
+        .join("snapshots")
+        .join(stem)
+        .join(format!("{name}.snap"))
+}
+
+impl Plan {
+    /// The names of all secrets, each once, sorted: the environment variables
+    /// whose values must never be shown.
+    #[must_use]
+    pub fn secret_names(&self) -> Vec<String> {
+        let mut names = self.collect(|part, _| match part {
+            Part::Secret(name) => Some(name.clone()),
+            Part::Text(_)
+            | Part::Workspace
+            | Part::Tmp
+            | Part::Env(_)
+            | Part::Port(_)
+            | Part::Name(_) => None,
+        });
+        // Packages declare variables that they inherit.
+        let commands = self.servers.values().filter_map(Server::command);
+        for used in commands.filter_map(|command| command.package.as_ref()) {
+            let declared = &used.package.environment_variables;
+            let secret = declared.iter().filter(|v| v.input.is_secret);
+            names.extend(secret.map(|variable| variable.name.clone()));
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// The names of all environment variables read by `${env:…}`, each once,
+    /// sorted.
+    #[must_use]
+    pub fn env_names(&self) -> Vec<String> {
+        self.collect(|part, _| match part {
+            Part::Env(name) => Some(name.clone()),
+            Part::Text(_)
+            | Part::Workspace
+            | Part::Tmp
+            | Part::Secret(_)
+            | Part::Port(_)
+            | Part::Name(_) => None,
+        })
+    }
+
+    /// The environment variables that the plan reads and whose values must
+    /// never be shown: secrets, and what `${env:…}` reads and looks like one.
+    pub fn hidden<'e>(
+        &self,
+        env: &'e BTreeMap<String, String>,
+    ) -> impl Iterator<Item = (&'e String, &'e String)> {
+        let read = self.env_names();
+        let secrets = self.secret_names();
+        env.iter().filter(move |(name, value)| {
+            secrets.contains(name) || (read.contains(name) && holds_secret(name, value))
+        })
+    }
+
+    /// The names of all stored texts that steps are held against, each once,
+    /// sorted.
+    #[must_use]
+    pub fn snapshot_names(&self) -> BTreeSet<String> {
+        let names = self
+            .all_steps()
+            .flat_map(|step| self.expected_snapshots(step));
+        names.map(str::to_owned).collect()
+    }
+
+    /// The names of the stored texts that `step` is held against.
+    pub fn expected_snapshots<'p>(&'p self, step: &'p Step) -> impl Iterator<Item = &'p str> {
+        self.expected(step)
+            .filter(|predicate| predicate.operator == Operator::Snapshot)
+            .filter_map(|predicate| predicate.operand.as_str())
+    }
+
+    /// All that is expected while `step` runs: of its answer, and of what its
+    /// server asks meanwhile.
+    fn expected<'p>(&'p self, step: &'p Step) -> impl Iterator<Item = &'p Predicate> {
+        let server = self.servers.get(&step.server);
+        let asked = server.into_iter().flat_map(|server| &server.answers);
+        let asked = asked.chain(&step.answers).flat_map(Answer::predicates);
+        step.expect.predicates().chain(asked)
+    }
+
+    /// The names of the environment variables on whose values it depends what
+    /// `step` expects, by the plan's own variables too; each once, sorted.
+    #[must_use]
+    pub fn expected_env(&self, step: &Step) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let mut vars: Vec<String> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut note = |part: &Part, vars: &mut Vec<String>| match part {
+            Part::Env(name) => {
+                names.insert(name.clone());
+            }
+            Part::Name(name) if seen.insert(name.clone()) => vars.push(name.clone()),
+            Part::Name(_)
+            | Part::Text(_)
+            | Part::Workspace
+            | Part::Tmp
+            | Part::Secret(_)
+            | Part::Port(_) => {}
+        };
+        for predicate in self.expected(step) {
+            each_reference(&predicate.operand, &mut |part| note(part, &mut vars));
+        }
+        while let Some(name) = vars.pop() {
+            if let Some(value) = self.vars.get(&name) {
+                each_reference(value, &mut |part| note(part, &mut vars));
+            }
+        }
+        names
+    }
+
+    /// The servers that need a free port, each once, sorted.
+    #[must_use]
+    pub fn ports(&self) -> Vec<String> {
+        self.collect(|part, server| match part {
+            Part::Port(named) => {
+                let server = named.as_deref().or(server)?;
+                Some(server.to_owned())
+            }
+            Part::Text(_)
+            | Part::Workspace
+            | Part::Tmp
+            | Part::Env(_)
+            | Part::Secret(_)
+            | Part::Name(_) => None,
+        })
+    }
+
+    /// The steps whose server the plan does not define, in plan order.
+    #[must_use]
+    pub fn unknown_servers(&self) -> Vec<UnknownServer> {
+        self.all_steps()
+            .filter(|step| !self.servers.contains_key(&step.server))
+            .map(|step| UnknownServer {
+                step: step.id.clone(),
+                server: step.server.clone(),
+                candidates: close_names(&step.server, self.servers.keys().map(String::as_str)),
+            })
+            .collect()
+    }
+
+    fn collect(&self, keep: impl Fn(&Part, Option<&str>) -> Option<String>) -> Vec<String> {
+        let mut kept = BTreeSet::new();
+        self.each_reference(&mut |part, server| kept.extend(keep(part, server)));
+        kept.into_iter().collect()
+    }
+
+    /// Every reference of the plan, with the server it belongs to.
+    fn each_reference(&self, see: &mut dyn FnMut(&Part, Option<&str>)) {
+        for value in self.vars.values() {
+            each_reference(value, &mut |part| see(part, None));
+        }
+        for server in self.servers.values() {
+            for template in server.templates() {
+                for part in &template.parts {
+                    see(part, Some(&server.name));
+                }
+            }
+            for answer in &server.answers {
+                answer.each_reference(&mut |part| see(part, Some(&server.name)));
+            }
+        }
+        for step in self.all_steps() {
+            step.each_reference(&mut |part| see(part, Some(&step.server)));
+        }
+    }
+}
+
+impl Server {
+    /// Every template of the server.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        let mut templates: Vec<&Template> = Vec::new();
+        if let Some(command) = self.command() {
+            templates.extend(&command.command);
+            templates.extend(&command.args);
+            templates.extend(command.package.iter().flat_map(|p| &p.templates));
+            templates.extend(command.env.values());
+            templates.extend(&command.cwd);
+        }
+        match &self.transport {
+            Transport::Stdio(_) => {}
+            Transport::Http {
+                url, headers, auth, ..
+            } => {
+                templates.push(url);
+                templates.extend(headers.values());
+                templates.extend(auth.iter().flat_map(|auth| auth.templates()));
+            }
+        }
+        templates.into_iter()
+    }
+}
+
+impl Step {
+    /// Calls `see` with every reference of the step: in its arguments, its
+    /// URI, its answers and its expectations.
+    pub fn each_reference(&self, see: &mut dyn FnMut(&Part)) {
+        each_reference(&self.args, see);
+        match &self.request {
+            Request::Read(text) | Request::Raw(Raw::Text(text)) => in_text(text, see),
+            Request::Complete(completion) => in_text(&completion.value, see),
+            Request::Subscribe(subscription) => {
+                for uri in &subscription.resources {
+                    in_text(uri, see);
+                }
+            }
+            Request::Tool(_)
+            | Request::List(_)
+            | Request::Prompt(_)
+            | Request::Method(_)
+            | Request::Unsubscribe(_)
+            | Request::Raw(Raw::Bytes(_)) => {}
+        }
+        for answer in &self.answers {
+            answer.each_reference(see);
+        }
+        for predicate in self.expect.predicates() {
+            each_reference(&predicate.operand, see);
+        }
+    }
+}
+
+fn in_text(text: &str, see: &mut dyn FnMut(&Part)) {
+    if has_reference(text) {
+        each_reference(&Value::from(text), see);
+    }
+}
+
+impl Answer {
+    /// Calls `see` with every reference of the answer.
+    pub fn each_reference(&self, see: &mut dyn FnMut(&Part)) {
+        if let Some(value) = self.give.value() {
+            each_reference(value, see);
+        }
+        for predicate in self.predicates() {
+            each_reference(&predicate.operand, see);
+        }
+    }
+
+    /// Every predicate on what is asked.
+    pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
+        self.expect.iter().flat_map(|expect| &expect.predicates)
+    }
+}
+
+impl Expect {
+    /// Every predicate, whatever it looks at.
+    pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
+        let json = self.json.iter().flat_map(|expect| &expect.predicates);
+        let error = self
+            .error
+            .iter()
+            .flat_map(|error| error.code.iter().chain(&error.message));
+        let notifications = self.notifications.iter().flat_map(|expect| {
+            let json = expect.json.iter().flat_map(|json| &json.predicates);
+            json.chain(&expect.count)
+        });
+        self.text
+            .iter()
+            .chain(json)
+            .chain(&self.structured)
+            .chain(error)
+            .chain(&self.duration)
+            .chain(&self.stderr)
+            .chain(notifications)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snapshot_path;
+    use std::path::Path;
+
+    #[test]
+    fn a_snapshot_lies_beside_its_plan() {
+        assert_eq!(
+            snapshot_path(Path::new("plans/smoke.yaml"), "greeting"),
+            Path::new("plans/snapshots/smoke/greeting.snap")
+        );
+        assert_eq!(
+            snapshot_path(Path::new("smoke.yaml"), "a"),
+            Path::new("snapshots/smoke/a.snap")
+        );
+    }
+}

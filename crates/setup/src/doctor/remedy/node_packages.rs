@@ -1,0 +1,461 @@
+//! Packages of npm as they lie on the machine: what is installed, what asks
+//! for it in which range, and on which Node it runs.
+
+use super::entries::{args, command_and_args};
+use super::npm::{LEVELS, NpmPackage, installed_at, package_in, package_name};
+use super::prescribe::{Doctor, Remedy, blank, found};
+use crate::doctor::launcher::name_of;
+use crate::doctor::versions::{Version, npm_allows};
+use jelly_base::text::shell_word as word;
+use std::path::{Path, PathBuf};
+
+/// Folders of npx that are looked into.
+const CACHED: usize = 500;
+/// Dependencies of a package that are looked at.
+const NEEDED: usize = 100;
+
+/// An installed package that lacks what is imported from it.
+pub(super) struct Lack {
+    package: String,
+    /// Where it is installed.
+    folder: PathBuf,
+    installed: Option<Version>,
+    /// The file that imports it.
+    importer: Option<PathBuf>,
+    /// What it lacks, in words.
+    part: String,
+    /// A file of its own is what it lacks.
+    is_torn: bool,
+}
+
+impl Lack {
+    /// What happened, and why.
+    pub(super) fn told(&self, doctor: &Doctor<'_>) -> (String, String) {
+        let version = self
+            .installed
+            .as_ref()
+            .map(|v| format!(" {v}"))
+            .unwrap_or_default();
+        let what = format!(
+            "The installed `{}`{version} has no {}.",
+            self.package, self.part
+        );
+        let why = match (self.is_torn, self.asker(doctor)) {
+            (true, _) => "Its installation is not whole, or it was never built.".to_owned(),
+            (false, Some((name, range))) => format!("{name} asks for `{}@{range}`.", self.package),
+            (false, None) => "What imports it was written for another version of it.".to_owned(),
+        };
+        (what, why)
+    }
+
+    fn asker(&self, doctor: &Doctor<'_>) -> Option<(String, String)> {
+        let package = NpmPackage::of(self.importer.as_ref()?, doctor.bedside.sight)?;
+        let range = package.asks_for(&self.package)?.to_owned();
+        let name = package.name().map_or_else(
+            || package.folder.join("package.json").display().to_string(),
+            |name| format!("`{name}`"),
+        );
+        Some((name, range))
+    }
+
+    /// The version to be installed in its place.
+    fn wanted(&self, doctor: &Doctor<'_>) -> String {
+        let Some((_, range)) = self.asker(doctor) else {
+            return "latest".to_owned();
+        };
+        let allows = self
+            .installed
+            .as_ref()
+            .and_then(|version| npm_allows(&range, version));
+        let is_open = range.starts_with(['>', '*']) || matches!(&*range, "" | "x" | "latest");
+        let is_exact =
+            range.starts_with(|c: char| c.is_ascii_digit()) && range.matches('.').count() > 1;
+        match (allows, &self.installed) {
+            (Some(false) | None, _)
+                if range.starts_with(|c: char| "^~>=<*".contains(c) || c.is_ascii_digit()) =>
+            {
+                range
+            }
+            // What it was written for came before what is there.
+            (Some(true), Some(installed)) if is_open => {
+                let least = Version::of(range.trim_start_matches(['>', '=', ' ']));
+                let least = least.filter(|least| least.next_breaking() <= *installed);
+                let below = least.map_or_else(|| installed.series(), |least| least.next_breaking());
+                format!("<{below}")
+            }
+            (Some(true), _) if !is_exact => range,
+            _ => "latest".to_owned(),
+        }
+    }
+}
+
+impl Doctor<'_> {
+    /// What an installed package lacks, by the error of Node.
+    pub(super) fn lack(&self) -> Option<Lack> {
+        let whole = format!("{}\n{}", self.stderr, self.told);
+        let sight = self.bedside.sight;
+        let importer = self.importer(&whole);
+        let undefined = found(
+            &[
+                r"(?:No \x22exports\x22 main|not defined by \x22exports\x22).{0,20} in (?P<it>/[^\s'\x22]+)/package\.json",
+            ],
+            &whole,
+        );
+        if let Some(folder) = undefined {
+            let (folder, package, _) = installed_at(Path::new(&folder))?;
+            let part = found(&[r"Package subpath ['\x22](?P<it>[^'\x22]+)"], &whole);
+            let part = part.map_or_else(|| "main file".to_owned(), |part| format!("`{part}`"));
+            return Some(self.lacking(folder, package, importer, part, false));
+        }
+        if let Some(specifier) = found(
+            &[
+                r"The requested module ['\x22](?P<it>[^'\x22]+)['\x22] (?:does not provide an export|is a CommonJS module)",
+            ],
+            &whole,
+        ) {
+            let package = package_in(&specifier)?;
+            let folder = self.installed(&package, importer.as_deref()?)?;
+            let name = found(&[r"export named ['\x22](?P<it>[^'\x22]+)"], &whole);
+            let name =
+                name.or_else(|| found(&[r"Named export ['\x22](?P<it>[^'\x22]+)"], &whole))?;
+            let part = format!("`{name}` in `{specifier}`");
+            return Some(self.lacking(folder, package, importer, part, false));
+        }
+        let module = found(
+            &[r"Cannot find (?:module|package) ['\x22](?P<it>[^'\x22]+)['\x22]"],
+            &whole,
+        )?;
+        if let Some(package) = package_in(&module) {
+            // It may be there, without this file.
+            let rest = module.strip_prefix(&package)?.trim_start_matches('/');
+            let folder = self.installed(&package, importer.as_deref()?)?;
+            let is_whole = NpmPackage::at(&folder, sight).is_some();
+            let part = if rest.is_empty() {
+                "main file".to_owned()
+            } else {
+                format!("`{rest}`")
+            };
+            return is_whole
+                .then(|| self.lacking(folder, package, importer, part, rest.is_empty()));
+        }
+        let module = module.trim_start_matches("file://").to_owned();
+        let (folder, package, rest) = installed_at(Path::new(&module))?;
+        NpmPackage::at(&folder, sight)?;
+        // What the package imports of itself is no other's mistake.
+        let is_torn = importer
+            .as_ref()
+            .is_some_and(|file| file.starts_with(&folder));
+        let part = format!("`{}`", rest.display());
+        Some(self.lacking(folder, package, importer, part, is_torn))
+    }
+
+    fn lacking(
+        &self,
+        folder: PathBuf,
+        package: String,
+        importer: Option<PathBuf>,
+        part: String,
+        is_torn: bool,
+    ) -> Lack {
+        let installed = NpmPackage::at(&folder, self.bedside.sight).and_then(|p| p.version());
+        Lack {
+            package,
+            folder,
+            installed,
+            importer,
+            part,
+            is_torn,
+        }
+    }
+
+    /// The file that wants what is not there.
+    pub(super) fn importer(&self, whole: &str) -> Option<PathBuf> {
+        let named = found(
+            &[
+                r"imported from (?:file://)?(?P<it>/[^\s'\x22]+)",
+                r"Require stack:\s+- (?P<it>/\S+)",
+                r"(?m)^(?:file://)?(?P<it>/[^\s:]+):\d+$",
+                r"(?m)^\s+at (?:[^\n(]* \()?(?:file://)?(?P<it>/[^\s:()]+):\d+:\d+\)?$",
+            ],
+            whole,
+        );
+        named.map(PathBuf::from)
+    }
+
+    /// Where Node finds a package from this file.
+    fn installed(&self, package: &str, importer: &Path) -> Option<PathBuf> {
+        let folders = importer.ancestors().skip(1).take(LEVELS);
+        folders
+            .map(|folder| folder.join("node_modules").join(package))
+            .find(|folder| self.bedside.sight.is_folder(folder))
+    }
+
+    /// What mends it: another version where it is installed.
+    pub(super) fn another_version(&self, lack: &Lack) -> Vec<String> {
+        let Some((root, _)) = lack
+            .folder
+            .to_str()
+            .and_then(|folder| folder.split_once("/node_modules/"))
+        else {
+            return Vec::new();
+        };
+        if root.contains("/_npx/") && lack.is_torn {
+            return vec![
+                "Delete what was installed of it; it is made anew at the next start:".to_owned(),
+                format!("$ rm -r {}", word(root)),
+            ];
+        }
+        if lack.is_torn {
+            let folder = word(&lack.folder.display().to_string());
+            return vec![
+                "Have it installed again:".to_owned(),
+                format!(
+                    "$ rm -r {folder} && npm install --prefix {} {}",
+                    word(root),
+                    word(&lack.package)
+                ),
+            ];
+        }
+        let spec = format!("{}@{}", lack.package, lack.wanted(self));
+        if root.contains("/_npx/") {
+            let mut lines = self.npx_with(&[&spec]);
+            lines.push(format!("$ npm view {} versions", word(&lack.package)));
+            return lines;
+        }
+        let project = self
+            .project(&lack.folder.join("package.json"))
+            .or_else(|| self.project(&Path::new(root).join("package.json")));
+        let line = match project {
+            Some(project) => project.line(&format!("{} {}", project.adds(), word(&spec))),
+            None => format!("$ npm install --prefix {} {}", word(root), word(&spec)),
+        };
+        let mut lines = vec![
+            "Install the version that it was written for:".to_owned(),
+            line,
+        ];
+        lines.push("If that lacks it too, choose from all of its versions:".to_owned());
+        lines.push(format!("$ npm view {} versions", word(&lack.package)));
+        lines
+    }
+
+    /// The arguments of npx with more packages beside the server's own.
+    pub(super) fn npx_with(&self, packages: &[&str]) -> Vec<String> {
+        let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") else {
+            return Vec::new();
+        };
+        let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        let rest = self.started.words().split_off(fetched.index + 1);
+        let is_named = fetched.index > 0 && words[fetched.index - 1].starts_with("-p")
+            || words[fetched.index].starts_with('-');
+        let mut all = vec!["-y".to_owned()];
+        all.extend(
+            packages
+                .iter()
+                .map(|package| format!("--package={package}")),
+        );
+        all.push(format!("--package={}", fetched.spec));
+        all.push("--".to_owned());
+        if !is_named {
+            let own = fetched.spec.rsplit('/').next().unwrap_or(fetched.spec);
+            let own = own.split('@').next().unwrap_or(own);
+            let cached = self.cached().and_then(|package| package.program());
+            all.push(match cached {
+                Some(program) => program,
+                None if fetched.spec.starts_with('@') => blank("name of its program"),
+                None => own.to_owned(),
+            });
+        }
+        all.extend(rest.into_iter().skip_while(|word| is_named && word == "--"));
+        vec![
+            format!(
+                "Have npx install the version beside it that it was written for; write at {}:",
+                self.at_args()
+            ),
+            args(&all),
+        ]
+    }
+
+    /// The package that npx starts, where it lies on this machine.
+    pub(super) fn cached(&self) -> Option<NpmPackage> {
+        let fetched = self.fetched()?;
+        if !matches!(fetched.launcher, "npx") {
+            return None;
+        }
+        let name = package_name(fetched.spec);
+        let set = self
+            .started
+            .env
+            .iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case("npm_config_cache"));
+        let cache = match set {
+            Some((_, spot)) => PathBuf::from(&spot.text),
+            None => self.bedside.home?.join(".npm"),
+        };
+        let cache = cache.join("_npx");
+        let sight = self.bedside.sight;
+        sight
+            .names(&cache)
+            .into_iter()
+            .take(CACHED)
+            .find_map(|folder| {
+                NpmPackage::at(&cache.join(folder).join("node_modules").join(name), sight)
+            })
+    }
+
+    /// The script of a package that is not where the entry says, though the
+    /// package is, or could be.
+    pub(super) fn script_of_package(&self) -> Option<(String, Vec<String>)> {
+        let index = self.script()?;
+        let script = self.whole(&self.started.args[index].text);
+        let sight = self.bedside.sight;
+        if sight.is_there(&script) || !self.stderr.contains(&*script.to_string_lossy()) {
+            return None;
+        }
+        let (folder, name, _) = installed_at(&script)?;
+        let at = self.at(self.started.args[index].place);
+        let Some(package) = NpmPackage::at(&folder, sight) else {
+            let root = folder.to_str()?.rsplit_once("/node_modules/")?.0.to_owned();
+            let line = if root.ends_with("/lib") {
+                format!("$ npm install --global {}", word(&name))
+            } else {
+                format!("$ npm install --prefix {} {}", word(&root), word(&name))
+            };
+            let what = format!("The package `{name}` is not installed in {root}.");
+            let mut npx = vec!["-y".to_owned(), name];
+            npx.extend(self.started.words().split_off(index + 1));
+            return Some((
+                what,
+                vec![
+                    "Install it there:".to_owned(),
+                    line,
+                    format!(
+                        "Or have npx fetch and start it; write at {}:",
+                        self.at(self.started.command.place)
+                    ),
+                    command_and_args("npx", &npx),
+                ],
+            ));
+        };
+        let version = package
+            .version()
+            .map(|v| format!(" {v}"))
+            .unwrap_or_default();
+        let what = format!(
+            "The installed `{name}`{version} has no script {}.",
+            script.display()
+        );
+        let programs = package.programs();
+        let there: Vec<&PathBuf> = programs
+            .iter()
+            .filter(|file| sight.is_there(file))
+            .collect();
+        let same = there
+            .iter()
+            .find(|file| file.file_name() == script.file_name());
+        if let Some(program) = same.or(there.first()) {
+            return Some((
+                what,
+                vec![
+                    format!("Its `package.json` names another one; write at {at}:"),
+                    self.with(index, &program.display().to_string()),
+                ],
+            ));
+        }
+        let mut fix = Vec::new();
+        if package.json["scripts"].get("build").is_some() {
+            let shown = word(&folder.display().to_string());
+            fix.push("If it was never built, build it:".to_owned());
+            fix.push(format!(
+                "$ cd {shown} && npm install --include=dev && npm run build"
+            ));
+        }
+        fix.push(format!("Write the path of a script that it has, at {at}:"));
+        fix.push(self.with(index, &blank(&format!("path of a script of {name}"))));
+        Some((what, fix))
+    }
+
+    /// The Node that runs the server.
+    pub(super) fn node(&self) -> Option<PathBuf> {
+        let own = &self.started.command.text;
+        match name_of(own) {
+            "node" | "nodejs" if own.contains('/') => Some(self.whole(own)),
+            _ => self.on_entrys_path("node"),
+        }
+    }
+
+    /// Where the PATH that the server gets leads to.
+    pub(super) fn on_entrys_path(&self, command: &str) -> Option<PathBuf> {
+        let sight = self.bedside.sight;
+        match self.started.env.iter().find(|(name, _)| name == "PATH") {
+            Some((_, path)) => path
+                .text
+                .split(':')
+                .filter(|folder| folder.starts_with('/'))
+                .map(|folder| Path::new(folder).join(command))
+                .find(|file| sight.is_there(file) && !sight.is_folder(file)),
+            None => sight.on_path(command),
+        }
+    }
+
+    /// What the server's package asks of Node, and the Node that runs it,
+    /// where the two don't fit.
+    pub(super) fn unfit_node(&self) -> Option<(String, String, Version)> {
+        let sight = self.bedside.sight;
+        let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        // Another Node is named there.
+        if crate::doctor::launcher::runtime(&self.started.command.text, &words).is_some() {
+            return None;
+        }
+        let package = self.cached().or_else(|| {
+            let script = match self.script() {
+                Some(index) => self.whole(&self.started.args[index].text),
+                None => {
+                    let own = self.whole(&self.started.command.text);
+                    if own.is_absolute() && sight.is_there(&own) {
+                        own
+                    } else {
+                        sight.on_path(&self.started.command.text)?
+                    }
+                }
+            };
+            NpmPackage::of(&sight.real(&script)?, sight)
+        })?;
+        let version = Version::of(&sight.version(&self.node()?)?)?;
+        let unfit = |package: &NpmPackage| {
+            let range = package.json["engines"]["node"].as_str()?;
+            let is_unfit = npm_allows(range, &version) == Some(false);
+            is_unfit.then(|| (package.name().unwrap_or("it").to_owned(), range.to_owned()))
+        };
+        // Many say nothing of it, and what they are made of does.
+        let (name, range) = unfit(&package).or_else(|| {
+            let needed = package.json["dependencies"].as_object()?;
+            let inside = package.folder.join("package.json");
+            needed.keys().take(NEEDED).find_map(|name| {
+                let folder = self.installed(name, &inside)?;
+                unfit(&NpmPackage::at(&folder, sight)?)
+            })
+        })?;
+        Some((name, range, version))
+    }
+
+    /// What mends a server of Node whose package lacks something.
+    pub(super) fn node_dependency(&self) -> Remedy {
+        if let Some(lack) = self.lack() {
+            return Remedy::of(self.another_version(&lack))
+                .instead_of(&["Install the versions", "$ npm ls"]);
+        }
+        if let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") {
+            let older = format!("{}@<version that worked>", fetched.spec);
+            return Remedy::of(vec![
+                format!(
+                    "Take a version of it that fits its dependencies; write at {}:",
+                    self.at_args()
+                ),
+                self.with(fetched.index, &older),
+                format!("$ npm view {} versions", word(fetched.spec)),
+            ])
+            .instead_of(&["$ npm ls"]);
+        }
+        Remedy::none()
+    }
+}

@@ -1,0 +1,397 @@
+//! What mends a server of Python whose dependency has another interface than
+//! it was written for: which one by the traceback, and which version by what
+//! the server's package asks for.
+
+use super::entries::args;
+use super::prescribe::{Doctor, Remedy, found};
+use super::pythons::{Env, Frame, Keeper, asked_by_project, frames, module_of, range_for};
+use crate::doctor::launcher::name_of;
+use crate::doctor::versions::{Version, python_allows, python_least};
+use jelly_base::text::shell_word as word;
+use regex::Regex;
+use std::path::Path;
+
+/// Packages that changed most in one version, which servers without metadata
+/// were mostly written before.
+const TURNS: &[(&str, &str)] = &[("fastmcp", "3"), ("mcp", "2")];
+
+/// More packages than these that would have to follow: the version is not to
+/// be had here.
+const OTHERS: usize = 3;
+
+/// What is to be installed in place of what is there.
+struct Wanted {
+    package: String,
+    /// As pip takes it: `mcp<2`.
+    spec: String,
+    /// Why it is this one.
+    why: Option<String>,
+    /// Packages that have to follow.
+    others: Vec<String>,
+}
+
+/// The package that changed, and who still calls it as it was.
+struct Quarrel {
+    module: String,
+    /// The frame in the code of the one who calls.
+    caller: Option<Frame>,
+    /// What is missed is not for others to use.
+    is_private: bool,
+}
+
+impl Doctor<'_> {
+    pub(super) fn python_dependency(&self) -> Remedy {
+        let Some(wanted) = self.wanted() else {
+            return self.any_dependency();
+        };
+        if wanted.others.len() > OTHERS {
+            let package = &wanted.package;
+            let why = format!(
+                "Other packages here need the {package} that is installed: it is the server's \
+                 code that has to follow."
+            );
+            return Remedy::none().because(Some(why));
+        }
+        let mut lines = Vec::new();
+        lines.extend(self.installing(&wanted.spec, &wanted.others));
+        if lines.is_empty() {
+            return Remedy::none().because(wanted.why);
+        }
+        if self.is_uvs() {
+            lines.push("Or have all packages as they were on a day when it worked:".to_owned());
+            lines.push(args(
+                &self.with_flags(&["--exclude-newer", "<day, such as 2025-06-30>"]),
+            ));
+        }
+        Remedy::of(lines)
+            .instead_of(&[
+                "Pin the",
+                "Compare the installed",
+                "Install the versions",
+                "$ ",
+            ])
+            .because(wanted.why)
+    }
+
+    /// Where nobody knows which one it is.
+    fn any_dependency(&self) -> Remedy {
+        let lines = self.installing("<dependency>==<version>", &[]);
+        if lines.is_empty() {
+            return Remedy::none();
+        }
+        Remedy::of(lines).instead_of(&[
+            "Pin the",
+            "Compare the installed",
+            "Install the versions",
+            "$ ",
+        ])
+    }
+
+    /// Whether the launcher chooses the versions at each start.
+    fn is_fetched(&self) -> bool {
+        let own = name_of(&self.started.command.text);
+        matches!(own, "uvx" | "uv" | "pipx")
+    }
+
+    /// The arguments with a package in this version; where it is named there
+    /// already, there.
+    fn with_package_besides(&self, spec: &str) -> Vec<String> {
+        let end = spec
+            .find(['<', '>', '=', '!', '~', ' '])
+            .unwrap_or(spec.len());
+        let (package, range) = spec.split_at(end);
+        let given = self.started.args;
+        let named = (1..given.len()).find(|index| {
+            let asked = range_for(&given[*index].text, package);
+            given[*index - 1].text == "--with" && asked.is_some_and(|asked| asked.is_empty())
+        });
+        match named {
+            Some(index) => {
+                let mut words = self.started.words();
+                words[index] = format!("{}{range}", given[index].text.trim());
+                words
+            }
+            None => self.with_flags(&["--with", spec]),
+        }
+    }
+
+    fn is_uvs(&self) -> bool {
+        matches!(name_of(&self.started.command.text), "uv" | "uvx")
+    }
+
+    /// Whether it is Python that says what is wrong.
+    pub(super) fn is_pythons(&self) -> bool {
+        self.rule.starts_with("python/") || !frames(self.stderr).is_empty()
+    }
+
+    /// What has a package installed for the Python that runs the server.
+    fn installing(&self, spec: &str, others: &[String]) -> Vec<String> {
+        let at = self.at_args();
+        if self.is_fetched() {
+            return vec![
+                format!(
+                    "Have the version installed that the server was written for; write at {at}:"
+                ),
+                args(&self.with_package_besides(spec)),
+            ];
+        }
+        let others: String = others
+            .iter()
+            .map(|other| format!(" {}", word(other)))
+            .collect();
+        match self.env().and_then(|env| env.keeper()) {
+            Some(Keeper::UvTool(name)) => {
+                vec![
+                "It was installed by uv; have it installed again, with the version that it was \
+                 written for:"
+                    .to_owned(),
+                format!("$ uv tool install --force --with {} {}", word(spec), word(&name)),
+            ]
+            }
+            Some(Keeper::Pipx(name)) => {
+                vec![
+                "It was installed by pipx; have the version put beside it that it was written for:"
+                    .to_owned(),
+                format!("$ pipx inject --force {} {}{others}", word(&name), word(spec)),
+            ]
+            }
+            Some(Keeper::Plain { python, has_pip }) => {
+                let own = self.python().unwrap_or(python);
+                let python = self.started.shown(&own.display().to_string());
+                vec![
+                    "Install the version that the server was written for:".to_owned(),
+                    pip_install(&python, has_pip, &format!("{}{others}", word(spec))),
+                ]
+            }
+            Some(Keeper::Cache) | None => match self.python() {
+                Some(python) => {
+                    let python = self.started.shown(&python.display().to_string());
+                    vec![
+                        "Install the version that the server was written for:".to_owned(),
+                        pip_install(&python, true, &format!("{}{others}", word(spec))),
+                    ]
+                }
+                None => Vec::new(),
+            },
+        }
+    }
+
+    /// The environment that the server runs in: that of its traceback, else
+    /// that of its Python.
+    pub(super) fn env(&self) -> Option<Env<'_>> {
+        let sight = self.bedside.sight;
+        let traced = frames(self.stderr)
+            .iter()
+            .rev()
+            .find_map(|frame| module_of(&frame.file));
+        if let Some((site, _)) = traced {
+            return Some(Env::at(site, sight));
+        }
+        // Some errors name the file that they are about.
+        let named = found(
+            &[r"(?P<it>/[^\s'\x22():]+/(?:site|dist)-packages)/"],
+            self.stderr,
+        );
+        if let Some(site) = named {
+            return Some(Env::at(site.into(), sight));
+        }
+        let program = self.whole(&self.started.command.text);
+        let on_path = sight.on_path(&self.started.command.text);
+        let program = on_path.unwrap_or(program);
+        // A tool that was installed is a link into its environment; the
+        // Python of an environment is one out of it.
+        Env::of_program(&program, sight).or_else(|| Env::of_program(&sight.real(&program)?, sight))
+    }
+
+    fn wanted(&self) -> Option<Wanted> {
+        let whole = format!("{}\n{}", self.told, self.stderr);
+        let env = self.env();
+        let quarrel = self.quarrel(&whole);
+        let package = quarrel.as_ref().map(|quarrel| {
+            let dist = env.as_ref().and_then(|env| env.dist(&quarrel.module));
+            let version = dist.as_ref().and_then(|dist| dist.version.clone());
+            let name = dist.map_or_else(|| quarrel.module.clone(), |dist| dist.name);
+            (name, version)
+        });
+        // Some packages say it themselves.
+        let said = found(
+            &[r"\bpin ['\x22`](?P<it>[\w.-]+ ?[<>=!~]=? ?[\w.]+)['\x22`]"],
+            &whole,
+        );
+        if let Some(spec) = said {
+            let end = spec
+                .find(['<', '>', '=', '!', '~', ' '])
+                .unwrap_or(spec.len());
+            let package = spec[..end].to_owned();
+            let below = Version::of(spec[end..].trim_start_matches(['<', ' ']));
+            let others = match (&env, below) {
+                (Some(env), Some(below)) if !self.is_fetched() => env.needing(&package, &below),
+                _ => Vec::new(),
+            };
+            return Some(Wanted {
+                package,
+                spec,
+                why: None,
+                others,
+            });
+        }
+        let (quarrel, (package, version)) = (quarrel?, package?);
+        let mut wanted = self.by_its_caller(&quarrel, &package, version.as_ref());
+        if let (Some(env), Some((_, below))) = (&env, wanted.spec.split_once('<'))
+            && !self.is_fetched()
+            && let Some(below) = Version::of(below)
+        {
+            wanted.others = env.needing(&wanted.package, &below);
+        }
+        Some(wanted)
+    }
+
+    /// The version that the one who calls it asks for.
+    fn by_its_caller(
+        &self,
+        quarrel: &Quarrel,
+        package: &str,
+        installed: Option<&Version>,
+    ) -> Wanted {
+        let caller = quarrel.caller.as_ref();
+        let (asker, range) = match caller.map(|frame| module_of(&frame.file)) {
+            Some(Some((site, module))) => {
+                let dist = Env::at(site, self.bedside.sight).dist(&module);
+                let range = dist.as_ref().and_then(|dist| dist.asks_for(package));
+                (dist.map(|dist| dist.name), range)
+            }
+            Some(None) => {
+                let script = caller.map_or(Path::new("/"), |frame| &frame.file);
+                (None, asked_by_project(script, package, self.bedside.sight))
+            }
+            None => (None, None),
+        };
+        let asker = asker.map_or_else(|| "The server".to_owned(), |name| format!("`{name}`"));
+        let range = range.unwrap_or_default();
+        let of = |spec: String, why: Option<String>| Wanted {
+            package: package.to_owned(),
+            spec,
+            why,
+            others: Vec::new(),
+        };
+        let turn = TURNS
+            .iter()
+            .find(|(known, _)| *known == package)
+            .map(|(_, first)| *first);
+        let Some(installed) = installed else {
+            return match turn {
+                Some(first) if range.is_empty() => of(format!("{package}<{first}"), None),
+                None if range.is_empty() => of(format!("{package}==<version>"), None),
+                Some(_) | None => of(format!("{package}{range}"), None),
+            };
+        };
+        if python_allows(&range, installed) == Some(false) {
+            let why = format!("{asker} asks for `{package}{range}`, and {installed} is installed.");
+            return of(format!("{package}{range}"), Some(why));
+        }
+        if let Some(least) = python_least(&range) {
+            let next = least.next_breaking();
+            let (below, limit) = if next <= *installed {
+                (next, "sets no upper limit; ")
+            } else {
+                // Also what is not for others to use, and may change any day.
+                (installed.minor(), "")
+            };
+            let why = format!(
+                "{asker} was written for `{package}{range}`, {limit}{installed} is installed, \
+                 which has another interface."
+            );
+            return of(format!("{package}<{below}"), Some(why));
+        }
+        let below = match turn.and_then(Version::of) {
+            // It came after what is installed; a launcher fetched the newest
+            // that there is, and there it has gone.
+            Some(first) if *installed < first && package == "mcp" && !self.is_fetched() => {
+                let why =
+                    format!("{package} {installed} is installed, which does not have it yet.");
+                return of(format!("{package}>{installed},<{first}"), Some(why));
+            }
+            Some(first) if *installed >= first => first,
+            Some(_) => installed.minor(),
+            None if quarrel.is_private => installed.minor(),
+            None => installed.series(),
+        };
+        let asker = asker.replace("The server", "the server");
+        let why = format!(
+            "{package} {installed} is installed, and {asker} does not say which version it needs."
+        );
+        of(format!("{package}<{below}"), Some(why))
+    }
+
+    /// Which package changed, by the words of the exception and by the code
+    /// that raised it.
+    fn quarrel(&self, whole: &str) -> Option<Quarrel> {
+        let patterns = [
+            r"No module named ['\x22](?P<it>\w+)\.",
+            r"cannot import name ['\x22]\w+['\x22] from (?:partially initialized module )?['\x22](?P<it>\w+)",
+            r"module ['\x22](?P<it>\w+)[\w.]*['\x22] has no attribute",
+        ];
+        let mut frames = frames(self.stderr);
+        let named = found(&patterns, whole);
+        let module = named
+            .or_else(|| self.by_class(whole, &frames))
+            .or_else(|| {
+                // It raises itself what it has against its caller.
+                let (_, inner) = module_of(&frames.last()?.file)?;
+                let is_other =
+                    |frame: &Frame| module_of(&frame.file).is_none_or(|(_, m)| m != inner);
+                frames.iter().any(is_other).then_some(inner)
+            })?;
+        let calls = |frame: &Frame| module_of(&frame.file).is_none_or(|(_, own)| own != module);
+        let caller = frames
+            .iter()
+            .rposition(calls)
+            .map(|at| frames.swap_remove(at));
+        let is_private = found(&[r"(?P<it>['\x22.]_\w+)"], whole).is_some();
+        Some(Quarrel {
+            module,
+            caller,
+            is_private,
+        })
+    }
+
+    /// The module from which the innermost frames have the class or function
+    /// that the exception names.
+    fn by_class(&self, whole: &str, frames: &[Frame]) -> Option<String> {
+        let name = found(
+            &[
+                r"['\x22](?P<it>\w+)['\x22] object has no attribute",
+                r"type object ['\x22](?P<it>\w+)['\x22] has no attribute",
+                r"(?P<it>\w+)(?:\.\w+)?\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )",
+                r"(?P<it>\w+)\(\) no longer accepts",
+            ],
+            whole,
+        )?;
+        let name = regex::escape(&name);
+        let imported = Regex::new(&format!(
+            r"(?m)^\s*from (\w+)[\w.]* import (?:\([^)]*?\b{name}\b|[^\n(]*\b{name}\b)"
+        ))
+        .ok()?;
+        let used = Regex::new(&format!(r"\b(\w+)(?:\.\w+)*\.{name}\b")).ok()?;
+        frames.iter().rev().take(3).find_map(|frame| {
+            let text = self.bedside.sight.text(&frame.file)?;
+            let module = imported.captures(&text).map(|found| found[1].to_owned());
+            module.or_else(|| {
+                let module = used.captures(&text)?[1].to_owned();
+                let import = format!("import {module}");
+                text.lines()
+                    .any(|line| line.trim() == import)
+                    .then_some(module)
+            })
+        })
+    }
+}
+
+/// `pip install` for a Python; uv's environments have none.
+pub(super) fn pip_install(python: &str, has_pip: bool, what: &str) -> String {
+    if has_pip {
+        format!("$ {} -m pip install {what}", word(python))
+    } else {
+        format!("$ uv pip install --python {} {what}", word(python))
+    }
+}

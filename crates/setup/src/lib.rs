@@ -1,0 +1,4 @@
+//! Reads the configurations of MCP clients, and writes first plans.
+
+pub mod doctor;
+pub mod init;

@@ -1,0 +1,366 @@
+//! Advice with its placeholders filled.
+
+use super::rule::AdviceText;
+use super::runner::is_foreign;
+use jelly_base::model::{Advice, AssertionTarget, Failure, PlanIssue, RequestFacts};
+use jelly_base::text::{one_line, shell_command, shell_word};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What any rule may name; the named groups of its own patterns come on top.
+const KNOWN: &[&str] = &[
+    "server",
+    "step",
+    "tool",
+    "method",
+    "argv0",
+    "command",
+    "cwd",
+    "url",
+    "timeout",
+    "exit",
+    "evidence",
+    "plan",
+    "message",
+    "path",
+    "place",
+    "subject",
+    "name",
+    "candidates",
+    "candidate",
+    "expected",
+    "actual",
+    "reason",
+    "status",
+    "test",
+    "folder",
+    "spot",
+    "invalid",
+    "origin",
+    "install",
+    "python",
+];
+
+/// The values of placeholders.
+pub(super) type Values = BTreeMap<String, String>;
+
+/// One piece of a text with placeholders.
+enum Piece<'a> {
+    Plain(&'a str),
+    Placeholder {
+        name: &'a str,
+        otherwise: Option<&'a str>,
+    },
+}
+
+/// `${…}` is a variable of a plan and stays as it is.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut plain = 0;
+    let mut from = 0;
+    while let Some(open) = text[from..].find('{').map(|at| from + at) {
+        let Some(close) = text[open..].find('}').map(|at| open + at) else {
+            break;
+        };
+        from = close + 1;
+        if text[..open].ends_with('$') {
+            continue;
+        }
+        pieces.push(Piece::Plain(&text[plain..open]));
+        let inside = &text[open + 1..close];
+        let (name, otherwise) = match inside.split_once('|') {
+            Some((name, otherwise)) => (name, Some(otherwise)),
+            None => (inside, None),
+        };
+        pieces.push(Piece::Placeholder { name, otherwise });
+        plain = from;
+    }
+    pieces.push(Piece::Plain(&text[plain..]));
+    pieces
+}
+
+/// Whether the advice is complete and names only what can be known.
+pub(super) fn validate(advice: &AdviceText, patterns: &[String]) -> Result<(), String> {
+    let AdviceText { what, why, fix } = advice;
+    if what.trim().is_empty() || why.trim().is_empty() || fix.is_empty() {
+        return Err("advice needs a what, a why and a fix".into());
+    }
+    for text in [what, why].into_iter().chain(fix) {
+        for piece in pieces(text) {
+            let Piece::Placeholder { name, .. } = piece else {
+                continue;
+            };
+            let captured = patterns
+                .iter()
+                .any(|p| p.contains(&format!("(?P<{name}>")) || p.contains(&format!("(?<{name}>")));
+            if !captured && !KNOWN.contains(&name) {
+                return Err(format!("advice names `{{{name}}}`, which nothing fills"));
+            }
+        }
+    }
+    for text in [what, why] {
+        for piece in pieces(text) {
+            if let Piece::Placeholder {
+                name,
+                otherwise: None,
+            } = piece
+                && name != "evidence"
+            {
+                return Err(format!("`{{{name}}}` needs words for when it is not known"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `text` with placeholders filled, or none when one can't be.
+fn fill<'v>(text: &str, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> Option<String> {
+    let mut filled = String::with_capacity(text.len());
+    for piece in pieces(text) {
+        match piece {
+            Piece::Plain(plain) => filled.push_str(plain),
+            Piece::Placeholder { name, otherwise } => match (value_of(name), otherwise) {
+                (Some(value), _) => filled.push_str(&value),
+                (None, Some(otherwise)) => filled.push_str(otherwise),
+                (None, None) => return None,
+            },
+        }
+    }
+    Some(filled)
+}
+
+/// The advice of a rule for one failure, which `dialect` reports. Commands of
+/// other frameworks are left out.
+pub(super) fn render(advice: &AdviceText, values: &Values, dialect: &str) -> Advice {
+    let AdviceText { what, why, fix } = advice;
+    let said = |name: &str| values.get(name).map(|value| Cow::Borrowed(value.as_str()));
+    let typed = |name: &str| values.get(name).map(|value| pasteable(name, value));
+    let always = |text: &String| fill(text, said).unwrap_or_else(|| text.replace("{evidence}", ""));
+    Advice {
+        what: always(what),
+        why: always(why),
+        fix: fix
+            .iter()
+            .filter_map(|line| match line.strip_prefix("$ ") {
+                Some(command) if is_foreign(command, dialect) => None,
+                Some(command) => fill(command, typed).map(|c| format!("$ {c}")),
+                None => fill(line, said),
+            })
+            .collect(),
+    }
+}
+
+/// A value as a word of a shell's command line. A server's own words may
+/// stand in it, so nothing that a shell would act on is left bare. The whole
+/// `command` is quoted word by word already.
+fn pasteable<'v>(name: &str, value: &'v str) -> Cow<'v, str> {
+    if name == "command" {
+        Cow::Borrowed(value)
+    } else {
+        Cow::Owned(shell_word(&jelly_base::text::one_line(value, 200)))
+    }
+}
+
+/// What the failure itself knows.
+pub(super) fn values(f: &Failure) -> Values {
+    let mut values = Values::new();
+    let mut set = |name: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|v| !v.is_empty()) {
+            values.insert(name.to_owned(), value);
+        }
+    };
+    set("server", f.server.clone());
+    set("step", f.step.clone());
+    set("argv0", f.argv.first().cloned());
+    let is_python = |program: &&String| {
+        let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+        name.starts_with("python") || name.starts_with("pypy")
+    };
+    set("python", f.argv.first().filter(is_python).cloned());
+    set("cwd", f.cwd.clone());
+    set("url", f.url.clone());
+    set("message", f.message.clone());
+    set("test", f.name.clone());
+    set("timeout", f.timeout_s.map(|s| format!("{s} s")));
+    set(
+        "command",
+        (!f.argv.is_empty()).then(|| shell_command(&f.argv)),
+    );
+    set(
+        "status",
+        f.http
+            .as_ref()
+            .and_then(|h| h.status)
+            .map(|s| s.to_string()),
+    );
+    if let Some(exit) = &f.exit {
+        set(
+            "exit",
+            match (&exit.signal, exit.code) {
+                (Some(signal), _) => Some(format!("signal {signal}")),
+                (None, Some(code)) => Some(format!("exit code {code}")),
+                (None, None) => None,
+            },
+        );
+    }
+    if let Some(request) = &f.request {
+        set("method", Some(request.method.clone()));
+        set("tool", tool_of(request));
+    }
+    if let Some(assertion) = &f.assertion {
+        set(
+            "subject",
+            subject(
+                assertion.target,
+                f.request.as_ref().and_then(tool_of).as_deref(),
+            ),
+        );
+        set("expected", Some(short(&assertion.expected)));
+        set("actual", Some(short(&assertion.actual)));
+        set("path", assertion.path.clone());
+        let place = assertion.place();
+        set(
+            "place",
+            place.map(|place| format!(" at `{}`", one_line(&place, 160))),
+        );
+    }
+    if let Some(issue) = &f.issue {
+        for (name, value) in issue_values(issue) {
+            set(name, Some(value));
+        }
+    }
+    values
+}
+
+fn tool_of(request: &RequestFacts) -> Option<String> {
+    let params = request.params.as_ref();
+    let name = params.and_then(|params| params.get("name")?.as_str());
+    // What is no tool's has a method, at least.
+    let method = Some(request.method.as_str()).filter(|method| *method != "tools/call");
+    name.or(method).map(str::to_owned)
+}
+
+/// What an expectation is about.
+fn subject(target: Option<AssertionTarget>, tool: Option<&str>) -> Option<String> {
+    use AssertionTarget as Of;
+    let what = match target {
+        Some(Of::Notification) => "What the server notified",
+        Some(Of::Asked) => "What the server asked",
+        Some(Of::Stderr) => "What the server wrote to stderr",
+        Some(Of::Cancellation) => "What the server did after the request was cancelled",
+        Some(Of::Duration) => return tool.map(|tool| format!("The time that `{tool}` took")),
+        Some(
+            Of::Text
+            | Of::Json
+            | Of::Structured
+            | Of::Error
+            | Of::IsError
+            | Of::OutputSchema
+            | Of::Wire,
+        )
+        | None => return tool.map(|tool| format!("The answer of `{tool}`")),
+    };
+    Some(what.to_owned())
+}
+
+fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
+    let named = |name: &String, candidates: &[String]| {
+        let mut values = vec![
+            ("name", name.clone()),
+            ("candidates", candidates.join(", ")),
+        ];
+        if let [only] = candidates {
+            values.push(("candidate", only.clone()));
+        }
+        values
+    };
+    match issue {
+        PlanIssue::CommandNotFound { command } => vec![("argv0", command.clone())],
+        PlanIssue::NotExecutable { path } | PlanIssue::MissingDirectory { path } => {
+            vec![("path", path.clone())]
+        }
+        PlanIssue::MissingVariable { name, .. } | PlanIssue::MissingPackageArgument { name } => {
+            vec![("name", name.clone())]
+        }
+        PlanIssue::InvalidPackage { reason } => vec![("reason", reason.clone())],
+        PlanIssue::UnknownServer { name, candidates }
+        | PlanIssue::UnknownTool { name, candidates } => named(name, candidates),
+        PlanIssue::UnknownArgument {
+            tool,
+            name,
+            candidates,
+        } => {
+            let mut values = named(name, candidates);
+            values.push(("tool", tool.clone()));
+            values
+        }
+        PlanIssue::MissingArgument { tool, name } => {
+            vec![("tool", tool.clone()), ("name", name.clone())]
+        }
+        PlanIssue::ArgumentType {
+            tool,
+            pointer,
+            expected,
+            actual,
+        } => vec![
+            ("tool", tool.clone()),
+            ("path", pointer.clone()),
+            ("expected", expected.join(" or ")),
+            ("actual", actual.clone()),
+        ],
+        PlanIssue::InvalidArgument {
+            tool,
+            pointer,
+            reason,
+        } => vec![
+            ("tool", tool.clone()),
+            ("path", pointer.clone()),
+            ("reason", reason.clone()),
+        ],
+        PlanIssue::SnapshotMissing { name, path, plan } => vec![
+            ("name", name.clone()),
+            ("path", path.clone()),
+            ("plan", plan.clone()),
+        ],
+    }
+}
+
+fn short(value: &serde_json::Value) -> String {
+    one_line(&value.to_string(), 120)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AdviceText, Values, fill, render};
+
+    #[test]
+    fn placeholders_are_filled_or_replaced_by_other_words() {
+        let values = |name: &str| (name == "name").then_some("TOKEN".into());
+        assert_eq!(fill("set {name}", values).as_deref(), Some("set TOKEN"));
+        assert_eq!(
+            fill("in {path|the folder}", values).as_deref(),
+            Some("in the folder")
+        );
+        assert_eq!(fill("$ ls {path}", values), None);
+        for plain in ["an open { brace", "write ${name} in the plan"] {
+            assert_eq!(fill(plain, values).as_deref(), Some(plain));
+        }
+    }
+
+    #[test]
+    fn what_a_server_says_can_do_no_harm_in_a_command() {
+        let advice = AdviceText {
+            what: "w".into(),
+            why: "y".into(),
+            fix: vec!["$ mkdir -p {path}".into(), "Look at {path}.".into()],
+        };
+        let values = Values::from([("path".to_owned(), "/x; rm -rf ~\n$(id)".to_owned())]);
+        assert_eq!(
+            render(&advice, &values, "").fix,
+            [
+                "$ mkdir -p '/x; rm -rf ~ $(id)'",
+                "Look at /x; rm -rf ~\n$(id)."
+            ]
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! The texts of a failure that a client of the server saw.
+
+use super::slice::{List, readable};
+use super::{noise, quoted};
+use crate::engine::facts::{Facts, Promise};
+use crate::engine::rule::Field;
+use jelly_base::model::Phase;
+use serde_json::Value;
+use std::borrow::Cow;
+
+pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
+    let f = facts.failure;
+    if facts.promise == Some(Promise::Expectation) {
+        // What an assertion compares is no evidence.
+        return;
+    }
+    if let Some(text) = f.spawn_error.as_ref().and_then(|e| e.text.as_deref()) {
+        list.whole(Field::Spawn, "spawn_error.text", Cow::Borrowed(text), 1);
+    }
+    if let Some(error) = &f.rpc_error {
+        list.with_roots(Field::Answer, "rpc_error.message", &error.message, 1);
+        if let Some(data) = &error.data {
+            let data = match data.as_str() {
+                Some(text) => text.to_owned(),
+                None => data.to_string(),
+            };
+            list.whole(Field::Answer, "rpc_error.data", Cow::Owned(data), 2);
+        }
+    }
+    if let Some(result) = &f.tool_result {
+        list.with_roots(Field::Answer, "tool_result.text", &result.text, 1);
+    }
+    if let Some(said) = f.stdout.as_deref().and_then(answer_printed) {
+        list.with_roots(Field::Answer, "stdout", said, 1);
+    }
+    if let Some(http) = f.http.as_ref().filter(|_| !facts.kept_waiting()) {
+        if let Some(text) = &http.text {
+            list.whole(Field::Answer, "http.text", Cow::Borrowed(text), 1);
+        }
+        if let Some(error) = &http.error {
+            list.whole(Field::Answer, "http.error", Cow::Borrowed(error), 1);
+        }
+        if let Some(body) = &http.body {
+            list.whole(Field::Answer, "http.body", readable(body), 1);
+        }
+    }
+    let start = list.texts.len();
+    if let Some(stderr) = &f.stderr {
+        let stderr = quoted::without_source(noise::without_warnings(stderr));
+        list.with_roots(Field::Stderr, "stderr", stderr, 2);
+    }
+    if let Some(stdout) = &f.stdout {
+        list.with_roots(Field::Stdout, "stdout", stdout, 3);
+    }
+    // After an answer, stderr is the story of other requests too.
+    if facts.answered && !matches!(f.phase, Some(Phase::Handshake)) {
+        for text in &mut list.texts[start..] {
+            text.reserve = true;
+        }
+    }
+    if !f.stdout_noise.is_empty() {
+        let noise = f.stdout_noise.join("\n");
+        list.whole(
+            Field::Stdout,
+            "stdout_noise",
+            Cow::Owned(readable(&noise).into_owned()),
+            3,
+        );
+    }
+    if let Some(breach) = &f.protocol_breach {
+        list.whole(Field::Message, "protocol_breach", Cow::Borrowed(breach), 3);
+    }
+    if let Some(message) = &f.message {
+        list.whole(Field::Message, "message", readable(message), 4);
+    }
+}
+
+/// The error that a client program printed as its result: the answer of a tool
+/// as JSON, alone on stdout.
+fn answer_printed(stdout: &str) -> Option<String> {
+    let stdout = stdout.trim();
+    if !stdout.starts_with('{') || !stdout.contains("isError") {
+        return None;
+    }
+    let answer: Value = serde_json::from_str(stdout).ok()?;
+    if answer.get("isError") != Some(&Value::Bool(true)) {
+        return None;
+    }
+    let texts = answer.get("content")?.as_array()?.iter();
+    let said: Vec<&str> = texts
+        .filter_map(|part| part.get("text")?.as_str())
+        .collect();
+    Some(said.join("\n"))
+}

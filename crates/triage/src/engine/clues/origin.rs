@@ -1,0 +1,451 @@
+//! Where an exception was raised: in the test, or in what it tests.
+
+use super::frames::{before_colon, place};
+use jelly_base::model::Failure;
+use jelly_base::text::lines as lines_of;
+use memchr::memmem::Finder;
+use regex::bytes::{Regex, RegexBuilder};
+use std::sync::LazyLock;
+
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::engine) enum Origin {
+    /// A file of tests.
+    Test,
+    /// The product's own code.
+    Product,
+    /// No stack tells.
+    Unknown,
+}
+
+/// Lines of a stack that are looked at.
+const LINES: usize = 400;
+/// A stack of the JVM with fewer lines was cut.
+const WHOLE: usize = 3;
+
+/// Where the innermost line of the stack stands that belongs to no library.
+pub(in crate::engine) fn origin(f: &Failure) -> Origin {
+    let Some(text) = f.text.as_deref().filter(|text| !text.trim().is_empty()) else {
+        return Origin::Unknown;
+    };
+    let text = super::slice::readable(text);
+    let is_cut = || places(&text).take(WHOLE).count() < WHOLE;
+    match innermost(&text, |place| is_own(place, f)) {
+        None => Origin::Unknown,
+        Some(place) if !is_test(place) => Origin::Product,
+        // Surefire cuts stacks down to the lines of the test class.
+        Some(place) if place.contains(".java:") && is_cut() => Origin::Unknown,
+        Some(_) => Origin::Test,
+    }
+}
+
+/// The innermost place of the stack that `is_wanted`.
+fn innermost(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
+    // Mostly a few lines decide, and no other one is looked at.
+    if is_outermost_first(text) {
+        let lines: Vec<&str> = lines_of(text).take(LINES).collect();
+        let mut places = lines.into_iter().rev().filter_map(place);
+        return places.find(|place| is_wanted(place));
+    }
+    places(text).find(|place| is_wanted(place))
+}
+
+fn places(text: &str) -> impl Iterator<Item = &str> {
+    lines_of(text).take(LINES).filter_map(place)
+}
+
+/// Whether a place belongs to no library.
+fn is_own(place: &str, f: &Failure) -> bool {
+    !place.is_empty() && !is_library(place) && !is_foreign(place, f.classname.as_deref())
+}
+
+/// Whether the stack ends with its innermost line, as Python writes it.
+fn is_outermost_first(text: &str) -> bool {
+    static MARKS: LazyLock<[Finder<'_>; 2]> =
+        LazyLock::new(|| ["File \"", ".py:"].map(Finder::new));
+    let may_be = |mark: &Finder<'_>| mark.find(text.as_bytes()).is_some();
+    MARKS.iter().any(may_be)
+        && lines_of(text).take(LINES).any(|line| {
+            line.trim_start().starts_with("File \"")
+                || before_colon(line, ".py").is_some() && place(line).is_some()
+        })
+}
+
+/// The innermost line of the stack in the product's own code, without line
+/// numbers: `shop.Cart.add`, `app/shop.py`. Lines in the test's own class or
+/// file are none.
+pub(in crate::engine) fn product_frame(f: &Failure) -> Option<String> {
+    let text = super::slice::readable(f.text.as_deref()?);
+    let class = f.classname.as_deref().unwrap_or_default();
+    let module = class.replace('.', "/");
+    let of_test = |place: &str| {
+        let called = place.split('(').next().unwrap_or(place);
+        let in_class = called
+            .strip_prefix(class)
+            .is_some_and(|rest| rest.starts_with(['.', '$']));
+        !class.is_empty() && (in_class || place.contains(&module))
+            || f.file.as_deref().is_some_and(|file| place.contains(file))
+    };
+    let own = |place: &str| is_own(place, f) && !is_test(place) && !of_test(place);
+    let frame = innermost(&text, own)?;
+    let called = match frame.split_once('(') {
+        Some((called, _)) if !called.is_empty() => called,
+        Some(_) | None => frame,
+    };
+    Some(
+        called
+            .trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
+            .to_owned(),
+    )
+}
+
+/// Whether a line of a JVM's stack belongs to other people than the test: the
+/// packages of a product and of its tests share their beginning.
+fn is_foreign(place: &str, test: Option<&str>) -> bool {
+    /// As many parts of a package name its owner, as in `com.acme`.
+    const OWNER: usize = 2;
+    let Some((called, file)) = place.rsplit_once('(') else {
+        return false;
+    };
+    let of_jvm = [".java:", ".kt:", ".scala:", ".groovy:"]
+        .iter()
+        .any(|ending| file.contains(ending));
+    let called = called.rsplit('/').next().unwrap_or(called);
+    fn owner(name: &str) -> impl Iterator<Item = &str> {
+        name.split('.').take(OWNER)
+    }
+    let packaged =
+        |name: &str| name.split('.').count() > OWNER && !name.contains([' ', '/', ':', '\\']);
+    of_jvm
+        && packaged(called)
+        && test.is_some_and(|test| packaged(test) && !owner(test).eq(owner(called)))
+}
+
+fn is_library(place: &str) -> bool {
+    /// Where runtimes and package managers keep the code of other people. A
+    /// folder that projects name like that (`internal`, `dist`, `build`,
+    /// `lib`, `out`) tells nothing by its name alone.
+    const PARTS: [&str; 36] = [
+        // Node, its package managers, browsers
+        r"node_modules[/\\]",
+        "node:",
+        r"\Ainternal/(?:process|modules|main|bootstrap|timers|streams|util|fs|crypto|child_process|errors|async_hooks|event_target|vm|worker|test_runner|url|net|https?2?|cluster)[/.]",
+        "<anonymous>",
+        "<Jasmine>",
+        "native code",
+        "__cypress/",
+        "cypress:///",
+        r"webpack/(?:bootstrap|runtime)",
+        r"\A(?:ext|jsr|bun|native):",
+        "https://(?:deno.land|jsr.io|esm.sh)/",
+        // Python
+        "site-packages",
+        "dist-packages",
+        r"[/\\]lib(?:64)?/python[23]",
+        r"(?i:[/\\]python[\d.]*[/\\]lib[/\\])",
+        "<frozen",
+        // PHP, Go and Ruby put dependencies into the project
+        r"(?:\A|[/\\])vendor[/\\]",
+        "phar:",
+        r"[/\\]phpunit(?:\.phar|-\d|[/\\]src|[/\\]phpunit|:|\z)",
+        // Ruby
+        r"[/\\]gems[/\\][^/\\]+-[\da-f]",
+        "/rubygems/",
+        "/lib/ruby/",
+        "<internal:",
+        // Rust
+        "/rustc/",
+        r"[/\\]\.(?:cargo|rustup)[/\\]",
+        r"\Alibrary/(?:std|core|alloc|test)/src/",
+        // Go
+        "/usr/local/go/",
+        r"[/\\]pkg[/\\]mod[/\\]",
+        r"[/\\][Gg]o(?:[-\d.][\w.-]*)?[/\\](?:(?:\d[\w.]*|x64|x86|arm64|amd64|libexec)[/\\])*src[/\\](?:runtime|testing|internal|net|os|io|reflect|sync|syscall|encoding|fmt|bufio|bytes|context|crypto|database|errors|log|sort|strconv|strings|time|regexp|text|html|go)[/\\]",
+        r"\A(?:runtime|testing|reflect|sync|syscall|internal/(?:abi|bytealg|poll|reflectlite|runtime|syscall|testlog))/[\w/]+\.go",
+        // Elixir, Dart, the JVM, .NET
+        r"(?:\A|/)deps/[^/]+/(?:lib|src)/",
+        r"\.pub-cache/",
+        "package:(?:matcher|test|test_api|stack_trace)/",
+        r"[/\\]\.(?:m2|gradle|nuget|yarn)[/\\]",
+        // The system
+        "/usr/(?:lib|lib64|share)/",
+        "/usr/local/(?:lib|share)/",
+    ];
+    const PACKAGES: [&str; 74] = [
+        "androidx.",
+        "android.",
+        "com.android.",
+        "com.google.",
+        "com.intellij.",
+        "com.fasterxml.",
+        "com.zaxxer.",
+        "com.mysql.",
+        "com.mongodb.",
+        "com.microsoft.",
+        "com.amazonaws.",
+        "com.github.dockerjava",
+        "com.github.tomakehurst",
+        "com.codeborne.",
+        "com.intuit.karate",
+        "io.appium.",
+        "io.cucumber.",
+        "io.grpc.",
+        "io.ktor.",
+        "io.lettuce.",
+        "io.mockk.",
+        "io.netty.",
+        "io.qameta.",
+        "io.quarkus.",
+        "io.reactivex.",
+        "io.restassured.",
+        "io.vertx.",
+        "akka.",
+        "cats.",
+        "clojure.",
+        "feign.",
+        "groovy.",
+        "munit.",
+        "net.bytebuddy",
+        "okhttp3.",
+        "org.awaitility",
+        "reactor.",
+        "retrofit2.",
+        "java.",
+        "javax.",
+        "jdk.",
+        "sun.",
+        "com.sun.",
+        "org.junit",
+        "junit.",
+        "org.testng",
+        "org.gradle",
+        "org.apache.",
+        "org.springframework",
+        "org.mockito",
+        "org.assertj",
+        "org.hamcrest",
+        "org.opentest4j",
+        "org.openqa",
+        "org.spockframework",
+        "org.codehaus",
+        "kotlin",
+        "scala.",
+        "io.kotest",
+        "app//org.",
+        "System.",
+        "Microsoft.",
+        "Xunit.",
+        "NUnit.",
+        "Moq.",
+        "NSubstitute.",
+        "FluentAssertions.",
+        "Shouldly.",
+        "DotNet.Testcontainers.",
+        "OpenQA.",
+        "package:flutter",
+        "dart:",
+        "java.base",
+        "worker.org.",
+    ];
+    static ANY_PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        RegexBuilder::new(&PARTS.join("|"))
+            .unicode(false)
+            .build()
+            .ok()
+    });
+    let first = place.as_bytes().first();
+    let begins = |package: &&str| first == package.as_bytes().first() && place.starts_with(package);
+    let parts = |any: &Regex| any.is_match(place.as_bytes());
+    PACKAGES.iter().any(begins) || ANY_PART.as_ref().is_some_and(parts)
+}
+
+fn is_test(place: &str) -> bool {
+    const FOLDERS: [&str; 16] = [
+        "test",
+        "tests",
+        "__tests__",
+        "spec",
+        "specs",
+        "e2e",
+        "testing",
+        "t",
+        "features",
+        "step_definitions",
+        "stepdefs",
+        "steps",
+        "cypress",
+        "androidtest",
+        "uitests",
+        "acceptance",
+    ];
+    const PACKAGES: [&str; 8] = [
+        "test",
+        "tests",
+        "testing",
+        "e2e",
+        "spec",
+        "steps",
+        "stepdefs",
+        "step_definitions",
+    ];
+    let (called, file) = match place.rsplit_once('(') {
+        Some((called, file)) => (called, file),
+        None => ("", place),
+    };
+    let mut parts = file.rsplit(['/', '\\']);
+    let name = parts.next().unwrap_or_default();
+    let stem = name.split('.').next().unwrap_or_default();
+    let lower = name.to_ascii_lowercase();
+    let folder = parts.any(|part| {
+        FOLDERS.iter().any(|name| part.eq_ignore_ascii_case(name))
+            || part.ends_with(".Tests")
+            || part.ends_with(".Test")
+    });
+    // What helps the tests stands in a package of theirs.
+    let package = || {
+        let of_jvm = [".java:", ".kt:", ".scala:", ".groovy:"];
+        of_jvm.iter().any(|ending| file.contains(ending))
+            && called.split('.').any(|part| PACKAGES.contains(&part))
+    };
+    folder
+        || package()
+        || stem.ends_with("Test")
+        || stem.ends_with("Tests")
+        || stem.ends_with("TestCase")
+        || stem.ends_with("Spec")
+        || stem.ends_with("Specs")
+        || stem.ends_with("IT")
+        || stem.ends_with("Steps")
+        || stem.ends_with("StepDefs")
+        || stem.ends_with("StepDefinitions")
+        || stem.starts_with("Test")
+        || lower.starts_with("test_")
+        || lower.starts_with("t_")
+        || lower.starts_with("conftest")
+        || lower.contains("_test.")
+        || lower.contains("_tests.")
+        || lower.contains("_spec.")
+        || lower.contains(".test.")
+        || lower.contains(".spec.")
+        || lower.contains(".cy.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Origin, origin};
+    use jelly_base::model::Failure;
+
+    fn of(text: &str) -> Origin {
+        origin(&Failure {
+            text: Some(text.into()),
+            ..Failure::default()
+        })
+    }
+
+    #[test]
+    fn what_a_project_builds_or_keeps_to_itself_is_its_own() {
+        for path in [
+            "/srv/shop/src/internal/cart.js:4:9",
+            "/srv/shop/dist/cart.js:4:9",
+            "/srv/mono/packages/cart/dist/index.js:4:9",
+            "/srv/mono/packages/cart/src/internal/cart.ts:4:9",
+            "/srv/shop/build/cart.js:4:9",
+            "/srv/shop/lib/cart.js:4:9",
+            "/srv/shop/out/cart.js:4:9",
+            "/srv/shop/src/deps/cart.js:4:9",
+            "/srv/shop/gems/cart/lib/cart.js:4:9",
+            "webpack-internal:///./src/cart.js:4:9",
+            "/home/ci/go/src/shop.example/internal/cart.js:4:9",
+            "/go/src/app/internal/cart.js:4:9",
+            "/srv/lib/python/cart.js:4:9",
+        ] {
+            let text =
+                format!("TypeError: x\n    at total ({path})\n    at f (/srv/a.test.js:9:1)");
+            assert_eq!(of(&text), Origin::Product, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_came_with_a_runtime_or_a_package_is_a_library() {
+        for path in [
+            "/srv/shop/node_modules/ajv/dist/ajv.js:4:9",
+            "/srv/shop/node_modules/.pnpm/ajv@8/node_modules/ajv/dist/ajv.js:4:9",
+            "C:\\shop\\node_modules\\ajv\\ajv.js:4:9",
+            "node:internal/url:775:36",
+            "internal/process/task_queues.js:95:5",
+            "internal/modules/cjs/loader.js:999:30",
+            "ext:deno_fetch/26_fetch.js:2:7",
+            "/srv/shop/vendor/acme/x.js:8:1",
+            "/srv/venv/lib/python3.11/site-packages/x.js:8:1",
+            "/usr/lib/go-1.19/src/testing/x.js:8:1",
+            "/opt/hostedtoolcache/go/1.22.1/x64/src/runtime/panic.js:8:1",
+            "/home/ci/go/pkg/mod/shop.example/x.js:8:1",
+            "/home/ci/.m2/repository/x.js:8:1",
+            "/srv/vendor/bundle/ruby/3.2.0/gems/rack-2.2.8/lib/x.js:8:1",
+        ] {
+            let text =
+                format!("TypeError: x\n    at total ({path})\n    at f (/srv/a.test.js:9:1)");
+            assert_eq!(of(&text), Origin::Test, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_helper_in_a_package_of_tests_is_a_test() {
+        let text = |helper: &str| {
+            format!(
+                "java.lang.NullPointerException\n\tat {helper}\n\tat com.acme.CartTest.total(CartTest.java:9)\n\tat java.lang.reflect.Method.invoke(Method.java:1)"
+            )
+        };
+        assert_eq!(
+            of(&text("com.acme.testing.Carts.full(Carts.java:64)")),
+            Origin::Test
+        );
+        assert_eq!(
+            of(&text("com.acme.internal.Carts.full(Carts.java:64)")),
+            Origin::Product
+        );
+    }
+
+    #[test]
+    fn the_innermost_line_outside_of_libraries_tells() {
+        for (text, expected) in [
+            (
+                "tests/test_a.py:14: \n_ _ _\nE  ZeroDivisionError: x\n\napp/shop.py:26: ZeroDivisionError",
+                Origin::Product,
+            ),
+            (
+                "E  ValueError: x\n\ntests/test_a.py:26: ValueError",
+                Origin::Test,
+            ),
+            (
+                "TypeError: x\n    at parse (/srv/js/src/shop.js:2:49)\n    at Object.f (/srv/js/shop.test.js:9:1)",
+                Origin::Product,
+            ),
+            (
+                "TypeError: x\n    at JSON.parse (<anonymous>)\n    at Object.f (/srv/js/shop.test.js:9:1)",
+                Origin::Test,
+            ),
+            (
+                "Traceback (most recent call last):\n  File \"t/test_x.py\", line 1, in a\n  File \"/srv/shop.py\", line 2, in b\n  File \"/usr/lib/python3.11/json/decoder.py\", line 3, in c\nValueError: x",
+                Origin::Product,
+            ),
+            (
+                "java.lang.X: y\n\tat shop.CartTest.npe(CartTest.java:9)",
+                Origin::Unknown,
+            ),
+            (
+                "   at System.Linq.ThrowHelper.ThrowNoElements()\n   at Shop.Tests.CartTests.First() in /src/CartTests.cs:line 12",
+                Origin::Test,
+            ),
+            (
+                "     (elixir 1.14.0) lib/enum.ex:9: Enum.fetch!/2\n     test/shop/cart_test.exs:8: (test)",
+                Origin::Test,
+            ),
+            ("boom", Origin::Unknown),
+        ] {
+            assert_eq!(of(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The texts of a failure in a test report.
+
+use super::compared::without_compared;
+use super::heads::{self, Head, Heads, is_programming_error};
+use super::masked::quoted;
+use super::noise::statements;
+use super::nothing::says_nothing;
+use super::origin::{Origin, origin};
+use super::roots::root_lines;
+use super::slice::{List, readable};
+use super::wrapped::{instead_of_none, is_assertion, unwrapped};
+use crate::engine::facts::is_dialect;
+use crate::engine::rule::Field;
+use jelly_base::model::Failure;
+use memchr::memrchr3;
+use regex::bytes::{Regex, RegexBuilder};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// From the most telling: the innermost cause, the message, the whole text,
+/// what was printed.
+pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
+    let says = |text: &String| statements(&without_compared(&readable(text)), f);
+    let message = f.message.as_ref().map(says);
+    let text = f.text.as_ref().map(says);
+    // Where it came from tells something, too.
+    let is_nothing =
+        |said: &str| is_bare_class(said) || says_nothing(said) && origin(f) == Origin::Unknown;
+    let mut compares_nothing = false;
+    let mut empty = true;
+    // Mostly the text is the message with a stack. Then it says nothing that
+    // was not said.
+    let text = text.filter(|text| message.as_ref() != Some(text));
+    for (name, said, raw, rank) in [
+        ("message", message, &f.message, 1),
+        ("text", text, &f.text, 2),
+    ] {
+        let Some(said) = said.filter(|said| !is_nothing(said.trim())) else {
+            continue;
+        };
+        empty &= exits_only(&said, f);
+        let typed = f.type_.as_deref().is_some_and(is_assertion_class);
+        let of_none = || instead_of_none(&readable(raw.as_deref()?), f).map(Cow::Owned);
+        match unwrapped(&said, typed).or_else(of_none) {
+            Some(inner) => {
+                compares_nothing = true;
+                statement(list, name, &inner, rank);
+            }
+            None => {
+                let class = heads::first_class(&said);
+                let of_type = || f.type_.as_deref().and_then(heads::first_class);
+                let is_error = |class: Option<&str>| class.is_some_and(is_programming_error);
+                // What a programming error quotes is what the program stumbled
+                // over, as a parser does over a page that says `502`.
+                if is_error(class) || is_error(of_type()) {
+                    // A single word is a name, as of a variable that is not set.
+                    let text = |value: &str| value.contains([' ', '<']);
+                    statement(list, name, &quoted(&said, text), rank);
+                } else {
+                    let heads = heads::heads_of(&said, class.is_some());
+                    with_heads(list, name, heads, &said, rank);
+                }
+            }
+        }
+    }
+    let typed = |type_: &&str| {
+        tells(type_, f)
+            && !(compares_nothing && is_assertion_class(type_))
+            && !(empty && is_bare_class(type_))
+    };
+    if let Some(type_) = f.type_.as_deref().filter(typed) {
+        list.whole(Field::Report, "type", Cow::Borrowed(type_), 0);
+        if let Some(class) = heads::class(type_) {
+            let line = match f.message.as_deref().and_then(|m| m.trim().lines().next()) {
+                Some(line) if !line.contains(class) => format!("{class}: {line}"),
+                Some(line) => line.to_owned(),
+                None => class.to_owned(),
+            };
+            list.class("type", class.to_owned(), line, 1);
+        }
+    }
+    if let Some(name) = &f.name {
+        list.whole(Field::Title, "name", Cow::Borrowed(name), 2);
+    }
+    if in_hook(f) {
+        list.whole(Field::Title, "text", Cow::Borrowed("(hook)"), 2);
+    }
+    // Writers that put nothing into the element put all into the output.
+    let start = list.texts.len();
+    for (name, printed, rank) in [
+        ("system_err", &f.system_err, 3),
+        ("system_out", &f.system_out, 4),
+    ] {
+        let Some(printed) = printed else { continue };
+        if empty {
+            statement(list, name, &says(printed), rank);
+        }
+        list.with_roots(Field::Log, name, printed, rank);
+    }
+    for text in &mut list.texts[start..] {
+        text.reserve = text.field == Field::Log;
+    }
+}
+
+/// Whether all that is said is how the program ended, as Bazel does of a test
+/// whose story is the log.
+fn exits_only(said: &str, f: &Failure) -> bool {
+    let of_bazel = || {
+        f.dialect
+            .as_deref()
+            .is_some_and(|dialect| is_dialect(dialect, "bazel"))
+    };
+    said.trim()
+        .strip_prefix("exited with error code ")
+        .is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_digit()))
+        && of_bazel()
+}
+
+/// Robot Framework types everything `AssertionError`, and some writers put
+/// the test's own name there.
+fn tells(type_: &str, f: &Failure) -> bool {
+    !f.dialect
+        .as_deref()
+        .is_some_and(|dialect| is_dialect(dialect, "robot"))
+        && f.name.as_deref() != Some(type_)
+}
+
+fn is_assertion_class(type_: &str) -> bool {
+    type_.contains("Assert")
+        || type_.contains("Expectation")
+        || heads::class(type_).is_some_and(is_assertion)
+}
+
+/// Whether a hook round the tests failed: the stack leads through the runner's
+/// call of one, or the case stands for its whole class.
+fn in_hook(f: &Failure) -> bool {
+    const CALLS: [&str; 32] = [
+        "_callCircusHook",
+        "global-setup.",
+        "globalSetup.",
+        "global-teardown.",
+        "Fixture..ctor()",
+        "support/hooks.",
+        "function `setup",
+        "function `teardown",
+        ", in setup\n",
+        ", in teardown\n",
+        ".setUp(",
+        ".tearDown(",
+        "BeforeScenario",
+        "__ex_unit_setup",
+        "invokeBeforeAllMethods",
+        "invokeBeforeEachMethods",
+        "invokeAfterEachMethods",
+        "invokeAfterAllMethods",
+        "RunBefores.invokeMethod",
+        "RunAfters.invokeMethod",
+        "invokeConfigurationMethod",
+        "at Hook.",
+        ", in setUp\n",
+        ", in setUpClass\n",
+        ", in setUpModule\n",
+        ", in tearDown\n",
+        ", in tearDownClass\n",
+        ", in setup_module\n",
+        ", in setup_class\n",
+        ", in setup_method\n",
+        "in `setup'",
+        "#setup'",
+    ];
+    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let calls = CALLS.map(regex::escape).join("|");
+        RegexBuilder::new(&calls).unicode(false).build().ok()
+    });
+    let text = f.text.as_deref().unwrap_or_default();
+    let whole = match (&f.name, &f.classname) {
+        (Some(name), Some(class)) => name == class && name.contains('.'),
+        (Some(_), None) | (None, Some(_) | None) => false,
+    };
+    whole
+        || ANY
+            .as_ref()
+            .is_some_and(|any| any.is_match(text.as_bytes()))
+}
+
+/// A class that says nothing without a message.
+fn is_bare_class(type_: &str) -> bool {
+    let begin = memrchr3(b'.', b':', b'\\', type_.as_bytes()).map_or(0, |at| at + 1);
+    matches!(
+        &type_[begin..],
+        "Exception"
+            | "RuntimeException"
+            | "Error"
+            | "RuntimeError"
+            | "StandardError"
+            | "Throwable"
+            | "TestFailure"
+            | "TestError"
+    )
+}
+
+/// What one field says: its heads, the lines that name a cause, all of it.
+fn statement(list: &mut List<'_>, name: &'static str, said: &str, rank: u8) {
+    with_heads(list, name, heads::heads(said), said, rank);
+}
+
+/// The same, where the heads are known.
+fn with_heads(list: &mut List<'_>, name: &'static str, heads: Heads, said: &str, rank: u8) {
+    let inner = usize::from(heads.inner.is_some());
+    for (at, head) in [heads.inner, heads.outer].into_iter().enumerate() {
+        let Some(Head { class, line }) = head else {
+            continue;
+        };
+        let deep = u8::from(at == 1 && inner == 1);
+        if let Some(class) = class {
+            list.class(name, class, line.clone(), deep);
+        }
+        list.whole(Field::Report, name, Cow::Owned(line), deep);
+    }
+    for root in root_lines(said) {
+        list.whole(Field::Report, name, Cow::Owned(root), u8::from(inner == 1));
+    }
+    list.whole(Field::Report, name, Cow::Owned(said.to_owned()), rank);
+}

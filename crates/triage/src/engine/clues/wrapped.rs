@@ -1,0 +1,374 @@
+//! Assertions that compare nothing: their whole message is the error of
+//! another tool. `expected no error, got: connection refused` says that the
+//! connection was refused.
+
+use super::heads::class;
+use super::masked::quoted;
+use super::noise::statements;
+use jelly_base::model::Failure;
+use memchr::memmem::Finder;
+use regex::{Regex, bytes};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// The error that is all that an assertion says.
+///
+/// Only the beginning of the statement is looked at: what stands further on
+/// may be a value that is compared.
+/// `typed` says that the writer names the class of an assertion elsewhere.
+pub(super) fn unwrapped(said: &str, typed: bool) -> Option<Cow<'_, str>> {
+    said_by_command(said)
+        .map(Cow::Owned)
+        .or_else(|| inner(said, typed).map(Cow::Borrowed))
+        .or_else(|| in_own_words(said, typed).map(Cow::Owned))
+}
+
+/// How operating systems, resolvers and the exceptions that stand for them
+/// tell of their errors: what an assertion that wanted none ran into.
+fn tells_of_system(said: &str) -> bool {
+    static SYSTEM: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
+        bytes::RegexBuilder::new(
+            r"(?x)
+              \bE(?:CONN(?:REFUSED|RESET|ABORTED)|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE|NOENT|ACCES|PERM|ROFS|ADDRINUSE|NOSPC|MFILE)\b
+            | \[(?:Errno|WinError)\ -?\d | <urlopen\ error\b
+            | \bdial\ (?:tcp|udp|unix)\b | \bc(?:url:\ \(\d|URL\ error\ \d)
+            | [Cc]onnection\ (?:refused|reset|timed\ out)\b | \b[Nn]o\ (?:such\ (?:host|file\ or\ directory)|route\ to\ host|space\ left\ on\ device)\b
+            | \bName\ or\ service\ not\ known\b | [Tt]emporary\ failure\ in\ name\ resolution\b
+            | \b(?:cannot|can't|could\ not|couldn't)\ open\ [\w./\\'-]*\w\.\w | \b[Nn]etwork\ is\ unreachable\b | \b[Pp]ermission\ denied\b | \bx509:\ | \bCERTIFICATE_VERIFY_FAILED\b
+            | \b(?:Connection(?:Refused|Reset|Aborted)|BrokenPipe|FileNotFound|Permission|NameResolution|NewConnection|MaxRetry)Error\b
+            | \b(?:Connect|NoRouteToHost|UnknownHost|SSLHandshake|NoSuchFile|FileNotFound|Socket(?:Timeout)?|ConnectTimeout)Exception\b
+            ",
+        )
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    SYSTEM
+        .as_ref()
+        .is_some_and(|system| system.is_match(said.as_bytes()))
+}
+
+/// The same in what a report says as it is, its compared values included: an
+/// error where none was wanted is no value.
+pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
+    // Few texts hold one of these words, so few are looked at any longer.
+    static WANTS_NONE: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
+        bytes::Regex::new(
+            r"None|nil|[Nn]ull|Falsy|Defined|Truthy|undefined|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
+        )
+        .ok()
+    });
+    let beginning = text.get(..floor(text, BEGINNING))?;
+    let wants_none = |words: &bytes::Regex| words.is_match(beginning.as_bytes());
+    if !WANTS_NONE.as_ref().is_some_and(wants_none) || !tells_of_system(beginning) {
+        return None;
+    }
+    let said = statements(beginning, f);
+    let of_condition = || {
+        let said = said.trim_start();
+        let shown = said.starts_with("Value of: ");
+        shown.then(|| in_own_words(said, false)).flatten()
+    };
+    in_place_of_none(&said)
+        .map(str::to_owned)
+        .or_else(of_condition)
+}
+
+/// The error that stands where nil, null or None was wanted: the assertion
+/// compares no values, it wants no error. Only errors of the surroundings are
+/// told so; one of the product is the product's.
+fn in_place_of_none(said: &str) -> Option<&str> {
+    static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(WANTED_NONE).ok());
+    let found = NONE.as_ref()?.captures(said)?;
+    let inner = ["rest", "js", "chai", "py", "null", "go", "nil"]
+        .iter()
+        .find_map(|name| found.name(name))?;
+    tells_of_system(inner.as_str()).then_some(inner.as_str())
+}
+
+/// Assertions that want nothing, with the error that came instead. Each
+/// alternative names its error by the language.
+const WANTED_NONE: &str = r"(?x)\A\s*(?:[\w.\\$]*(?:Assert\w*|Expectation\w*|Error|Failure|Failed|Exception)(?:\ \[ERR_ASSERTION\])?:\s+)?(?:
+      (?: expected\ promise\ to\ be\ (?:fulfilled|resolved)[^\n]{0,80}?\ but\ it\ was\ rejected\ with
+        | promise\ rejected\ [\x22']
+        | \(?expect\(received\)\.resolves\b[^\n]*\s+Received\ promise\ rejected\ instead\ of\ resolved\s+Rejected\ to\ value:
+        | ifError\ got\ unwanted\ exception:
+        | Got\ unwanted\ (?:exception|rejection)\b[^\n]*\s+Actual\ message:
+        | (?:[^\n]{1,80}:\d+\s+)?Expected:\ [^\n]{1,80}\ doesn't\ throw\ an\ exception\.\s+Actual:\ it\ throws
+        | (?:\s*\S+_test\.go:\d+:\s*)?(?:\s*Error\ Trace:[^\n]*\n(?:\s+/?\S+\.go:\d+\n)*)?\s*Error:\s+Expected\ nil,\ but\ got:
+        | not\ ok\ \d+\b[^\n]*\s+(?:---\s+)?operator:\ (?:error|ifError)\b[^A-Z]*?actual:
+      )\s*(?:\|-)?\s*['\x22]?(?P<rest>(?s:.+))
+    | \(?expect\(received\)\.(?:toBeNull|toBeUndefined|toBeFalsy|not\.toBeDefined|not\.toBeTruthy)\(\)\s+(?:Expected:[^\n]*\s+)?Received:\s+(?P<js>\[?\w*Error\b(?s:.+))
+    | (?:[^\n]{0,80}:\ )?expected\ (?P<chai>\[?\w*Error\b(?s:.+?))\ (?:to\ (?:deeply\ |strictly\ )?(?:equal|be|eql)\ (?:null|undefined|falsy)|(?:to\ not|not\ to)\ exist)\b
+    | (?:assert\ )?(?P<py>[\w.]*(?:Error|Exception|Refused|Timeout)\w*\([^\n]+\)|[\w.]*URLError\([^\n]+\))\ is\ (?:not\ )?None\b
+    | (?:Assert\.(?:Null|IsNull)\(\)[^\n]*\n\s*)?[Ee]xpected:?\s*[(<\[]?(?:nil|null|None)[)>\]]?\s*(?:but\ was|but\ found|But\ was|Actual|got)\s*:?\s*(?P<null>[<\[(\#\w](?s:.+))
+    | (?:[^\n\x22]*?)\b(?:returned|got|have|err(?:or)?)\b(?:\ error)?(?:\ =|:|\ is)?\ (?P<go>[^\n]+?)[,;]\ (?:but\ )?(?:want(?:ed)?|wantErr|expected)\ (?:nil|<nil>|no\ err(?:or)?|none|false)\s*$
+    | (?:\[FAILED\]\ )?Expected\s+<[^\n]{1,120}>:\ (?P<nil>(?s:.+?))\s+(?:to\ be\ nil|not\ to\ have\ occurred|to\ succeed)\b
+    )";
+
+/// Bytes at the beginning of a statement that such assertions take.
+const BEGINNING: usize = 8 * 1024;
+
+fn floor(text: &str, limit: usize) -> usize {
+    let mut end = text.len().min(limit);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    end
+}
+
+/// What an assertion says in the test's own words, where it compares nothing
+/// but true with false, and those words tell of an error of the system:
+/// `self.fail(f"no depot: {error}")`.
+fn in_own_words(said: &str, typed: bool) -> Option<String> {
+    /// Longer ones hold more than a sentence.
+    const SENTENCE: usize = 4 * 1024;
+    let said = said.trim_start();
+    // `Error: …` may be anything.
+    let asserts = |class: &str| is_assertion(class) && class != "Error";
+    let typed = typed || class(said).is_some_and(asserts);
+    let bare = without_assertion_class(said);
+    if !(typed || marks_failure(bare)) || bare.len() > SENTENCE || !tells_of_system(bare) {
+        return None;
+    }
+    let words = without_bare_truth(bare);
+    // Quotes hold what was compared, or what a page shows.
+    let plain = quoted(&words, |_| true);
+    (tells_of_system(&plain) && !compares(&plain)).then(|| words.trim().to_owned())
+}
+
+/// `Assert.Fail(): …` says by itself what it is.
+fn marks_failure(said: &str) -> bool {
+    ["Assert.", "Failed asserting that", "Failed: ", "Value of: "]
+        .iter()
+        .any(|mark| said.starts_with(mark))
+}
+
+/// The statement without comparisons that only tell that something is true,
+/// false or nothing: they stand for a condition, the words for its story.
+fn without_bare_truth(said: &str) -> Cow<'_, str> {
+    static TRUTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?mx)
+              ^\s*assert\ (?:not\ )?(?:False|True|None|0|1|\[\]|\{\})\s*$
+            | ^\s*\+\s+where\ [^\n]*$
+            | ^\s*Failed\ asserting\ that\ (?:false\ is\ true|true\ is\ false|null\ is\ not\ null)\.?\s*$
+            | \s*==>\ expected:\ (?:not\ )?<(?:true|false|null)>(?:\ but\ was:\ <(?:true|false|null)>)?
+            | ^(?:False\ is\ not\ true|True\ is\ not\ false|None\ is\ not\ true|unexpectedly\ None)\ :\ 
+            | :\ expected\ (?:false|true|null|undefined)\ to\ be\ (?:true|false|truthy|falsy|ok|not\ null)\s*$
+            | ^\s*(?:Expected|But\ was|Actual):\s+(?:True|False|true|false|null|not\ null)\s*$
+            | ^\s*Value\ of:\ [^\n]*$
+            | ^\s*Assert\.(?:True|False|IsTrue|IsFalse|Fail|NotNull)(?:\(\))?(?:\ Failure|\ failed)?[.:]?\ ?
+            ",
+        )
+        .ok()
+    });
+    match TRUTH.as_ref() {
+        Some(truth) => truth.replace_all(said, ""),
+        None => said.into(),
+    }
+}
+
+/// Whether words compare, or want an error that did not come.
+fn compares(words: &str) -> bool {
+    const WORDS: [&str; 28] = [
+        "==",
+        "!=",
+        "===",
+        " <= ",
+        " >= ",
+        "xpected",
+        "eceived:",
+        "ctual:",
+        "should",
+        "must ",
+        " to be ",
+        " to equal",
+        " to match",
+        " to contain",
+        " to include",
+        " to have",
+        " to throw",
+        " to raise",
+        "not raised",
+        "NOT RAISE",
+        "is thrown",
+        "not thrown",
+        "found in",
+        " not in ",
+        " got ",
+        "but was",
+        "want ",
+        "assert ",
+    ];
+    WORDS.iter().any(|word| words.contains(word))
+}
+
+/// What a command printed before testify refused its exit status, which says
+/// no more than that it failed.
+fn said_by_command(said: &str) -> Option<String> {
+    static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?m)^\s*Error Trace:[^\n]*\n(?:\s+/?\S+\.go:\d+\n)*\s*Error:\s+Received unexpected error:\n(?P<inner>[^\n]*)",
+        )
+        .ok()
+    });
+    if said.len() >= WHOLE || !said.contains("Received unexpected error:") {
+        return None;
+    }
+    let found = REFUSED.as_ref()?.captures(said)?;
+    let before = said.get(..found.get(0)?.start())?;
+    let inner = found.name("inner")?.as_str();
+    (before.trim().lines().count() > 1 && inner.contains("exit status"))
+        .then(|| format!("{}\n{}", before.trim_end(), inner.trim()))
+}
+
+/// What an assertion begins with whose whole message is another error, but for
+/// [`CAUGHT`].
+const WRAPPERS_BEFORE: &str = r"(?x)\A(?:
+              (?:\s*\S+_test\.go:\d+:\s*)?
+              (?:\s*Error\ Trace:[^\n]*\n(?:\s+/?\S+\.go:\d+\n)*)?
+              (?:\s*Error:\s+)?
+              (?: Received\ unexpected\ error:
+                | Unexpected\ error:
+                | Expected\ success,\ but\ got\ an\ error:
+                | (?i:unexpected\ err(?:or)?(?:\ \w+ing(?:\ \w+)?)?(?:\ from\ \S+)?:)
+                | (?i:(?:expected|want(?:ed)?|wanting)\ (?:no|nil)\ err(?:or)?,?\ (?:but\ )?(?:got|received)(?:\ (?:one|error|an\ error))?:?)
+                | (?i:should\ not\ (?:have\ )?(?:return(?:ed)?|error(?:ed)?|fail(?:ed)?)(?:\ an)?(?:\ error)?[:,])
+                | (?i:err(?:or)?\ should\ be\ nil[:,]?\ (?:but\ )?(?:got|was):?)
+              )
+            | Unexpected\ exception\ thrown:
+            | Uncaught\ exception,\ not\ in\ assertion\.\s*expected:\ \S+\s*actual:
+            | (?:---\s*)?name:\ AssertionError\b(?s:.{0,600}?)\b(?:details|values):\s*\{?\s*['\x22]?(?:Error\ thrown\ in\ test|Rejected\ promise\ returned\ by\ test|Function\ threw|Promise\ rejected\ with|Returned\ promise\ rejected\ with)[^'\x22\n]*['\x22]?:
+            | Expected\ no\ exception\ to\ be\ thrown,\ but\ got\ '
+            | (?:\s*\S+_test\.go:\d+:\s*)?assertion\ failed:\ (?:error\ is\ not\ nil|expected\ no\ error)[:,]
+            | Uncaught\ exception\ in\ test\ body:
+            | Expecting\ code\ not\ to\ raise\ a\ throwable\ but\ caught\s+[\x22<]?
+            | No\ exception\ expected,\ but\ a[n]?\ (?P<kotest>\S+)\ was\ thrown
+            | (?:\s*Expected:\ No\ Exception\ to\ be\ thrown\s+But\ was:\s+<?)
+            | expected\ no\ (?:Exception|error),\ got\ \#<
+            | XCTAssertNoThrow\ failed:\ threw\ error";
+const WRAPPERS_BEHIND: &str = r"
+            | \(?expect\(received\)\.not\.toThrow\(\)\s+(?:Error\ name:[^\n]*\s+)?(?:Error\ message|Thrown\ value):
+            | expected\ \[Function[^\]]*\]\ to\ not\ throw\ an\ error\ but\ .
+            )\s*(?P<inner>(?s:.+))\z";
+/// Whatever may stand before it makes it dear to look for, so that is done
+/// where its words are.
+const CAUGHT: &str = r"
+            | (?:[^\n]{0,160}\ :\ )?failed:?\ -?\ ?caught\ error:";
+
+fn inner(said: &str, typed: bool) -> Option<&str> {
+    fn wrappers(caught: &str) -> Option<Regex> {
+        Regex::new(&format!("{WRAPPERS_BEFORE}{caught}{WRAPPERS_BEHIND}")).ok()
+    }
+    static WRAPPERS: LazyLock<Option<Regex>> = LazyLock::new(|| wrappers(""));
+    static WITH_CAUGHT: LazyLock<Option<Regex>> = LazyLock::new(|| wrappers(CAUGHT));
+    static MARK: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("caught error:"));
+    let whole = said;
+    let said = without_assertion_class(said.trim_start());
+    let wrappers = match MARK.find(said.as_bytes()) {
+        Some(_) => &WITH_CAUGHT,
+        None => &WRAPPERS,
+    };
+    if let Some(found) = wrappers.as_ref()?.captures(said) {
+        return found
+            .name("kotest")
+            .map(|_| said)
+            .or_else(|| found.name("inner").map(|inner| inner.as_str()));
+    }
+    // Selenium's waits, and anything else that begins as an exception does.
+    let waits = said.starts_with("Expected condition failed: waiting for");
+    let typed = typed || said.len() < whole.len();
+    let inner = class(said).filter(|class| {
+        typed && {
+            said.starts_with(class) && !is_assertion(class) && said[class.len()..].starts_with(": ")
+        }
+    });
+    if said.len() >= WHOLE {
+        return None;
+    }
+    (waits || (inner.is_some() && said_differs(said))).then_some(said)
+}
+
+/// Longer statements are looked at as they are.
+const WHOLE: usize = 64 * 1024;
+
+/// `ValueError: 'a' != 'b'` compares all the same.
+fn said_differs(said: &str) -> bool {
+    let line = said.lines().next().unwrap_or_default();
+    !line.contains(" != ") && !line.contains(" == ") && !line.contains(" not raised")
+}
+
+pub(super) fn is_assertion(class: &str) -> bool {
+    let last = class.rsplit([':', '.', '\\', '$']).next().unwrap_or(class);
+    last.contains("Assert")
+        || last.contains("Expectation")
+        || class.starts_with("Xunit.Sdk.")
+        || matches!(
+            last,
+            "ComparisonFailure" | "MultipleFailuresError" | "Failed" | "Failure" | "Error"
+        )
+}
+
+/// The message of an assertion, or all of it when no class is written.
+fn without_assertion_class(said: &str) -> &str {
+    match class(said).filter(|class| is_assertion(class) && said.starts_with(class)) {
+        Some(class) => {
+            let rest = &said[class.len()..];
+            let rest = rest
+                .strip_prefix(" [ERR_ASSERTION]")
+                .unwrap_or(rest)
+                .trim_start_matches([' ', ':']);
+            if rest.is_empty() { said } else { rest }
+        }
+        None => said,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unwrapped;
+
+    #[test]
+    fn an_assertion_that_is_another_error_is_unwrapped() {
+        for said in [
+            "shop_test.go:12: \n\tError Trace:\t/src/shop_test.go:12\n\tError:      \tReceived unexpected error:\n\t            \tdial tcp: refused",
+            "Unexpected error:\n    dial tcp: refused",
+            "    shop_test.go:9: unexpected error: dial tcp: refused",
+            "expected no error, got: dial tcp: refused",
+            "org.opentest4j.AssertionFailedError: Unexpected exception thrown: dial tcp: refused",
+            "Expected: No Exception to be thrown\n  But was:  <dial tcp: refused",
+        ] {
+            let inner = unwrapped(said, false).unwrap_or_else(|| panic!("{said}"));
+            assert!(inner.starts_with("dial tcp"), "{inner}");
+        }
+        assert!(
+            unwrapped(
+                "AssertionError: requests.exceptions.ConnectionError: no route",
+                false
+            )
+            .is_some()
+        );
+        assert!(
+            unwrapped(
+                "AssertionError: Expected condition failed: waiting for x",
+                false
+            )
+            .is_some()
+        );
+    }
+
+    #[test]
+    fn an_assertion_that_compares_is_left_alone() {
+        for said in [
+            "AssertionError: assert 'a' == 'Unexpected error: dial tcp: refused'",
+            "java.lang.Exception: Unexpected exception, expected<a.TimeoutException> but was<b.X>",
+            "org.opentest4j.AssertionFailedError: Unexpected exception type thrown, expected: <a> but was: <b>",
+            "AssertionError: TimeoutError not raised",
+            "Expected: \"Unexpected error: refused\"\nReceived: \"\"",
+            "java.lang.AssertionError: Expected exception: java.lang.IllegalStateException",
+        ] {
+            assert_eq!(unwrapped(said, false), None, "{said}");
+        }
+    }
+}

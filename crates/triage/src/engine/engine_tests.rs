@@ -1,0 +1,496 @@
+//! The built-in rules against their own examples, and what holds for every
+//! diagnosis.
+
+use super::{Engine, Marks, Room};
+use jelly_base::model::{
+    Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, RequestFacts, RpcError, Side,
+    ToolResult,
+};
+use proptest::prelude::*;
+
+fn failure(phase: Option<Phase>) -> Failure {
+    Failure {
+        phase,
+        ..Failure::default()
+    }
+}
+
+#[test]
+fn every_pattern_compiles() {
+    let engine = Engine::builtin();
+    for pattern in &engine.patterns {
+        assert!(pattern.regex().is_some(), "{}", pattern.text);
+    }
+    assert!(engine.sieve().is_some());
+}
+
+/// All that the rules' own examples say, in no order.
+fn texts_of_examples() -> Vec<String> {
+    let mut texts = Vec::new();
+    for rule in Engine::builtin().rules() {
+        for example in rule.examples.iter().chain(&rule.lookalikes) {
+            match example {
+                crate::engine::Example::Text(text) => texts.push(text.clone()),
+                crate::engine::Example::Failure(failure) => {
+                    let facts = crate::engine::facts::Facts::of(failure);
+                    let read = crate::engine::clues::texts(&facts);
+                    texts.extend(read.into_iter().map(|text| text.text.into_owned()));
+                }
+            }
+        }
+    }
+    texts
+}
+
+/// The patterns of any field that `text` may match.
+fn candidates(engine: &Engine, text: &str) -> Marks {
+    let sieve = engine.sieve().unwrap();
+    sieve.candidates(text, u32::MAX, &mut Room::default())
+}
+
+/// The patterns that match `text` and are no candidates for it.
+fn missed(engine: &Engine, text: &str) -> Vec<String> {
+    let candidates = candidates(engine, text);
+    let missed = |index: &usize| !candidates.has(*index) && engine.patterns[*index].matches(text);
+    (0..engine.patterns.len())
+        .filter(missed)
+        .map(|index| engine.patterns[index].text.clone())
+        .collect()
+}
+
+#[test]
+fn whatever_matches_a_text_is_a_candidate_for_it() {
+    let engine = Engine::builtin();
+    // All at once, so that each pattern is tried with all literals around.
+    let all = texts_of_examples();
+    for texts in all.chunks(64) {
+        let text = texts.join("\n");
+        assert_eq!(missed(engine, &text), [""; 0]);
+        assert_eq!(missed(engine, &text.to_ascii_uppercase()), [""; 0]);
+    }
+    // A candidate is worth something only if it is rare.
+    let few = all
+        .iter()
+        .filter(|text| {
+            let mut count = 0;
+            candidates(engine, text).each(|_| count += 1);
+            count < 100
+        })
+        .count();
+    assert!(few * 10 > all.len() * 9, "{few} of {}", all.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn pieces_of_examples_make_no_pattern_miss_its_text(
+        pieces in prop::collection::vec((any::<prop::sample::Index>(), 0usize..80, 1usize..80), 1..12),
+    ) {
+        static ALL: std::sync::LazyLock<Vec<String>> = std::sync::LazyLock::new(texts_of_examples);
+        let engine = Engine::builtin();
+        let mut text = String::new();
+        for (which, from, length) in pieces {
+            text.extend(which.get(&ALL).chars().skip(from).take(length));
+        }
+        prop_assert_eq!(missed(engine, &text), [""; 0]);
+    }
+}
+
+#[test]
+fn an_own_rule_is_asked_before_or_after_the_others() {
+    let own = |strength: &str| {
+        crate::engine::parse_rules(
+            "own",
+            &format!(
+                "[{{id: own/x, root_cause: connection_refused, error_category: INFRASTRUCTURE, \
+                 retryable: true, side: test, strength: {strength}, patterns: ['refused|frob'], \
+                 advice: {{what: w, why: y, fix: [f]}}}}]"
+            ),
+        )
+        .unwrap()
+    };
+    let says = |engine: &Engine, text: &str| {
+        engine
+            .diagnose(&Failure {
+                tool_result: Some(ToolResult {
+                    is_error: true,
+                    text: text.into(),
+                    ..ToolResult::default()
+                }),
+                ..failure(Some(Phase::Call))
+            })
+            .rule
+    };
+    let before = Engine::with_rules(own("hint"), Vec::new()).unwrap();
+    assert_eq!(says(&before, "connection refused"), "own/x");
+    let after = Engine::with_rules(Vec::new(), own("hint")).unwrap();
+    assert_eq!(says(&after, "connection refused"), "network/refused");
+    assert!(Engine::with_rules(own("hint"), own("hint")).is_err());
+}
+
+#[test]
+fn a_rule_that_contradicts_itself_is_refused() {
+    let rule = |fields: &str| {
+        crate::engine::parse_rules(
+            "own",
+            &format!(
+                "[{{id: own/x, root_cause: x, side: test, {fields}, \
+                 advice: {{what: w, why: y, fix: [f]}}}}]"
+            ),
+        )
+    };
+    assert!(rule("strength: hint, patterns: [a]").is_ok());
+    for wrong in [
+        "strength: hint",
+        "strength: fact",
+        "strength: hint, patterns: [a], retryable: true",
+        "strength: hint, patterns: [a], retryable: true, error_category: ASSERTION",
+        "strength: hint, patterns: [a], colour: red",
+    ] {
+        assert!(rule(wrong).is_err(), "{wrong}");
+    }
+    assert!(
+        Engine::with_rules(rule("strength: hint, patterns: ['(']").unwrap(), Vec::new()).is_err()
+    );
+}
+
+#[test]
+fn every_rule_has_examples_and_lookalikes() {
+    for rule in Engine::builtin().rules() {
+        assert!(rule.examples.len() >= 2, "{} needs examples", rule.id);
+        assert!(rule.lookalikes.len() >= 2, "{} needs look-alikes", rule.id);
+    }
+}
+
+#[test]
+fn every_rule_decides_its_examples_and_none_of_its_lookalikes() {
+    let engine = Engine::builtin();
+    let slips: Vec<String> = engine
+        .rules()
+        .flat_map(|rule| engine.slips(rule))
+        .map(|slip| format!("{slip:?}"))
+        .collect();
+    assert!(slips.is_empty(), "{}", slips.join("\n"));
+}
+
+#[test]
+fn a_failure_without_facts_is_unknown_and_test_side() {
+    let diagnosis = Engine::builtin().diagnose(&Failure::default());
+    assert_eq!(diagnosis.root_cause, "unknown");
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Test, true));
+    assert_eq!(
+        (diagnosis.error_category, diagnosis.retryable),
+        (None, None)
+    );
+    assert_eq!(diagnosis.evidence, None);
+}
+
+#[test]
+fn a_traceback_at_startup_is_a_suspicion_and_no_verdict() {
+    let diagnosis = Engine::builtin().diagnose(&Failure {
+        outcome: Some(Outcome::Eof),
+        exit: Some(Exit {
+            code: Some(1),
+            signal: None,
+        }),
+        stderr: Some(
+            "Traceback (most recent call last):\n  File \"s.py\", line 4\nNameError: name 'Strng' is not defined"
+                .into(),
+        ),
+        ..failure(Some(Phase::Handshake))
+    });
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Test, true));
+    assert_eq!(diagnosis.suspect, Some(jelly_base::model::Suspect::Code));
+    assert_eq!(
+        diagnosis.evidence.unwrap().text,
+        "NameError: name 'Strng' is not defined"
+    );
+}
+
+#[test]
+fn a_server_that_exits_after_the_handshake_is_test_side_when_it_never_became_ready() {
+    let died = Failure {
+        outcome: Some(Outcome::Eof),
+        exit: Some(Exit {
+            code: Some(1),
+            signal: None,
+        }),
+        stderr: Some("fatal: lost the shelves".into()),
+        ..failure(Some(Phase::List))
+    };
+    assert_eq!(Engine::builtin().diagnose(&died).side, Side::Code);
+    let live = Failure {
+        message: Some("exited during startup (exit code 1)".into()),
+        ..died
+    };
+    assert_eq!(Engine::builtin().diagnose(&live).side, Side::Test);
+}
+
+#[test]
+fn a_stack_of_a_server_that_was_asked_for_its_lists_is_the_servers() {
+    let stack = "Traceback (most recent call last):\n  File \"/srv/server.py\", line 3, in list_tools\n    return shelves[7]\nIndexError: list index out of range\n";
+    let listing = Failure {
+        outcome: Some(Outcome::Eof),
+        exit: Some(Exit {
+            code: Some(1),
+            signal: None,
+        }),
+        message: Some("exited during startup with code 1, before it answered `tools/list`".into()),
+        stderr: Some(stack.into()),
+        ..failure(Some(Phase::List))
+    };
+    let diagnosis = Engine::builtin().diagnose(&listing);
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Code, false));
+    let starting = Failure {
+        phase: Some(Phase::Handshake),
+        ..listing.clone()
+    };
+    let diagnosis = Engine::builtin().diagnose(&starting);
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Test, true));
+    let speechless = Failure {
+        stderr: None,
+        message: None,
+        ..listing
+    };
+    let diagnosis = Engine::builtin().diagnose(&speechless);
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Test, true));
+    let refused = Failure {
+        outcome: Some(Outcome::Error),
+        exit: None,
+        rpc_error: Some(RpcError {
+            code: Some(0),
+            message: "shelves".into(),
+            data: None,
+        }),
+        stderr: Some(stack.into()),
+        ..failure(Some(Phase::List))
+    };
+    let diagnosis = Engine::builtin().diagnose(&refused);
+    assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Code, false));
+}
+
+#[test]
+fn deaths_without_a_word_say_that_there_is_no_evidence() {
+    let diagnosis = Engine::builtin().diagnose(&Failure {
+        outcome: Some(Outcome::Eof),
+        exit: Some(Exit {
+            code: Some(1),
+            signal: None,
+        }),
+        request: Some(RequestFacts::default()),
+        ..failure(Some(Phase::Call))
+    });
+    assert_eq!(diagnosis.side, Side::Code);
+    assert_eq!(
+        diagnosis.evidence.unwrap().text,
+        "exit code 1, nothing on stderr"
+    );
+}
+
+#[test]
+fn the_repair_of_a_wrong_name_depends_on_what_else_there_is() {
+    let issue = |candidates: &[&str]| {
+        Engine::builtin()
+            .diagnose(&Failure {
+                issue: Some(jelly_base::model::PlanIssue::UnknownTool {
+                    name: "read".into(),
+                    candidates: candidates.iter().map(|c| (*c).to_owned()).collect(),
+                }),
+                ..failure(Some(Phase::Call))
+            })
+            .repair
+    };
+    assert_eq!(issue(&["read_file"]).as_deref(), Some("rename_tool"));
+    assert_eq!(issue(&[]).as_deref(), Some("quarantine_step"));
+    assert_eq!(issue(&["a", "b"]).as_deref(), Some("quarantine_step"));
+}
+
+#[test]
+fn the_same_cause_in_two_steps_shares_one_fingerprint() {
+    let refused = |step: &str, port: u16| {
+        Engine::builtin().diagnose(&Failure {
+            step: Some(step.into()),
+            outcome: Some(Outcome::Result),
+            tool_result: Some(ToolResult {
+                is_error: true,
+                text: format!("connect ECONNREFUSED 127.0.0.1:{port}"),
+                structured_content: None,
+            }),
+            ..failure(Some(Phase::Call))
+        })
+    };
+    let (a, b) = (refused("a", 41001), refused("b", 52002));
+    assert_eq!(a.fingerprint, b.fingerprint);
+    assert_ne!(a.test_fingerprint, b.test_fingerprint);
+    assert_eq!(a.test_fingerprint, refused("a", 60000).test_fingerprint);
+}
+
+#[test]
+fn wrong_differently_is_another_fingerprint() {
+    let mismatch = |actual: &str| {
+        Engine::builtin().diagnose(&Failure {
+            step: Some("s".into()),
+            outcome: Some(Outcome::Result),
+            assertion: Some(Assertion {
+                kind: "equals".into(),
+                target: Some(AssertionTarget::Text),
+                expected: "8 ms".into(),
+                actual: actual.into(),
+                ..Assertion::default()
+            }),
+            tool_result: Some(ToolResult {
+                text: actual.into(),
+                ..ToolResult::default()
+            }),
+            ..failure(Some(Phase::Assert))
+        })
+    };
+    assert_ne!(
+        mismatch("7 ms").test_fingerprint,
+        mismatch("6 ms").test_fingerprint
+    );
+    assert_eq!(
+        mismatch("7 ms").test_fingerprint,
+        mismatch("7 ms").test_fingerprint
+    );
+}
+
+const WORDS: &[&str] = &[
+    "timeout",
+    "Connection refused",
+    "ECONNREFUSED 127.0.0.1:1",
+    "no such file or directory",
+    "Unknown tool: x",
+    "Error: ",
+    "\n",
+    "Traceback (most recent call last):\n  File \"a\"\nKeyError: 'A_B'",
+    "HTTP 503",
+    "permission denied",
+    "é‘’\u{0}",
+    "{\"jsonrpc\":\"2.0\"",
+    "panicked at src/main.rs:1:1:\nboom",
+    "ok",
+];
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::collection::vec(prop::sample::select(WORDS), 0..6).prop_map(|words| words.concat()),
+        "\\PC{0,60}",
+    ]
+}
+
+fn phase() -> impl Strategy<Value = Option<Phase>> {
+    prop::sample::select(vec![
+        None,
+        Some(Phase::Config),
+        Some(Phase::Spawn),
+        Some(Phase::Handshake),
+        Some(Phase::List),
+        Some(Phase::Call),
+        Some(Phase::Assert),
+        Some(Phase::Teardown),
+    ])
+}
+
+fn any_failure() -> impl Strategy<Value = Failure> {
+    let outcome = prop::sample::select(vec![
+        None,
+        Some(Outcome::SpawnError),
+        Some(Outcome::Eof),
+        Some(Outcome::Timeout),
+        Some(Outcome::Error),
+        Some(Outcome::Result),
+        Some(Outcome::Ok),
+    ]);
+    let exit = prop::option::of((prop::option::of(-1i32..256), any::<bool>()).prop_map(
+        |(code, killed)| Exit {
+            code,
+            signal: killed.then(|| "SIGSEGV".to_owned()),
+        },
+    ));
+    let rpc = prop::option::of((prop::option::of(-32800i64..1), text()).prop_map(
+        |(code, message)| RpcError {
+            code,
+            message,
+            data: None,
+        },
+    ));
+    let result =
+        prop::option::of(
+            (any::<bool>(), text()).prop_map(|(is_error, text)| ToolResult {
+                is_error,
+                text,
+                structured_content: None,
+            }),
+        );
+    (
+        phase(),
+        outcome,
+        exit,
+        prop::option::of(text()),
+        rpc,
+        result,
+        prop::option::of(text()),
+        prop::option::of(text()),
+        any::<bool>(),
+    )
+        .prop_map(
+            |(phase, outcome, exit, stderr, rpc_error, tool_result, message, text, requested)| {
+                Failure {
+                    phase,
+                    outcome,
+                    exit,
+                    stderr,
+                    rpc_error,
+                    tool_result,
+                    message,
+                    text,
+                    request: requested.then(RequestFacts::default),
+                    ..Failure::default()
+                }
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn every_diagnosis_is_whole_and_reproducible(failure in any_failure()) {
+        let engine = Engine::builtin();
+        let diagnosis = engine.diagnose(&failure);
+        prop_assert_eq!(diagnosis.error_category.is_some(), diagnosis.retryable.is_some());
+        prop_assert!(!diagnosis.rule.is_empty() && !diagnosis.advice.what.is_empty());
+        prop_assert!(!(diagnosis.ambiguous && diagnosis.side == Side::Code));
+        prop_assert_eq!(diagnosis, engine.diagnose(&failure));
+    }
+
+    #[test]
+    fn a_server_that_never_became_ready_is_never_code(failure in any_failure()) {
+        prop_assume!(matches!(
+            failure.phase,
+            Some(Phase::Config | Phase::Spawn | Phase::Handshake)
+        ));
+        prop_assert_eq!(Engine::builtin().diagnose(&failure).side, Side::Test);
+    }
+
+    #[test]
+    fn compared_values_are_no_evidence(expected in text(), actual in text()) {
+        // The answer begins with data, so that as a whole it states no error.
+        let failure = Failure {
+            phase: Some(Phase::Assert),
+            outcome: Some(Outcome::Result),
+            tool_result: Some(ToolResult { text: format!("value: {actual}"), ..ToolResult::default() }),
+            assertion: Some(Assertion {
+                kind: "equals".into(),
+                expected: expected.into(),
+                actual: actual.into(),
+                ..Assertion::default()
+            }),
+            ..Failure::default()
+        };
+        let diagnosis = Engine::builtin().diagnose(&failure);
+        prop_assert_eq!(diagnosis.root_cause.as_str(), "assertion_mismatch");
+    }
+}

@@ -1,0 +1,196 @@
+//! What is quoted when a typed fact decides: what was seen, in words.
+
+use super::clues;
+use super::facts::{Facts, Promise};
+use super::issue::issue_kind;
+use super::told::breach_of;
+use jelly_base::model::{Evidence, Failure, PlanIssue};
+use jelly_base::text::{listening_line, one_line, shell_command};
+
+/// Bytes of the evidence that a diagnosis quotes.
+const EVIDENCE: usize = 300;
+
+pub(super) fn evidence(field: &str, text: &str) -> Evidence {
+    Evidence {
+        field: field.to_owned(),
+        text: one_line(text.trim(), EVIDENCE),
+    }
+}
+
+/// The evidence of a typed fact: what was seen, in words, with the telling
+/// line of stderr where a process ended.
+pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
+    let f = facts.failure;
+    if let Some(issue) = &f.issue {
+        return Some(evidence("issue", &issue_text(issue)));
+    }
+    if let Some((field, breach)) = breach_of(f) {
+        return Some(evidence(field, breach));
+    }
+    if let Some((_, says)) = facts
+        .error_answer
+        .as_ref()
+        .filter(|(_, says)| !says.is_empty())
+    {
+        let line = clues::telling_line(says).unwrap_or_default();
+        return Some(evidence("tool_result.text", &line));
+    }
+    if let (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema)) =
+        (&f.assertion, facts.promise)
+    {
+        if let (true, Some(message)) = (assertion.is_told_in_words(), &f.message) {
+            return Some(evidence("assertion", message));
+        }
+        let place = assertion.place();
+        let path = place.map_or(String::new(), |place| format!(" at {place}"));
+        return Some(evidence(
+            "assertion",
+            &format!(
+                "expected {}{path} {}, got {}",
+                assertion.kind,
+                one_line(&assertion.expected.to_string(), 120),
+                one_line(&assertion.actual.to_string(), 120),
+            ),
+        ));
+    }
+    if let Some(error) = &f.spawn_error {
+        let name = error.name.clone().unwrap_or_default();
+        let text = error.text.clone().unwrap_or_default();
+        return Some(evidence("spawn_error", format!("{name} {text}").trim()));
+    }
+    if let Some(error) = &f.rpc_error {
+        let code = error.code.map_or(String::new(), |code| format!("{code}: "));
+        return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
+    }
+    // What authorization came to, or what the server was waited for, says more
+    // than a status.
+    if let Some(http) = &f.http
+        && let Some(text) = &http.text
+        && (facts.kept_waiting() || http.error.as_deref().is_some_and(is_of_authorization))
+    {
+        return Some(evidence("http.text", text));
+    }
+    if let Some(status) = facts.http_status.filter(|status| *status >= 300) {
+        return Some(evidence("http.status", &format!("HTTP {status}")));
+    }
+    if let Some(result) = f.tool_result.as_ref().filter(|r| !r.text.trim().is_empty()) {
+        return Some(evidence("tool_result.text", &result.text));
+    }
+    let line = f.stderr.as_deref().and_then(clues::telling_line);
+    if facts.listens {
+        let said = [
+            ("stderr", f.stderr.as_deref()),
+            ("stdout", f.stdout.as_deref()),
+        ];
+        let noise = f.stdout_noise.iter();
+        let found = said
+            .into_iter()
+            .chain(noise.map(|line| ("stdout_noise", Some(line.as_str()))))
+            .find_map(|(field, text)| Some((field, listening_line(text?)?)));
+        if let Some((field, line)) = found {
+            return Some(evidence(field, line));
+        }
+    }
+    if facts.http_mode {
+        return Some(evidence("argv", &shell_command(&f.argv)));
+    }
+    if facts.died {
+        return Some(match (line, exit_text(f)) {
+            (Some(line), _) => evidence("stderr", &line),
+            (None, Some((field, exit))) if facts.silent => {
+                evidence(field, &format!("{exit}, nothing on stderr"))
+            }
+            (None, Some((field, exit))) => evidence(field, &exit),
+            (None, None) => evidence("outcome", "stdout was closed, nothing on stderr"),
+        });
+    }
+    let noise = f.stdout_noise.iter().find(|line| !line.trim().is_empty());
+    if facts.timed_out
+        && facts.starting
+        && line.is_none()
+        && let Some(noise) = noise
+    {
+        return Some(evidence("stdout_noise", noise));
+    }
+    if facts.timed_out {
+        let limit = f
+            .timeout_s
+            .map_or(String::new(), |s| format!(" within {s} s"));
+        return Some(evidence("timeout_s", &format!("no answer{limit}")));
+    }
+    if let Some(noise) = noise {
+        return Some(evidence("stdout_noise", noise));
+    }
+    let says = |field: &'static str, text: &Option<String>| {
+        text.as_deref()
+            .filter(|text| !text.trim().is_empty())
+            .map(|text| evidence(field, &clues::telling_line(text).unwrap_or_default()))
+            .filter(|evidence| !evidence.text.is_empty())
+    };
+    line.map(|line| evidence("stderr", &line))
+        .or_else(|| says("message", &f.message))
+        .or_else(|| says("text", &f.text))
+        .or_else(|| exit_text(f).map(|(field, exit)| evidence(field, &exit)))
+}
+
+/// Kinds of [`jelly_base::model::HttpFacts::error`] that are stages of
+/// authorization.
+fn is_of_authorization(kind: &str) -> bool {
+    kind.starts_with("auth_")
+}
+
+/// Of a report's assertion, all that it says: the line that a rule knows often
+/// names the comparison only, and the values stand below it.
+pub(super) fn with_values(known: Evidence, facts: &Facts<'_>) -> Evidence {
+    let whole = one_line(facts.statement().text.trim(), EVIDENCE);
+    // Long values were taken out before the rules read.
+    let masked = known.text.contains(clues::MASK) && !whole.is_empty();
+    if masked || whole.len() > known.text.len() && whole.contains(&known.text) {
+        Evidence {
+            text: whole,
+            ..known
+        }
+    } else {
+        known
+    }
+}
+
+fn exit_text(f: &Failure) -> Option<(&'static str, String)> {
+    let exit = f.exit.as_ref()?;
+    match (&exit.signal, exit.code) {
+        (Some(signal), _) => Some(("exit.signal", format!("killed by {signal}"))),
+        (None, Some(code)) => Some(("exit.code", format!("exit code {code}"))),
+        (None, None) => None,
+    }
+}
+
+fn issue_text(issue: &PlanIssue) -> String {
+    let kind = issue_kind(issue).replace('_', " ");
+    match issue {
+        PlanIssue::CommandNotFound { command: name }
+        | PlanIssue::NotExecutable { path: name }
+        | PlanIssue::MissingDirectory { path: name }
+        | PlanIssue::MissingVariable { name, .. }
+        | PlanIssue::MissingPackageArgument { name }
+        | PlanIssue::InvalidPackage { reason: name }
+        | PlanIssue::SnapshotMissing { name, .. }
+        | PlanIssue::UnknownServer { name, .. }
+        | PlanIssue::UnknownTool { name, .. } => format!("{kind}: {name}"),
+        PlanIssue::UnknownArgument { tool, name, .. }
+        | PlanIssue::MissingArgument { tool, name } => format!("{kind} of {tool}: {name}"),
+        PlanIssue::ArgumentType {
+            tool,
+            pointer,
+            expected,
+            actual,
+        } => format!(
+            "{kind} of {tool}: {pointer} is {actual}, the schema wants {}",
+            expected.join(" or ")
+        ),
+        PlanIssue::InvalidArgument {
+            tool,
+            pointer,
+            reason,
+        } => format!("{kind} of {tool}: {pointer} {reason}"),
+    }
+}

@@ -1,0 +1,335 @@
+//! The typed facts of a failure.
+
+use super::clues::{self, Origin, origin};
+use super::doing;
+use super::live;
+use super::proxies::is_proxy_page;
+use super::statement::{Statement, statement};
+use super::told::is_starting;
+use jelly_base::model::{AssertionTarget, Failure, Outcome, Phase};
+use memchr::memmem;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
+
+/// Where a failure was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Source {
+    /// By a client of the server.
+    Live,
+    /// In a JUnit report.
+    Report,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Ending {
+    /// Exit code 0.
+    Zero,
+    /// Another exit code.
+    Failure,
+    /// A signal.
+    Signal,
+}
+
+/// Which promise an answer broke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Promise {
+    /// What the plan expects.
+    Expectation,
+    /// What the tool itself declares.
+    OutputSchema,
+}
+
+/// What an answer shows that is an error as a whole, and nothing of the
+/// server's surroundings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ErrorAnswer {
+    /// That the server failed inside.
+    Internal,
+    /// Neither.
+    Other,
+}
+
+/// What can be said of a failure without reading its texts for a cause.
+pub(super) struct Facts<'a> {
+    pub(super) failure: &'a Failure,
+    pub(super) source: Source,
+    pub(super) ended: Option<Ending>,
+    pub(super) http_status: Option<u16>,
+    pub(super) promise: Option<Promise>,
+    pub(super) died: bool,
+    pub(super) timed_out: bool,
+    pub(super) silent: bool,
+    /// It never became ready: never the code's fault, whatever is said.
+    pub(super) starting: bool,
+    /// There is an answer of the server to read.
+    pub(super) answered: bool,
+    pub(super) cwd_refused: bool,
+    pub(super) bare_interpreter: bool,
+    pub(super) writes: bool,
+    pub(super) tool_listed: Option<bool>,
+    pub(super) over_http: bool,
+    pub(super) raised: Option<&'a str>,
+    pub(super) traced: bool,
+    pub(super) packaged: bool,
+    pub(super) opened_to_write: bool,
+    pub(super) spawned: bool,
+    pub(super) reserved_host: bool,
+    pub(super) login_redirect: bool,
+    pub(super) plain_to_tls_port: bool,
+    pub(super) shell_script: bool,
+    pub(super) numeric_host: bool,
+    pub(super) sse_path: bool,
+    pub(super) proxy_page: bool,
+    pub(super) listens: bool,
+    pub(super) http_mode: bool,
+    pub(super) lists: bool,
+    pub(super) path_in_arguments: Option<bool>,
+    pub(super) nothing_sent: bool,
+    /// What the answer shows that is an error as a whole, and says then; for
+    /// the engine to find out.
+    pub(super) error_answer: Option<(ErrorAnswer, String)>,
+    raised_in: OnceCell<Origin>,
+    statement: OnceCell<Statement>,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn of(failure: &'a Failure) -> Self {
+        let ended = failure
+            .exit
+            .as_ref()
+            .and_then(|exit| match (&exit.signal, exit.code) {
+                (Some(_), _) => Some(Ending::Signal),
+                (None, Some(0)) => Some(Ending::Zero),
+                (None, Some(_)) => Some(Ending::Failure),
+                (None, None) => None,
+            });
+        let answered = failure.rpc_error.is_some() || failure.tool_result.is_some();
+        let http = failure.http.as_ref();
+        Self {
+            failure,
+            source: if failure.phase.is_some() {
+                Source::Live
+            } else {
+                Source::Report
+            },
+            ended,
+            http_status: http.and_then(|h| h.status),
+            promise: promise_of(failure),
+            died: failure.outcome == Some(Outcome::Eof)
+                || (failure.outcome.is_none()
+                    && !answered
+                    && matches!(ended, Some(Ending::Failure | Ending::Signal))),
+            timed_out: failure.outcome == Some(Outcome::Timeout)
+                || (failure.outcome.is_none()
+                    && !answered
+                    && (failure.timeout_s.is_some()
+                        || http.is_some_and(|h| {
+                            h.status.is_none()
+                                && h.error.as_deref().is_some_and(|e| e.contains("Timeout"))
+                        }))),
+            silent: blank(&failure.stderr)
+                && blank(&failure.stdout)
+                && failure.stdout_noise.is_empty(),
+            starting: is_starting(failure),
+            answered,
+            cwd_refused: cwd_refused(failure),
+            bare_interpreter: bare_interpreter(&failure.argv),
+            writes: tool_name(failure).is_some_and(says_write),
+            // An answer that was good or bad as the plan wants it tells nothing
+            // by coming from a tool that is not listed: a negative test asks
+            // for one on purpose.
+            tool_listed: match promise_of(failure) {
+                Some(Promise::Expectation) => None,
+                Some(Promise::OutputSchema) | None => tool_listed(failure),
+            },
+            over_http: failure.url.is_some() || http.is_some(),
+            raised: live::raised(failure),
+            traced: failure
+                .stderr
+                .as_deref()
+                .and_then(clues::trace_line)
+                .is_some(),
+            packaged: live::packaged(failure),
+            opened_to_write: doing::opened_to_write(failure),
+            spawned: doing::spawned(failure),
+            reserved_host: live::reserved_host(failure),
+            login_redirect: live::login_redirect(failure),
+            plain_to_tls_port: live::plain_to_tls_port(failure),
+            shell_script: live::shell_script(&failure.argv),
+            numeric_host: live::numeric_host(failure),
+            sse_path: live::sse_path(failure),
+            proxy_page: is_proxy_page(failure),
+            listens: live::listens(failure),
+            http_mode: live::http_mode(failure),
+            lists: tool_name(failure).is_some_and(says_list),
+            path_in_arguments: live::path_in_arguments(failure),
+            nothing_sent: live::nothing_sent(failure),
+            error_answer: None,
+            raised_in: OnceCell::new(),
+            statement: OnceCell::new(),
+        }
+    }
+
+    /// A server of jelly's own did not listen before its time ran out. What
+    /// the attempts to reach it came to meanwhile is a symptom of that, and
+    /// says nothing about another service.
+    pub(super) fn kept_waiting(&self) -> bool {
+        let f = self.failure;
+        self.starting
+            && f.outcome == Some(Outcome::Timeout)
+            && !f.argv.is_empty()
+            && f.http.as_ref().is_some_and(|http| http.status.is_none())
+    }
+
+    /// Where the stack of a report says that an exception was raised. Few
+    /// rules ask, and the whole stack may have to be read for it.
+    pub(super) fn raised_in(&self) -> Origin {
+        *self.raised_in.get_or_init(|| match self.source {
+            Source::Live => Origin::Unknown,
+            Source::Report => origin(self.failure),
+        })
+    }
+
+    /// Whether the stack of a report leads through the reading of settings:
+    /// through pydantic's package for them, or a class that inherits from it.
+    pub(super) fn reads_settings(&self) -> bool {
+        let said = [&self.failure.text, &self.failure.message];
+        said.into_iter().flatten().any(|said| {
+            ["pydantic_settings", "BaseSettings"]
+                .iter()
+                .any(|mark| memmem::find(said.as_bytes(), mark.as_bytes()).is_some())
+        })
+    }
+
+    /// What a report says went wrong.
+    pub(super) fn statement(&self) -> &Statement {
+        self.statement.get_or_init(|| statement(self.failure))
+    }
+}
+
+/// Whether a writer is `family` or a variant of it: `phpstan-ci`, `rubocop2`.
+pub(super) fn is_dialect(dialect: &str, family: &str) -> bool {
+    dialect
+        .strip_prefix(family)
+        .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+pub(super) fn blank(text: &Option<String>) -> bool {
+    text.as_deref().is_none_or(|text| text.trim().is_empty())
+}
+
+fn promise_of(failure: &Failure) -> Option<Promise> {
+    let assertion = failure.assertion.as_ref()?;
+    if failure.phase != Some(Phase::Assert) {
+        return None;
+    }
+    match assertion.target {
+        Some(AssertionTarget::OutputSchema) => Some(Promise::OutputSchema),
+        // The breach says it.
+        Some(AssertionTarget::Wire) => None,
+        None if assertion.kind == "output_schema" => Some(Promise::OutputSchema),
+        // An unexpected `isError` is the tool's own statement, to be read as
+        // such, and no comparison of values.
+        Some(AssertionTarget::IsError)
+            if failure.tool_result.as_ref().is_some_and(|r| r.is_error)
+                && assertion.expected != serde_json::Value::Bool(true) =>
+        {
+            None
+        }
+        Some(
+            AssertionTarget::Text
+            | AssertionTarget::Json
+            | AssertionTarget::Structured
+            | AssertionTarget::Error
+            | AssertionTarget::IsError
+            | AssertionTarget::Duration
+            | AssertionTarget::Stderr
+            | AssertionTarget::Asked
+            | AssertionTarget::Notification
+            | AssertionTarget::Cancellation,
+        )
+        | None => Some(Promise::Expectation),
+    }
+}
+
+/// Some systems report a missing working directory as `ENOENT` of the
+/// command; what is quoted in the text tells.
+fn cwd_refused(failure: &Failure) -> bool {
+    let (Some(cwd), Some(error)) = (&failure.cwd, &failure.spawn_error) else {
+        return false;
+    };
+    failure.argv.first() != Some(cwd)
+        && error.text.as_deref().is_some_and(|text| {
+            text.contains(&format!("'{cwd}'"))
+                || text.contains(&format!("\"{cwd}\""))
+                || text.contains(&format!("`{cwd}`"))
+        })
+}
+
+fn bare_interpreter(argv: &[String]) -> bool {
+    let [command] = argv else { return false };
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    matches!(
+        name,
+        "python"
+            | "node"
+            | "nodejs"
+            | "bun"
+            | "deno"
+            | "ruby"
+            | "irb"
+            | "php"
+            | "bash"
+            | "sh"
+            | "zsh"
+            | "cat"
+            | "lua"
+            | "perl"
+    )
+}
+
+fn says_write(tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    [
+        "write", "create", "save", "append", "export", "store", "upload", "mkdir", "download",
+        "generate", "copy", "add_",
+    ]
+    .iter()
+    .any(|word| tool.contains(word))
+}
+
+fn says_list(tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    tool == "ls"
+        || ["list", "dir", "folder", "tree", "scan", "glob", "walk"]
+            .iter()
+            .any(|word| tool.contains(word))
+}
+
+fn tool_name(failure: &Failure) -> Option<&str> {
+    failure
+        .request
+        .as_ref()?
+        .params
+        .as_ref()?
+        .get("name")?
+        .as_str()
+}
+
+fn tool_listed(failure: &Failure) -> Option<bool> {
+    let request = failure.request.as_ref()?;
+    if request.method != "tools/call" || failure.tools_listed.is_empty() {
+        return None;
+    }
+    let name = tool_name(failure)?;
+    Some(failure.tools_listed.iter().any(|tool| {
+        tool.as_str() == Some(name) || tool.get("name").and_then(|n| n.as_str()) == Some(name)
+    }))
+}

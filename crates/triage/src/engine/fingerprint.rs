@@ -1,0 +1,248 @@
+//! Fingerprints: one for the cause, equal across tests, and one for the cause
+//! in this step or test.
+
+use super::clues;
+use super::facts::{Facts, Promise, Source};
+use super::template::{template, without_stamps};
+use jelly_base::model::{AssertionTarget, Evidence, Failure, Template};
+use jelly_base::text::{stable_name, truncate};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+
+/// Version of the algorithm, the first part of every fingerprint; raised when
+/// the same failure would get another value.
+const VERSION: &str = "j1";
+
+/// Bytes that are kept of what a report says. It is cut after its volatile
+/// parts were replaced: before, their lengths would decide where.
+const SAYS: usize = 2000;
+
+/// The two fingerprints of a failure, each `j1:` and 16 hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprints {
+    /// Equal for the same cause in different tests.
+    pub cause: String,
+    /// The cause together with the identity of the step or test.
+    pub test: String,
+    /// What `cause` is the hash of.
+    pub template: Template,
+}
+
+/// The fingerprints of `failure`, whose cause is `root_cause` as shown by
+/// `evidence`.
+#[must_use]
+pub fn fingerprints(
+    failure: &Failure,
+    root_cause: &str,
+    evidence: Option<&Evidence>,
+) -> Fingerprints {
+    let prints = of_facts(&Facts::of(failure), root_cause, evidence);
+    Fingerprints {
+        cause: prints.cause,
+        test: prints.test,
+        template: prints.parts.template(),
+    }
+}
+
+/// [`Fingerprints`] with their parts, of which few callers want a template.
+pub(super) struct Prints {
+    pub(super) cause: String,
+    pub(super) test: String,
+    pub(super) parts: Parts,
+}
+
+/// Named texts in their order.
+#[derive(Default)]
+pub(super) struct Parts(Vec<(&'static str, String)>);
+
+impl Parts {
+    /// Adds a part; none is added twice.
+    fn push(&mut self, name: &'static str, text: impl Into<String>) {
+        self.0.push((name, text.into()));
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| text.as_str())
+    }
+
+    pub(super) fn template(self) -> Template {
+        let mut template = Template::default();
+        for (name, text) in self.0 {
+            template.push(name, text);
+        }
+        template
+    }
+}
+
+pub(super) fn of_facts(facts: &Facts<'_>, root_cause: &str, evidence: Option<&Evidence>) -> Prints {
+    let f = facts.failure;
+    let mut parts = Parts::default();
+    parts.push("root_cause", root_cause);
+    match (&f.assertion, facts.promise) {
+        // Values are kept as they are, but for the time of day that an answer
+        // tells by the way: "wrong differently" must show.
+        (Some(assertion), Some(Promise::Expectation | Promise::OutputSchema))
+            if matches!(root_cause, "assertion_mismatch" | "schema_mismatch") =>
+        {
+            parts.push("expectation", assertion.kind.clone());
+            parts.push("target", target(assertion.target));
+            parts.push("path", assertion.path.clone().unwrap_or_default());
+            if let Some(pointer) = &assertion.pointer {
+                parts.push("pointer", pointer.clone());
+            }
+            parts.push("expected", canonical(&assertion.expected));
+            match &facts.error_answer {
+                // An error may name its request, which no two share.
+                Some((_, says)) => parts.push("says", truncate(&template(says), SAYS)),
+                None => {
+                    let mut actual = assertion.actual.clone();
+                    without_stamps(&mut actual);
+                    parts.push("actual", canonical(&actual));
+                }
+            }
+        }
+        (Some(_) | None, Some(_) | None) => match facts.source {
+            Source::Live => push_evidence(&mut parts, evidence),
+            Source::Report => push_statement(&mut parts, facts, evidence),
+        },
+    }
+    let mut sha = Sha256::new();
+    parts.0.iter().for_each(|(_, text)| add(&mut sha, text));
+    let cause = print(sha.clone());
+    identity(f).iter().for_each(|text| add(&mut sha, text));
+    Prints {
+        cause,
+        test: print(sha),
+        parts,
+    }
+}
+
+fn push_evidence(parts: &mut Parts, evidence: Option<&Evidence>) {
+    if let Some(evidence) = evidence {
+        parts.push("evidence", template(&evidence.text));
+    }
+}
+
+/// What the report says, whichever line of it the rule quotes; the quote
+/// itself only where it comes from the logs, since then the report said
+/// nothing that would tell one cause from another.
+fn push_statement(parts: &mut Parts, facts: &Facts<'_>, evidence: Option<&Evidence>) {
+    let statement = facts.statement();
+    if let Some(class) = &facts.failure.type_
+        && !statement.innermost
+    {
+        parts.push("class", template(class));
+    }
+    // A bare type is the same for every cause, so it is told by where it was
+    // thrown, and where no stack says that, by its test.
+    // What the machine ran out of needs no place.
+    let of_program = matches!(
+        parts.get("root_cause"),
+        Some("assertion_mismatch" | "code_exception" | "unknown")
+    );
+    let said = match (&facts.failure.type_, evidence) {
+        (None, Some(evidence)) if statement.text.is_empty() => &evidence.text,
+        (Some(_), _) | (None, Some(_) | None) => &statement.text,
+    };
+    if of_program && is_bare(said, facts.failure.type_.as_deref()) {
+        match clues::product_frame(facts.failure) {
+            Some(frame) => parts.push("frame", template(&frame)),
+            None => parts.push("test", identity(facts.failure).join("\n")),
+        }
+    }
+    if !statement.text.is_empty() {
+        parts.push("says", truncate(&template(&statement.text), SAYS));
+    }
+    let logged = evidence.is_some_and(|e| matches!(e.field.as_str(), "system_out" | "system_err"));
+    if logged || statement.text.is_empty() {
+        push_evidence(parts, evidence);
+    }
+}
+
+/// Whether a statement says no more than that something was thrown, or that
+/// something is false.
+fn is_bare(said: &str, class: Option<&str>) -> bool {
+    let said = said.trim().trim_end_matches(':');
+    let is_class = |text: &str| {
+        !text.contains(char::is_whitespace)
+            && ["Error", "Exception", "Failure"]
+                .iter()
+                .any(|ending| text.ends_with(ending))
+    };
+    let of_nothing = matches!(
+        said,
+        "assert False" | "AssertionError: assert False" | "AssertionError: False is not true"
+    );
+    of_nothing || is_class(said) || said.is_empty() && class.is_some_and(is_class)
+}
+
+fn target(target: Option<AssertionTarget>) -> &'static str {
+    match target {
+        Some(AssertionTarget::Text) => "text",
+        Some(AssertionTarget::Json) => "json",
+        Some(AssertionTarget::Structured) => "structured",
+        Some(AssertionTarget::Error) => "error",
+        Some(AssertionTarget::IsError) => "is_error",
+        Some(AssertionTarget::Duration) => "duration",
+        Some(AssertionTarget::Stderr) => "stderr",
+        Some(AssertionTarget::OutputSchema) => "output_schema",
+        Some(AssertionTarget::Wire) => "wire",
+        Some(AssertionTarget::Asked) => "asked",
+        Some(AssertionTarget::Notification) => "notification",
+        Some(AssertionTarget::Cancellation) => "cancellation",
+        None => "",
+    }
+}
+
+/// JSON with sorted keys: the order of a map's keys means nothing.
+fn canonical(value: &serde_json::Value) -> String {
+    let mut value = value.clone();
+    value.sort_all_objects();
+    value.to_string()
+}
+
+/// What tells one step or test from another, wherever and whenever it runs.
+fn identity(f: &Failure) -> [Cow<'_, str>; 5] {
+    let [server, step, suite, classname, name] =
+        [&f.server, &f.step, &f.suite, &f.classname, &f.name]
+            .map(|part| part.as_deref().unwrap_or(""));
+    let stable_suite = stable_name(suite);
+    // Many writers name a suite by its class.
+    let stable_class = if classname == suite {
+        stable_suite.clone()
+    } else {
+        stable_name(classname)
+    };
+    [
+        Cow::Borrowed(server),
+        Cow::Borrowed(step),
+        stable_suite,
+        stable_class,
+        Cow::Borrowed(name),
+    ]
+}
+
+fn add(sha: &mut Sha256, part: &str) {
+    // Lengths keep two different lists of parts from reading the same.
+    sha.update(part.len().to_le_bytes());
+    sha.update(part.as_bytes());
+}
+
+fn print(sha: Sha256) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digest = sha.finalize();
+    let mut text = String::with_capacity(VERSION.len() + 1 + 16);
+    text.push_str(VERSION);
+    text.push(':');
+    for byte in digest.iter().take(8) {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from(DIGITS[usize::from(digit)]));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "fingerprint_tests.rs"]
+mod tests;

@@ -1,0 +1,97 @@
+//! Well-known commands that start servers, and how each is installed.
+//!
+//! Source: each project's own page on installation, as of November 2026.
+
+use super::advice::Values;
+use jelly_base::model::{Failure, Phase};
+
+/// Commands, and what brings them.
+const KNOWN: &[(&[&str], &str)] = &[
+    (
+        &["uvx", "uv"],
+        "`{}` comes with uv: `python3 -m pip install uv`, or https://docs.astral.sh/uv/.",
+    ),
+    (
+        &["npx", "npm", "node"],
+        "`{}` comes with Node.js: https://nodejs.org/en/download.",
+    ),
+    (
+        &["bunx", "bun"],
+        "`{}` comes with Bun: `npm install --global bun`, or https://bun.sh.",
+    ),
+    (
+        &["pnpm", "pnpx"],
+        "`{}` comes with pnpm: `npm install --global pnpm`.",
+    ),
+    (
+        &["yarn"],
+        "`{}` is installed by `npm install --global yarn`.",
+    ),
+    (
+        &["deno"],
+        "`{}` comes with Deno: `npm install --global deno`, or https://deno.com.",
+    ),
+    (
+        &["pipx"],
+        "`{}` is installed by `python3 -m pip install pipx`.",
+    ),
+    (
+        &["docker"],
+        "`{}` comes with Docker: https://docs.docker.com/get-started/get-docker/.",
+    ),
+    (
+        &["podman"],
+        "`{}` is installed as https://podman.io/docs/installation says.",
+    ),
+    (
+        &["dnx", "dotnet"],
+        "`{}` comes with the .NET SDK (`dnx` from version 10): https://dotnet.microsoft.com/download.",
+    ),
+    (
+        &["python"],
+        "Many systems call it `python3`: write that where `{}` stands.",
+    ),
+];
+
+/// Adds `install`, a sentence on how the command that is missing is installed,
+/// where that is well known.
+pub(super) fn launchers(failure: &Failure, root_cause: &str, values: &mut Values) {
+    if root_cause != "command_not_found" {
+        return;
+    }
+    // What was started said that another program is missing, if it was started.
+    let is_own = failure.phase == Some(Phase::Config) || failure.spawn_error.is_some();
+    let own = values.get("argv0").filter(|_| is_own);
+    let Some(command) = values.get("name").or(own) else {
+        return;
+    };
+    let known = KNOWN
+        .iter()
+        .find(|(commands, _)| commands.contains(&command.as_str()));
+    if let Some((_, how)) = known {
+        values.insert("install".to_owned(), how.replace("{}", command));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Values, launchers};
+    use jelly_base::model::{Failure, Phase};
+
+    #[test]
+    fn a_well_known_launcher_is_said_how_to_install() {
+        let failure = |phase| Failure {
+            phase: Some(phase),
+            ..Failure::default()
+        };
+        let of = |argv0: &str| Values::from([("argv0".to_owned(), argv0.to_owned())]);
+        let mut values = of("uvx");
+        launchers(&failure(Phase::Config), "command_not_found", &mut values);
+        assert!(values["install"].starts_with("`uvx` comes with uv"));
+        for (argv0, phase) in [("own", Phase::Config), ("uvx", Phase::Handshake)] {
+            let mut values = of(argv0);
+            launchers(&failure(phase), "command_not_found", &mut values);
+            assert!(!values.contains_key("install"), "{argv0}");
+        }
+    }
+}

@@ -1,0 +1,521 @@
+//! Typed facts of live failures that take some reading: what was raised, by
+//! whose code, and where a request was sent.
+
+use jelly_base::model::{Failure, Outcome};
+use jelly_base::text::{http_parts, http_variables, listening_line};
+use serde_json::Value;
+use std::net::Ipv4Addr;
+
+/// Bytes at the end of stderr that are searched for what was raised.
+const TAIL: usize = 64 * 1024;
+
+/// The class of the exception that became the answer: some SDKs answer with
+/// the exception's message alone and log its class on stderr. The line on
+/// stderr must end the answer, so that the story of another request is not
+/// taken for this one's.
+pub(super) fn raised(failure: &Failure) -> Option<&str> {
+    let answer = match (&failure.tool_result, &failure.rpc_error) {
+        (Some(result), _) if result.is_error => result.text.trim(),
+        (_, Some(error)) => error.message.trim(),
+        _ => return None,
+    };
+    let last_line = answer.lines().next_back().unwrap_or_default();
+    tail(failure.stderr.as_deref()?)
+        .lines()
+        .rev()
+        .map(str::trim)
+        .find_map(|line| {
+            let (class, message) = match line.split_once(": ") {
+                Some((class, message)) => (class, message.trim()),
+                None => (line, ""),
+            };
+            let told = if message.is_empty() {
+                // `Error calling tool 'x':` has lost an empty message.
+                answer.ends_with(':')
+            } else {
+                last_line.ends_with(message)
+            };
+            (told && is_exception(class)).then(|| class.rsplit('.').next().unwrap_or(class))
+        })
+}
+
+fn is_exception(class: &str) -> bool {
+    (class.ends_with("Error") || class.ends_with("Exception"))
+        && class.starts_with(|c: char| c.is_ascii_alphabetic())
+        && class
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '_')
+}
+
+/// The last bytes of a text, whole characters.
+pub(super) fn tail(text: &str) -> &str {
+    let mut start = text.len().saturating_sub(TAIL);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}
+
+/// Whether any revision of MCP knows the method of the request.
+pub(super) fn method_known(failure: &Failure) -> Option<bool> {
+    const METHODS: [&str; 22] = [
+        "initialize",
+        "ping",
+        "tools/list",
+        "tools/call",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "prompts/list",
+        "prompts/get",
+        "completion/complete",
+        "logging/setLevel",
+        "server/discover",
+        "tasks/list",
+        "tasks/get",
+        "tasks/result",
+        "tasks/cancel",
+        "tasks/update",
+        "subscriptions/listen",
+        "sampling/createMessage",
+        "elicitation/create",
+    ];
+    let method = failure.request.as_ref()?.method.as_str();
+    Some(METHODS.contains(&method) || method.starts_with("notifications/"))
+}
+
+/// What the call sends to the tool.
+fn arguments(failure: &Failure) -> Option<&Value> {
+    let params = failure.request.as_ref()?.params.as_ref()?;
+    params.get("arguments")
+}
+
+/// Whether a number of the call's arguments is zero, or something there is
+/// divided by it: then a division by zero is what was asked for.
+pub(super) fn zero_given(failure: &Failure) -> Option<bool> {
+    fn holds_zero(value: &Value) -> bool {
+        match value {
+            Value::Number(number) => number.as_f64() == Some(0.0),
+            Value::String(text) => {
+                let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+                text == "0"
+                    || ["/0", "%0", "//0", "mod0"]
+                        .iter()
+                        .any(|by| text.contains(by))
+            }
+            Value::Array(values) => values.iter().any(holds_zero),
+            Value::Object(members) => members.values().any(holds_zero),
+            Value::Null | Value::Bool(_) => false,
+        }
+    }
+    arguments(failure).map(holds_zero)
+}
+
+/// Whether a value that the answer refuses, as pydantic shows it behind
+/// `input_value=`, stood in the call's arguments. Of a list or a map, its first
+/// word tells.
+pub(super) fn value_given(failure: &Failure) -> Option<bool> {
+    let answer = match (&failure.tool_result, &failure.rpc_error) {
+        (Some(result), _) => &result.text,
+        (None, Some(error)) => &error.message,
+        (None, None) => return None,
+    };
+    let given = arguments(failure).map_or_else(String::new, Value::to_string);
+    let is_given = |shown: &str| {
+        let word = shown
+            .split(|c: char| "{}[]()'\",: ".contains(c))
+            .find(|word| !word.is_empty());
+        match word {
+            // An empty map is what a call without arguments sends.
+            None => true,
+            Some("None") => given.contains("null"),
+            Some("True") => given.contains("true"),
+            Some("False") => given.contains("false"),
+            Some(word) => given.contains(word),
+        }
+    };
+    let shown = answer
+        .split("input_value=")
+        .skip(1)
+        .map(|rest| rest.split(", input_type=").next().unwrap_or(rest));
+    let told: Vec<bool> = shown.map(is_given).collect();
+    (!told.is_empty()).then(|| told.contains(&true))
+}
+
+/// Whether the code that failed was installed, not written here: the
+/// innermost frame of a traceback, the first of a JavaScript stack, or the
+/// file that could not be compiled lies in a folder of packages.
+pub(super) fn packaged(failure: &Failure) -> bool {
+    let Some(stderr) = failure.stderr.as_deref().map(tail) else {
+        return false;
+    };
+    let python = stderr
+        .lines()
+        .map(str::trim_start)
+        .rfind(|line| line.starts_with("File \""));
+    let frame = python.or_else(|| {
+        stderr.lines().map(str::trim_start).find(|line| {
+            // Node names the file itself above the line that it can't run.
+            (line.starts_with("at ") && line.contains('/'))
+                || ((line.starts_with('/') || line.starts_with("file://"))
+                    && line
+                        .rsplit(':')
+                        .next()
+                        .is_some_and(|number| number.parse::<u32>().is_ok()))
+        })
+    });
+    frame.is_some_and(|frame| {
+        ["/site-packages/", "/dist-packages/", "/node_modules/"]
+            .iter()
+            .any(|folder| frame.contains(folder))
+    })
+}
+
+/// Whether a host is named, by the plan, that can't exist outside: RFC 2606
+/// and RFC 6762 reserve these endings, and `.internal` is private.
+pub(super) fn reserved_host(failure: &Failure) -> bool {
+    any_given(failure, &names_reserved_host)
+}
+
+/// Whether a URL of the plan or the call names this machine or a bare address,
+/// so that no name has to be resolved.
+pub(super) fn numeric_host(failure: &Failure) -> bool {
+    any_given(failure, &|text| {
+        text.split_once("://").is_some_and(|(_, rest)| {
+            let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+            let host = authority.rsplit('@').next().unwrap_or(authority);
+            let name = host.split(':').next().unwrap_or(host);
+            name == "localhost" || host.starts_with('[') || name.parse::<Ipv4Addr>().is_ok()
+        })
+    })
+}
+
+/// Whether the path of the URL is the one where the old HTTP transport opens
+/// its event stream.
+pub(super) fn sse_path(failure: &Failure) -> bool {
+    failure.url.as_deref().is_some_and(|url| {
+        let path = url.split(['?', '#']).next().unwrap_or(url);
+        path.trim_end_matches('/').ends_with("/sse")
+    })
+}
+
+/// Whether a server that is spoken to by pipes says that it listens on a port,
+/// and never answered.
+pub(super) fn listens(failure: &Failure) -> bool {
+    let noise = || failure.stdout_noise.iter().map(String::as_str);
+    failure.outcome == Some(Outcome::Timeout)
+        && failure.url.is_none()
+        && [failure.stderr.as_deref(), failure.stdout.as_deref()]
+            .into_iter()
+            .flatten()
+            .chain(noise())
+            .any(|text| listening_line(text).is_some())
+}
+
+/// Whether its arguments or variables make of it a server of HTTP.
+pub(super) fn http_mode(failure: &Failure) -> bool {
+    let args = failure.argv.get(1..).unwrap_or_default();
+    let env = failure.env_delta.iter();
+    let variables = env.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
+    failure.outcome == Some(Outcome::Timeout)
+        && failure.url.is_none()
+        && (!http_parts(args).is_empty() || !http_variables(variables).is_empty())
+}
+
+/// Whether the test holds for a text of the command, the URL or the call.
+fn any_given(failure: &Failure, test: &dyn Fn(&str) -> bool) -> bool {
+    let given = failure
+        .argv
+        .iter()
+        .map(String::as_str)
+        .chain(failure.url.as_deref())
+        .any(test);
+    given
+        || failure
+            .request
+            .as_ref()
+            .and_then(|request| request.params.as_ref())
+            .is_some_and(|params| any_text(params, test))
+}
+
+fn names_reserved_host(text: &str) -> bool {
+    let host = match text.split_once("://") {
+        Some((_, rest)) => rest,
+        None => text,
+    };
+    let host = host.split(['/', '?', '#']).next().unwrap_or(host);
+    let host = host.rsplit('@').next().unwrap_or(host);
+    let host = host.split(':').next().unwrap_or(host);
+    [".invalid", ".example", ".test", ".internal", ".local"]
+        .iter()
+        .any(|ending| host.len() > ending.len() && host.ends_with(ending))
+}
+
+/// Whether the test holds for any text in `value`.
+fn any_text(value: &Value, test: &dyn Fn(&str) -> bool) -> bool {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) if test(text) => return true,
+            Value::Array(items) => open.extend(items),
+            Value::Object(map) => open.extend(map.values()),
+            Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    false
+}
+
+/// Whether the endpoint sends the client to a page for signing in.
+pub(super) fn login_redirect(failure: &Failure) -> bool {
+    let Some(http) = &failure.http else {
+        return false;
+    };
+    http.status.is_some_and(|s| (300..400).contains(&s))
+        && http
+            .headers
+            .iter()
+            .filter(|(name, _)| name.eq_ignore_ascii_case("location"))
+            .filter_map(|(_, value)| value.as_str())
+            .any(|location| {
+                let location = location.to_ascii_lowercase();
+                [
+                    "login",
+                    "signin",
+                    "sign-in",
+                    "sso",
+                    "oauth",
+                    "authorize",
+                    "saml",
+                    "/auth",
+                ]
+                .iter()
+                .any(|word| location.contains(word))
+            })
+}
+
+/// Whether plain HTTP was spoken to a port whose number says TLS, as 443 and
+/// 8443 do.
+pub(super) fn plain_to_tls_port(failure: &Failure) -> bool {
+    failure
+        .url
+        .as_deref()
+        .and_then(|url| url.strip_prefix("http://"))
+        .map(|rest| rest.split(['/', '?', '#']).next().unwrap_or(rest))
+        .and_then(|host| host.rsplit_once(':'))
+        .is_some_and(|(_, port)| port.ends_with("443"))
+}
+
+/// Whether the command is a shell script around the server.
+pub(super) fn shell_script(argv: &[String]) -> bool {
+    argv.iter().take(2).any(|arg| {
+        [".sh", ".bash", ".zsh", ".cmd", ".bat", ".ps1"]
+            .iter()
+            .any(|ending| arg.ends_with(ending))
+    })
+}
+
+/// Whether an argument of the call looks like a path, where the call is known.
+pub(super) fn path_in_arguments(failure: &Failure) -> Option<bool> {
+    let params = failure.request.as_ref()?.params.as_ref()?;
+    Some(params.get("arguments").is_some_and(|arguments| {
+        any_text(arguments, &|text| {
+            text.contains(['/', '\\', '.']) && !text.contains('\n')
+        })
+    }))
+}
+
+/// Whether a tool was called without any argument.
+pub(super) fn nothing_sent(failure: &Failure) -> bool {
+    let Some(request) = failure.request.as_ref() else {
+        return false;
+    };
+    // Which tool it was has to be known, or nothing of the request is.
+    let params = request.params.as_ref().and_then(Value::as_object);
+    request.method == "tools/call"
+        && params.is_some_and(|params| match params.get("arguments") {
+            None | Some(Value::Null) => params.contains_key("name"),
+            Some(Value::Object(arguments)) => arguments.is_empty(),
+            Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => false,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jelly_base::model::{HttpFacts, RequestFacts, ToolResult};
+    use serde_json::json;
+
+    fn answered(text: &str, stderr: &str) -> Failure {
+        Failure {
+            stderr: Some(stderr.into()),
+            tool_result: Some(ToolResult {
+                is_error: true,
+                text: text.into(),
+                structured_content: None,
+            }),
+            ..Failure::default()
+        }
+    }
+
+    #[test]
+    fn what_was_raised_is_read_off_stderr_when_it_is_this_answers_story() {
+        let stderr = "INFO start\nNotImplementedError: payment backend\n";
+        assert_eq!(
+            raised(&answered("Error calling tool 'x': payment backend", stderr)),
+            Some("NotImplementedError")
+        );
+        assert_eq!(
+            raised(&answered("Error calling tool 'x': no", stderr)),
+            None
+        );
+        assert_eq!(
+            raised(&answered("Error calling tool 'x': ", "  MemoryError  ")),
+            Some("MemoryError")
+        );
+        assert_eq!(raised(&answered("ok", "INFO: ok")), None);
+    }
+
+    #[test]
+    fn installed_code_is_told_from_own_code() {
+        let of = |stderr: &str| {
+            packaged(&Failure {
+                stderr: Some(stderr.into()),
+                ..Failure::default()
+            })
+        };
+        assert!(of(
+            "  File \"/srv/a.py\", line 1\n  File \"/v/lib/python3.11/site-packages/x/s.py\", line 2\nAttributeError: a"
+        ));
+        assert!(!of(
+            "  File \"/v/site-packages/x/s.py\", line 2\n  File \"/srv/a.py\", line 1\nAttributeError: a"
+        ));
+        assert!(of(
+            "/srv/node_modules/x/i.js:3\nfoo\n^\n\nSyntaxError: a\n    at wrapSafe (node:internal/x:1:2)"
+        ));
+        assert!(!of(
+            "TypeError: a\n    at Object.<anonymous> (/srv/x.js:2:25)"
+        ));
+        assert!(!of(""));
+    }
+
+    #[test]
+    fn hosts_that_cannot_exist_are_known_by_their_ending() {
+        for text in [
+            "http://api.weather.invalid/v1?x=1",
+            "postgres://u:p@db.internal:5432/x",
+            "printer.local",
+        ] {
+            assert!(names_reserved_host(text), "{text}");
+        }
+        for text in ["https://api.example.com/x.invalid", "/srv/x", ".local", ""] {
+            assert!(!names_reserved_host(text), "{text}");
+        }
+        assert!(reserved_host(&Failure {
+            request: Some(RequestFacts {
+                method: "tools/call".into(),
+                params: Some(json!({"arguments": {"urls": ["http://a.test/"]}})),
+            }),
+            ..Failure::default()
+        }));
+    }
+
+    #[test]
+    fn a_redirect_to_a_page_for_signing_in_is_told_from_others() {
+        let to = |status: u16, location: &str| {
+            login_redirect(&Failure {
+                http: Some(HttpFacts {
+                    status: Some(status),
+                    headers: [("Location".to_owned(), json!(location))]
+                        .into_iter()
+                        .collect(),
+                    ..HttpFacts::default()
+                }),
+                ..Failure::default()
+            })
+        };
+        assert!(to(302, "https://sso.acme.io/start"));
+        assert!(to(303, "/login?next=/mcp"));
+        assert!(!to(307, "/mcp/"));
+        assert!(!to(200, "/login"));
+    }
+
+    #[test]
+    fn ports_of_tls_are_known_by_their_number() {
+        let to = |url: &str| {
+            plain_to_tls_port(&Failure {
+                url: Some(url.into()),
+                ..Failure::default()
+            })
+        };
+        assert!(to("http://127.0.0.1:8443/mcp"));
+        assert!(!to("https://127.0.0.1:8443/mcp"));
+        assert!(!to("http://127.0.0.1:8080/443"));
+        assert!(!to("http://h/mcp"));
+    }
+
+    #[test]
+    fn scripts_and_paths_are_seen_in_what_the_plan_gives() {
+        assert!(shell_script(&["sh".into(), "start.sh".into()]));
+        assert!(!shell_script(&[
+            "node".into(),
+            "x.js".into(),
+            "y.sh".into()
+        ]));
+        let with = |arguments: Value| {
+            path_in_arguments(&Failure {
+                request: Some(RequestFacts {
+                    method: "tools/call".into(),
+                    params: Some(json!({"name": "t", "arguments": arguments})),
+                }),
+                ..Failure::default()
+            })
+        };
+        assert_eq!(with(json!({"path": "/w/a"})), Some(true));
+        assert_eq!(with(json!({"query": "a"})), Some(false));
+        assert_eq!(with(json!({})), Some(false));
+        assert_eq!(path_in_arguments(&Failure::default()), None);
+    }
+
+    #[test]
+    fn a_call_without_arguments_is_told_from_one_of_which_nothing_is_known() {
+        let with = |params| {
+            nothing_sent(&Failure {
+                request: Some(RequestFacts {
+                    method: "tools/call".into(),
+                    params,
+                }),
+                ..Failure::default()
+            })
+        };
+        assert!(with(Some(json!({"name": "t"}))));
+        assert!(with(Some(json!({"name": "t", "arguments": {}}))));
+        assert!(!with(Some(json!({"name": "t", "arguments": {"a": null}}))));
+        assert!(!with(None));
+        assert!(!with(Some(json!({}))));
+    }
+
+    #[test]
+    fn addresses_that_need_no_name_are_told_from_hosts() {
+        let called = |url: &str| Failure {
+            argv: vec!["bridge".into(), url.into()],
+            ..Failure::default()
+        };
+        assert!(numeric_host(&called("http://127.0.0.1:9/mcp")));
+        assert!(numeric_host(&called("redis://u:p@localhost:6379/0")));
+        assert!(numeric_host(&called("http://[::1]:9")));
+        assert!(!numeric_host(&called("https://127.acme.com/")));
+        assert!(!numeric_host(&called("127.0.0.1")));
+    }
+
+    #[test]
+    fn the_path_of_event_streams_is_known() {
+        let at = |url: &str| Failure {
+            url: Some(url.into()),
+            ..Failure::default()
+        };
+        assert!(sse_path(&at("http://h:1/api/sse/?k=1")));
+        assert!(!sse_path(&at("http://h:1/essence")));
+    }
+}

@@ -1,0 +1,447 @@
+//! Rules from YAML: those inside the binary, and those of users. The only file
+//! of this room that names the parser.
+
+use super::flaws::{Flaw, Place, flaws, own_flaws};
+use super::own::{
+    RuleEntry, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleProblem, RuleText,
+};
+use super::rule::{Field, Rule};
+use super::spec::{Entry, FileSpec, Lists, ProjectSpec, RuleSpec};
+use jelly_base::text::close_names;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_yaml::{Error, Location, Spanned};
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+use thiserror::Error;
+
+macro_rules! builtin {
+    ($domain:literal) => {
+        (
+            $domain,
+            include_str!(concat!(env!("OUT_DIR"), "/", $domain, ".json")),
+        )
+    };
+}
+
+/// The domains of the rules inside the binary, in the order in which they are
+/// asked, with their rules as the build script left them.
+pub(super) const BUILTIN: &[(&str, &str)] = &[
+    builtin!("process"),
+    builtin!("mcp"),
+    builtin!("authorization"),
+    builtin!("network"),
+    builtin!("files"),
+    builtin!("config"),
+    builtin!("node"),
+    builtin!("python"),
+    builtin!("runtimes"),
+    builtin!("domain"),
+    builtin!("hint"),
+    builtin!("assertion"),
+    builtin!("jvm"),
+    builtin!("go"),
+    builtin!("rust"),
+    builtin!("dotnet"),
+    builtin!("ruby"),
+    builtin!("php"),
+    builtin!("native"),
+    builtin!("javascript"),
+    builtin!("pytest"),
+    builtin!("shell"),
+    builtin!("lint"),
+    builtin!("exception"),
+    builtin!("report"),
+    builtin!("timeout"),
+    builtin!("browser"),
+    builtin!("database"),
+    builtin!("container"),
+    builtin!("ci"),
+    builtin!("http"),
+    builtin!("salesforce"),
+    builtin!("tools"),
+];
+
+/// The literals of the patterns of those rules; see [`super::literals`].
+const LITERALS: &str = include_str!(concat!(env!("OUT_DIR"), "/literals-of-patterns.json"));
+
+/// Why a built-in rule, or one that was made without a file, can't be used.
+#[derive(Debug, Error)]
+pub enum RuleError {
+    #[error("rules of {domain} can't be read: {problem}")]
+    Syntax { domain: String, problem: String },
+    #[error("rule {rule}: {problem}")]
+    Invalid { rule: String, problem: String },
+}
+
+/// The rules of one file. `domain` is what their ids must begin with.
+///
+/// # Errors
+/// When the YAML can't be read or a rule contradicts itself.
+pub fn parse_rules(domain: &str, yaml: &str) -> Result<Vec<Rule>, RuleError> {
+    let specs: Vec<RuleSpec> = serde_yaml::from_str(yaml).map_err(|error| RuleError::Syntax {
+        domain: domain.to_owned(),
+        problem: error.to_string(),
+    })?;
+    specs
+        .into_iter()
+        .map(|spec| match flaws(&spec, Some(domain)).into_iter().next() {
+            Some(flaw) => Err(RuleError::Invalid {
+                rule: spec.id,
+                problem: flaw.message,
+            }),
+            None => Ok(rule(spec)),
+        })
+        .collect()
+}
+
+/// The rules of one domain of the binary, which tests have checked.
+///
+/// # Errors
+/// When they can't be read.
+pub(super) fn builtin_rules(domain: &str, json: &str) -> Result<Vec<Rule>, RuleError> {
+    let specs: Vec<RuleSpec> = serde_json::from_str(json).map_err(|error| RuleError::Syntax {
+        domain: domain.to_owned(),
+        problem: error.to_string(),
+    })?;
+    Ok(specs.into_iter().map(rule).collect())
+}
+
+/// By pattern of the built-in rules, its literals.
+pub(super) fn builtin_literals() -> HashMap<String, Option<Vec<String>>> {
+    // Without them, they are worked out again.
+    serde_json::from_str(LITERALS).unwrap_or_default()
+}
+
+fn rule(spec: RuleSpec) -> Rule {
+    let fields = if spec.fields.is_empty() && !spec.patterns.is_empty() {
+        vec![Field::Stderr, Field::Answer, Field::Message, Field::Report]
+    } else {
+        spec.fields
+    };
+    Rule {
+        id: spec.id,
+        root_cause: spec.root_cause,
+        error_category: spec.error_category,
+        retryable: spec.retryable,
+        side: spec.side,
+        strength: spec.strength,
+        priority: spec.priority,
+        repair: spec.repair,
+        when: spec.when,
+        patterns: spec.patterns,
+        unless: spec.unless,
+        fields,
+        advice: spec.advice,
+        examples: spec.examples,
+        lookalikes: spec.lookalikes,
+    }
+}
+
+/// The rules of a user's file.
+///
+/// # Errors
+/// The first thing that keeps the file from being read, else all that is
+/// wrong with its rules; with the place of each.
+pub fn parse_rule_file(kind: RuleFileKind, source: RuleText) -> Result<RuleFile, RuleFileError> {
+    let lists: Lists<Entry> = match read(kind, &source.text) {
+        Ok(lists) => lists,
+        Err(error) => {
+            let problem = unreadable(&error, &source.text);
+            return Err(RuleFileError::new(source, vec![problem]));
+        }
+    };
+    // Most files are good, so places are only looked up where one is needed.
+    let places: Lists<Spanned<PlaceEntry>> = match read(kind, &source.text) {
+        Ok(places) => places,
+        Err(error) => {
+            let problem = unreadable(&error, &source.text);
+            return Err(RuleFileError::new(source, vec![problem]));
+        }
+    };
+    let mut problems = Vec::new();
+    let mut list = |entries: Vec<Entry>, places: Vec<Spanned<PlaceEntry>>| {
+        entries
+            .into_iter()
+            .zip(places)
+            .filter_map(|(entry, place)| {
+                let span = span(place.referenced, &source.text);
+                match entry {
+                    Entry::File(_) if kind == RuleFileKind::Rules => {
+                        problems.push(RuleProblem {
+                            rule: None,
+                            message: "a rule is a map, not a text".into(),
+                            hints: vec!["only `jelly.yaml` may name files of rules".into()],
+                            span,
+                        });
+                        None
+                    }
+                    Entry::File(path) => Some(RuleEntry {
+                        what: RuleOrFile::File(path),
+                        span,
+                    }),
+                    Entry::Rule(spec) => {
+                        let wrong = own_flaws(&spec);
+                        let good = wrong.is_empty();
+                        let keys = match place.value {
+                            PlaceEntry::Rule(keys) => keys,
+                            PlaceEntry::File => Places::default(),
+                        };
+                        problems.extend(wrong.into_iter().map(|flaw| {
+                            RuleProblem {
+                                rule: Some(spec.id.clone()),
+                                span: at(&flaw, &keys)
+                                    .map_or_else(|| span.clone(), |l| self::span(l, &source.text)),
+                                message: flaw.message,
+                                hints: flaw.hints,
+                            }
+                        }));
+                        let span = keys
+                            .key("id")
+                            .map_or_else(|| span.clone(), |l| self::span(l, &source.text));
+                        good.then(|| RuleEntry {
+                            what: RuleOrFile::Rule(Box::new(rule(*spec))),
+                            span,
+                        })
+                    }
+                }
+            })
+            .collect()
+    };
+    let before = list(lists.before, places.before);
+    let after = list(lists.after, places.after);
+    if problems.is_empty() {
+        Ok(RuleFile {
+            source,
+            before,
+            after,
+        })
+    } else {
+        Err(RuleFileError::new(source, problems))
+    }
+}
+
+fn read<E: DeserializeOwned>(kind: RuleFileKind, text: &str) -> Result<Lists<E>, Error> {
+    Ok(match kind {
+        RuleFileKind::Project => {
+            serde_yaml::from_str::<Option<ProjectSpec<E>>>(text)?.and_then(|file| file.rules)
+        }
+        RuleFileKind::Rules => {
+            serde_yaml::from_str::<Option<FileSpec<E>>>(text)?.map(|file| file.0)
+        }
+    }
+    .unwrap_or_default())
+}
+
+/// Where a flaw is, as near as the text tells.
+fn at(flaw: &Flaw, keys: &Places) -> Option<Location> {
+    match flaw.place {
+        Place::Key(key) => keys.key(key).or_else(|| keys.key("id")),
+        Place::Item(key, index) => keys.item(key, index).or_else(|| keys.key(key)),
+    }
+}
+
+fn unreadable(error: &Error, text: &str) -> RuleProblem {
+    let error = error.without_snippet();
+    let known =
+        |word: &str, expected: &[&'static str]| match close_names(word, expected.iter().copied())
+            .first()
+        {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => format!("it is one of `{}`", expected.join("`, `")),
+        };
+    let (message, hints) = match error {
+        Error::SerdeUnknownField {
+            field, expected, ..
+        } => (
+            format!("unknown key `{field}`"),
+            vec![known(field, expected)],
+        ),
+        Error::SerdeUnknownVariant {
+            variant, expected, ..
+        } => (
+            format!("unknown word `{variant}`"),
+            vec![known(variant, expected)],
+        ),
+        Error::SerdeMissingField { field, .. } => (
+            format!("the key `{field}` is missing"),
+            vec![
+                "every rule has `id`, `root_cause`, `side`, `strength`, `advice`, `examples` and \
+                 `lookalikes`"
+                    .into(),
+            ],
+        ),
+        other => (plain(&other.to_string()), Vec::new()),
+    };
+    RuleProblem {
+        rule: None,
+        message,
+        hints,
+        span: error
+            .location()
+            .map_or(0..text.len().min(1), |location| span(location, text)),
+    }
+}
+
+/// The parser's own words without the place, which is shown beside them.
+fn plain(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default().trim();
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    let line = match line.strip_prefix("line ") {
+        Some(rest) => rest.split_once(": ").map_or(line, |(_, words)| words),
+        None => line,
+    };
+    match line.rfind(" at line ") {
+        Some(at) => line[..at].trim_end_matches(',').to_owned(),
+        None => line.to_owned(),
+    }
+}
+
+fn span(location: Location, text: &str) -> Range<usize> {
+    let bytes = location.span();
+    let start = bytes
+        .byte_offset()
+        .and_then(|start| usize::try_from(start).ok())
+        .unwrap_or(0)
+        .min(text.len());
+    let length = bytes
+        .byte_len()
+        .and_then(|length| usize::try_from(length).ok())
+        .unwrap_or(1)
+        .max(1);
+    start..start.saturating_add(length).min(text.len())
+}
+
+/// An entry read for its places alone.
+enum PlaceEntry {
+    Rule(Places),
+    File,
+}
+
+/// Where the values of a rule stand, and the items of those that are lists of
+/// texts.
+#[derive(Default)]
+struct Places {
+    keys: Vec<(String, Location, Vec<Location>)>,
+}
+
+impl Places {
+    fn key(&self, key: &str) -> Option<Location> {
+        let found = self.keys.iter().find(|(name, _, _)| name == key);
+        found.map(|(_, location, _)| *location)
+    }
+
+    fn item(&self, key: &str, index: usize) -> Option<Location> {
+        let found = self.keys.iter().find(|(name, _, _)| name == key);
+        found.and_then(|(_, _, items)| items.get(index).copied())
+    }
+}
+
+impl<'de> Deserialize<'de> for PlaceEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RuleOrPath;
+
+        impl<'de> Visitor<'de> for RuleOrPath {
+            type Value = PlaceEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a rule, or the path of a file of rules")
+            }
+
+            fn visit_str<E>(self, _: &str) -> Result<PlaceEntry, E> {
+                Ok(PlaceEntry::File)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PlaceEntry, A::Error> {
+                let mut places = Places::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    if matches!(key.as_str(), "patterns" | "unless") {
+                        let list: Spanned<Vec<Spanned<Size>>> = map.next_value()?;
+                        let items = list
+                            .value
+                            .iter()
+                            .flat_map(|item| std::iter::repeat_n(item.referenced, item.value.0))
+                            .collect();
+                        places.keys.push((key, list.referenced, items));
+                    } else {
+                        let value: Spanned<IgnoredAny> = map.next_value()?;
+                        places.keys.push((key, value.referenced, Vec::new()));
+                    }
+                }
+                Ok(PlaceEntry::Rule(places))
+            }
+        }
+
+        deserializer.deserialize_any(RuleOrPath)
+    }
+}
+
+/// How many texts an item of a flattened list stands for.
+struct Size(usize);
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMore;
+
+        impl<'de> Visitor<'de> for OneOrMore {
+            type Value = Size;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, or a list of texts")
+            }
+
+            fn visit_str<E>(self, _: &str) -> Result<Size, E> {
+                Ok(Size(1))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Size, A::Error> {
+                let mut size = 0;
+                while seq.next_element::<IgnoredAny>()?.is_some() {
+                    size += 1;
+                }
+                Ok(Size(size))
+            }
+        }
+
+        deserializer.deserialize_any(OneOrMore)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUILTIN, builtin_literals, builtin_rules, parse_rules};
+    use crate::engine::literals::literals;
+    use std::path::Path;
+
+    #[test]
+    fn the_rules_inside_the_binary_are_those_of_the_files() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engine/rules");
+        for (domain, json) in BUILTIN {
+            let yaml = std::fs::read_to_string(folder.join(format!("{domain}.yaml"))).unwrap();
+            let written = parse_rules(domain, &yaml).unwrap();
+            let built = builtin_rules(domain, json).unwrap();
+            assert_eq!(built.len(), written.len(), "{domain}");
+            for (built, written) in built.iter().zip(&written) {
+                let (built, written) = (format!("{built:#?}"), format!("{written:#?}"));
+                let differs = built.lines().zip(written.lines()).find(|(b, w)| b != w);
+                assert_eq!(differs, None, "{domain}");
+                assert_eq!(built.len(), written.len(), "{domain}");
+            }
+        }
+        let files = std::fs::read_dir(folder).unwrap();
+        assert_eq!(files.count(), BUILTIN.len(), "every file is a domain");
+    }
+
+    #[test]
+    fn the_literals_inside_the_binary_are_those_of_the_patterns() {
+        let known = builtin_literals();
+        for (domain, json) in BUILTIN {
+            for rule in builtin_rules(domain, json).unwrap() {
+                for pattern in rule.patterns.iter().chain(&rule.unless) {
+                    assert_eq!(known[pattern], literals(pattern), "{pattern}");
+                }
+            }
+        }
+    }
+}

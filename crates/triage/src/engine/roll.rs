@@ -1,0 +1,205 @@
+//! What is asked of every rule for every text, in a few bytes a rule: a walk
+//! through the rules themselves would touch as much memory as the texts do.
+
+use super::clues::Text;
+use super::engine::{Engine, Pattern, Ranked, applies};
+use super::facts::Facts;
+use super::marks::Marks;
+use super::reading::{CLASS, Level, level};
+use super::rule::{Field, Strength};
+use super::when::known;
+use super::windows::Room;
+use std::cell::Cell;
+use std::ops::Range;
+
+/// What decides between two matches, the smaller one: turn, strength, rank of
+/// the text, priority (negated), order of the rules, and whether it matched no
+/// more than the name of a class.
+pub(super) type Key = (u8, Level, u8, i32, usize, bool);
+
+/// The rules and their patterns by their numbers.
+pub(super) struct Roll {
+    standings: Vec<Standing>,
+    /// By pattern, its rule.
+    rules: Vec<usize>,
+    /// By [`Field`], the patterns of the rules that read it.
+    readers: [Marks; Field::ALL.len()],
+    /// The patterns of rules that know an assertion by how it is written.
+    syntax: Marks,
+    /// The rules without patterns, which are asked of every failure.
+    pub(super) factual: Vec<usize>,
+    /// By rule, what must be known of a failure: see [`When::needs`].
+    ///
+    /// [`When::needs`]: super::when::When::needs
+    needs: Vec<u32>,
+}
+
+/// What a rule brings to the key of its matches.
+struct Standing {
+    turn: u8,
+    /// Of a match in a text, and in one that is held in reserve.
+    levels: [Level; 2],
+    /// It counts how telling the text is.
+    by_rank: bool,
+    priority: i32,
+}
+
+impl Roll {
+    pub(super) fn of(rules: &[Ranked], patterns: &[Pattern]) -> Self {
+        let marked = |is_wanted: &dyn Fn(&Ranked) -> bool| {
+            let mut marks = Marks::new(patterns.len());
+            for (number, pattern) in patterns.iter().enumerate() {
+                if is_wanted(&rules[pattern.rule]) {
+                    marks.set(number);
+                }
+            }
+            marks
+        };
+        let is_factual = |(_, ranked): &(usize, &Ranked)| ranked.rule.patterns.is_empty();
+        let factual = rules.iter().enumerate().filter(is_factual);
+        Self {
+            standings: rules.iter().map(Standing::of).collect(),
+            rules: patterns.iter().map(|pattern| pattern.rule).collect(),
+            readers: Field::ALL.map(|field| marked(&|of| of.rule.fields.contains(&field))),
+            syntax: marked(&|ranked| ranked.syntax),
+            factual: factual.map(|(number, _)| number).collect(),
+            needs: rules
+                .iter()
+                .map(|ranked| ranked.rule.when.needs())
+                .collect(),
+        }
+    }
+
+    pub(super) fn rule_of(&self, pattern: usize) -> usize {
+        self.rules[pattern]
+    }
+
+    /// The patterns that are matched with texts of this field.
+    pub(super) fn readers(&self, field: Field) -> &Marks {
+        &self.readers[field as usize]
+    }
+
+    /// Whether all is known that a rule needs.
+    pub(super) fn may_hold(&self, rule: usize, known: u32) -> bool {
+        self.needs[rule] & !known == 0
+    }
+
+    /// How strong a match of a rule is: of its patterns in a text, or of its
+    /// typed conditions alone.
+    pub(super) fn key(&self, rule: usize, text: Option<&Text<'_>>) -> Key {
+        let Standing {
+            turn,
+            levels,
+            by_rank,
+            priority,
+        } = &self.standings[rule];
+        let rank = text.filter(|_| *by_rank).map_or(0, |text| text.rank);
+        let reserve = text.is_some_and(|text| text.reserve);
+        // A name of a class says less to a reader than a line.
+        let class = text.is_some_and(|text| text.name == CLASS);
+        let level = levels[usize::from(reserve)];
+        (*turn, level, rank, -priority, rule, class)
+    }
+}
+
+impl Standing {
+    fn of(ranked: &Ranked) -> Self {
+        let rule = &ranked.rule;
+        Self {
+            turn: ranked.turn,
+            levels: [false, true].map(|reserve| level(rule, reserve)),
+            by_rank: match rule.strength {
+                Strength::Signature | Strength::Hint => true,
+                Strength::Fact | Strength::Fallback => false,
+            },
+            priority: rule.priority,
+        }
+    }
+}
+
+/// Which rules are asked of a text.
+#[derive(Clone, Copy)]
+pub(super) enum Ask {
+    All,
+    /// Those that know an assertion by how it is written.
+    Syntax,
+    /// All but those.
+    Others,
+}
+
+/// Room for what is asked of one text, used again for the next one.
+#[derive(Default)]
+pub(super) struct Scratch {
+    pub(super) room: Room,
+    patterns: Vec<usize>,
+    rules: Vec<(Key, Range<usize>)>,
+}
+
+/// The patterns that are asked of a text, and room for their rules, each with
+/// the place of its patterns.
+pub(super) struct Asked<'s> {
+    pub(super) patterns: &'s [usize],
+    pub(super) rules: &'s mut Vec<(Key, Range<usize>)>,
+}
+
+impl Scratch {
+    /// Those of the candidates for a text that are asked.
+    pub(super) fn ask(&mut self, roll: &Roll, candidates: &Marks, ask: Ask) -> Asked<'_> {
+        self.patterns.clear();
+        self.rules.clear();
+        let take = |pattern| self.patterns.push(pattern);
+        match ask {
+            Ask::All => candidates.each(take),
+            Ask::Syntax => candidates.each_of(&roll.syntax, true, take),
+            Ask::Others => candidates.each_of(&roll.syntax, false, take),
+        }
+        Asked {
+            patterns: &self.patterns,
+            rules: &mut self.rules,
+        }
+    }
+}
+
+/// Which rules may speak of a failure, each asked when it matters.
+pub(super) struct Applying<'a> {
+    engine: &'a Engine,
+    facts: &'a Facts<'a>,
+    /// See [`known`].
+    known: u32,
+    answers: Vec<Cell<Option<bool>>>,
+}
+
+impl<'a> Applying<'a> {
+    pub(super) fn new(engine: &'a Engine, facts: &'a Facts<'a>) -> Self {
+        Self {
+            engine,
+            facts,
+            known: known(facts),
+            answers: vec![Cell::new(None); engine.rules.len()],
+        }
+    }
+
+    pub(super) fn is(&self, rule: usize) -> bool {
+        if !self.engine.roll.may_hold(rule, self.known) {
+            return false;
+        }
+        let answer = &self.answers[rule];
+        answer.get().unwrap_or_else(|| {
+            let applies = applies(&self.engine.rules[rule].rule, self.facts);
+            answer.set(Some(applies));
+            applies
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Field;
+
+    #[test]
+    fn every_field_stands_at_its_number() {
+        for (number, field) in Field::ALL.into_iter().enumerate() {
+            assert_eq!(field as usize, number);
+        }
+    }
+}

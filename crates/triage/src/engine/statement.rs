@@ -1,0 +1,558 @@
+//! What a test report says went wrong, without the story around it: the
+//! innermost cause, or the message up to its stack, without frames, logs of
+//! calls, quoted source code and hints.
+//!
+//! It is chosen by form alone. No rule is asked, so a fingerprint does not
+//! change because a rule learned to quote another line.
+
+use jelly_base::model::Failure;
+use jelly_base::text::{lines, strip_ansi, truncate_middle};
+use memchr::memmem::Finder;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Bytes of a text that are looked at, head and tail together.
+const READ: usize = 16 * 1024;
+/// Lines of a statement.
+const LINES: usize = 24;
+/// Bytes of a statement, about. What is volatile in it still counts here, so
+/// this is far more than what is kept of its template.
+const BYTES: usize = 8 * 1024;
+
+/// The lines that say what went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Statement {
+    /// Empty where nothing says anything.
+    pub(super) text: String,
+    /// It is the cause of what was thrown, so the type of the latter does not
+    /// belong to it.
+    pub(super) innermost: bool,
+}
+
+/// The statement of a report about a failure.
+pub(super) fn statement(f: &Failure) -> Statement {
+    let message = readable(f.message.as_deref().unwrap_or_default());
+    let text = readable(f.text.as_deref().unwrap_or_default());
+    if let Some(text) = innermost(&text).or_else(|| innermost(&message)) {
+        return Statement {
+            text,
+            innermost: true,
+        };
+    }
+    Statement {
+        text: told(f, &message, &text),
+        innermost: false,
+    }
+}
+
+fn told(f: &Failure, message: &str, text: &str) -> String {
+    let mine = Names::of(f);
+    let of_message = gather(lines(message), &mine);
+    if let Some(last) = last_block(text) {
+        let block = gather(last.into_iter(), &mine);
+        // pytest cuts the message of a long report, and its own lines are whole.
+        return either(block, of_message);
+    }
+    let of_text = match message.lines().map(str::trim).find(|line| !line.is_empty()) {
+        // The text mostly repeats the message and goes on.
+        Some(head) if !of_message.is_empty() => {
+            let from = lines(text).position(|line| line.trim_end().ends_with(head));
+            match from {
+                Some(from) => return either(gather(lines(text).skip(from), &mine), of_message),
+                None => gather(lines(text), &mine),
+            }
+        }
+        Some(_) | None => gather(lines(text), &mine),
+    };
+    // Neither repeats the other, so each has something to tell.
+    match (of_message.is_empty(), of_text.is_empty()) {
+        (false, false) => format!("{of_message}\n{of_text}"),
+        _ => either(of_text, of_message),
+    }
+}
+
+fn either(one: String, other: String) -> String {
+    if one.is_empty() { other } else { one }
+}
+
+fn readable(text: &str) -> Cow<'_, str> {
+    // Writers of XML spell an escape character out.
+    let text = truncate_middle(text, READ);
+    if text.contains("#x1B") {
+        return Cow::Owned(strip_ansi(&text.replace("#x1B", "\x1b")).into_owned());
+    }
+    match text {
+        Cow::Borrowed(text) => strip_ansi(text),
+        Cow::Owned(text) => Cow::Owned(strip_ansi(&text).into_owned()),
+    }
+}
+
+/// pytest's marked lines of the last exception of a chain.
+fn last_block(text: &str) -> Option<Vec<&str>> {
+    static MARK: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\nE  "));
+    if !text.starts_with("E  ") && MARK.find(text.as_bytes()).is_none() {
+        return None;
+    }
+    let mut block: Vec<&str> = Vec::new();
+    let mut open = false;
+    for line in lines(text) {
+        match line.strip_prefix("E  ") {
+            Some(said) => {
+                if !open {
+                    block.clear();
+                }
+                open = true;
+                block.push(said.strip_prefix(' ').unwrap_or(said));
+            }
+            None => open = false,
+        }
+    }
+    (!block.is_empty()).then_some(block)
+}
+
+/// The last cause of a chain, with the lines that belong to it.
+fn innermost(text: &str) -> Option<String> {
+    static CAUSES: LazyLock<[Finder<'_>; 2]> =
+        LazyLock::new(|| ["Caused by: ", "[cause]: "].map(Finder::new));
+    // Most texts have none, and looking at each line takes its time.
+    if CAUSES
+        .iter()
+        .all(|mark| mark.find(text.as_bytes()).is_none())
+    {
+        return None;
+    }
+    let mut found: Option<Vec<&str>> = None;
+    let mut outer = "";
+    let mut open = false;
+    for line in lines(text) {
+        let trimmed = line.trim();
+        if found.is_none() && outer.is_empty() && class_of(trimmed).is_some() {
+            outer = trimmed;
+        }
+        if let Some(cause) = trimmed
+            .strip_prefix("Caused by: ")
+            .or_else(|| trimmed.strip_prefix("[cause]: "))
+        {
+            found = Some(vec![cause.trim_end_matches(" {")]);
+            open = true;
+        } else if open {
+            let more = !trimmed.is_empty() && !is_frame(trimmed) && !is_closing(trimmed);
+            match &mut found {
+                Some(lines) if more && lines.len() < 4 => lines.push(trimmed),
+                Some(_) | None => open = false,
+            }
+        }
+    }
+    let mut lines = found?;
+    // What an exception of the same class adds is told nowhere else.
+    if class_of(outer).is_some() && class_of(outer) == lines.first().copied().and_then(class_of) {
+        lines.insert(0, outer);
+    }
+    Some(lines.join("\n"))
+}
+
+/// The qualified class at the head of a line, as in `a.b.C: message`.
+fn class_of(line: &str) -> Option<&str> {
+    let (class, _) = line.split_once(':')?;
+    let qualified = class.contains('.')
+        && class
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"._$".contains(&b));
+    qualified.then_some(class)
+}
+
+/// `}`, `code: 'X',` and the like below an error of Node.
+fn is_closing(line: &str) -> bool {
+    line.chars().all(|c| "{}[](),;".contains(c))
+}
+
+/// How the failing test is called in its own output.
+struct Names<'a> {
+    names: [Option<&'a str>; 2],
+    /// All that tells the test from others.
+    identity: [Option<&'a str>; 4],
+}
+
+/// Words of lines that only say which test they are about.
+const HEADING: &[&str] = &[
+    "failed",
+    "failure",
+    "failures",
+    "failing",
+    "fail",
+    "error",
+    "not",
+    "ok",
+    "test",
+    "tests",
+    "scenario",
+    "feature",
+    "case",
+    "spec",
+    "suite",
+    "the",
+    "description",
+    "was",
+    "in",
+    "of",
+    "at",
+    "example",
+    "line",
+    "should",
+    "describe",
+    "it",
+    "chromium",
+    "firefox",
+    "webkit",
+    "chrome",
+    "fixture",
+    "method",
+    "ms",
+];
+
+impl<'a> Names<'a> {
+    fn of(f: &'a Failure) -> Self {
+        let last = f.name.as_deref().map(|name| {
+            let parts = name.rsplit(['>', '›', ':', '.', '/', '-']);
+            parts
+                .map(str::trim)
+                .find(|part| part.len() >= 3)
+                .unwrap_or(name)
+        });
+        Self {
+            names: [f.name.as_deref(), last].map(|name| name.filter(|n| n.len() >= 3)),
+            identity: [&f.name, &f.classname, &f.suite, &f.file].map(Option::as_deref),
+        }
+    }
+
+    /// A line that only says which test it is about.
+    fn is_heading(&self, line: &str) -> bool {
+        let about = |name: &&str| line.contains(*name);
+        self.names.iter().flatten().any(about)
+            && words(line).all(|word| {
+                self.identity
+                    .iter()
+                    .flatten()
+                    .any(|text| words(text).any(|own| own == word))
+                    || is_ordinal(line, word)
+                    || HEADING.iter().any(|known| word.eq_ignore_ascii_case(known))
+            })
+    }
+}
+
+/// Whether a word of the line counts cases, or tells a place or a duration: no
+/// number that the test is about.
+fn is_ordinal(line: &str, word: &str) -> bool {
+    let at = word.as_ptr().addr().saturating_sub(line.as_ptr().addr());
+    let before = line.get(..at).unwrap_or_default();
+    let place = before.ends_with(':') && before.contains('.');
+    word.bytes().all(|b| b.is_ascii_digit())
+        && (before.trim().is_empty() || before.ends_with("ok ") || before.ends_with('(') || place)
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
+}
+
+/// The lines that say something, up to where the story of how it came begins.
+fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &Names<'_>) -> String {
+    let mut kept: Vec<Cow<'_, str>> = Vec::new();
+    let mut bytes = 0;
+    let mut calls = false;
+    let mut skip_indented = false;
+    let mut frames = 0;
+    for raw in lines {
+        let line = raw.trim();
+        if line.is_empty() {
+            skip_indented = false;
+            continue;
+        }
+        if skip_indented && raw.starts_with([' ', '\t']) && !has_label(line) {
+            continue;
+        }
+        skip_indented = false;
+        if ends_statement(line) {
+            if kept.is_empty() {
+                continue;
+            }
+            break;
+        }
+        if line == "Call log:" || line.starts_with("=========================== logs") {
+            calls = true;
+            continue;
+        }
+        if calls {
+            if let Some(call) = telling_call(line)
+                && kept.len() < LINES
+                && !kept.iter().any(|line| line == call)
+            {
+                kept.push(Cow::Borrowed(call));
+            }
+            continue;
+        }
+        if let Some(panic) = panic_message(line) {
+            // What came before a panic is talk.
+            kept.clear();
+            if !panic.is_empty() {
+                kept.push(Cow::Borrowed(panic));
+            }
+            frames = 0;
+            continue;
+        }
+        if is_frame(line) || is_code(line) {
+            frames += 1;
+            // A stack above the message is the one of Python and Go.
+            if frames > 1 && !kept.is_empty() && is_frame(line) {
+                break;
+            }
+            continue;
+        }
+        if line == "Error Trace:" || line.starts_with("Error Trace:") {
+            skip_indented = true;
+            continue;
+        }
+        if is_noise(line) || mine.is_heading(line) {
+            continue;
+        }
+        if line == "Require stack:" {
+            skip_indented = true;
+            continue;
+        }
+        let line = without_test(without_place(line));
+        // What is tried again and again is said once.
+        if line.is_empty() || kept.last().is_some_and(|last| last == line) {
+            continue;
+        }
+        bytes += line.len();
+        kept.push(Cow::Borrowed(line));
+        if kept.len() >= LINES || bytes >= BYTES {
+            break;
+        }
+    }
+    sort_lists(&mut kept);
+    kept.join("\n")
+}
+
+/// Puts the items below `Differing items:` and the like into an order, since
+/// those of maps and sets come in any.
+fn sort_lists(lines: &mut [Cow<'_, str>]) {
+    let opens = |line: &str| {
+        line.ends_with(':')
+            && ["items", "elements", "keys", "entries", "fields"]
+                .iter()
+                .any(|word| line.contains(word))
+    };
+    for list in lines.split_mut(|line| opens(line)).skip(1) {
+        list.sort_unstable();
+    }
+}
+
+/// `Error:`, `Messages:` and the like of testify.
+fn has_label(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(label, _)| {
+        label.len() < 12 && label.chars().all(|c| c.is_ascii_alphabetic())
+    })
+}
+
+/// The story after the message: stacks, snapshots of a page, hints.
+fn ends_statement(line: &str) -> bool {
+    const STORIES: &[&str] = &[
+        "stack backtrace:",
+        "Stacktrace:",
+        "Stack trace:",
+        "Stack Trace:",
+        "StackTrace:",
+        "Backtrace:",
+        "Aria snapshot:",
+        "Ignored nodes:",
+        "Here are the ",
+        "Build info:",
+        "System info:",
+        "Driver info:",
+        "Captured ",
+        "----- Captured",
+        "goroutine ",
+        "note: run with",
+        "note: Run with",
+        "For documentation on this error",
+        "--- End of inner",
+        "Standard Output Messages:",
+        "attachment #",
+        "Error Context:",
+    ];
+    begins_with_any(line, STORIES)
+}
+
+/// Most lines are told from all words by their first letter.
+fn begins_with_any(line: &str, words: &[&str]) -> bool {
+    let first = line.as_bytes().first();
+    words
+        .iter()
+        .any(|word| first == word.as_bytes().first() && line.starts_with(word))
+}
+
+/// Which element was acted on, and what kept it; not how often it was tried.
+fn telling_call(line: &str) -> Option<&str> {
+    let call = line.trim_start_matches("- ");
+    let tells = call.starts_with("waiting for ") && !call.contains("waiting for element")
+        || call.contains("intercepts pointer events")
+        || call.starts_with("element is not ") && !call.contains("stable")
+        || call.starts_with("navigating to ");
+    tells.then_some(call)
+}
+
+/// What follows the place in the head of a Rust panic, whose thread is mostly
+/// called like the test.
+fn panic_message(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("thread '")?;
+    let (_, rest) = rest.split_once(" panicked at ")?;
+    // Before Rust 1.73 the message stands first, in quotes.
+    if let Some(old) = rest.strip_prefix('\'') {
+        return Some(old.rsplit_once("', ").map_or(old, |(message, _)| message));
+    }
+    Some(rest.split_once(": ").map_or("", |(_, message)| message))
+}
+
+/// A frame of a stack, in any of the languages that print one.
+fn is_frame(line: &str) -> bool {
+    let called = |rest: &str| rest.contains(['(', ':', '<']);
+    let numbered = |rest: &str| {
+        let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        after.len() < rest.len() && after.starts_with(char::is_whitespace) && called(after)
+    };
+    line.strip_prefix("at ").is_some_and(called)
+        || line.starts_with("... ")
+        || line.starts_with("File \"")
+        || line.starts_with("from /")
+        || line.starts_with("# ./")
+        || line.strip_prefix('#').is_some_and(numbered)
+        || line.starts_with("in ") && line.contains(":line ")
+        || is_place(line)
+}
+
+/// Nothing but a place in a file, perhaps with what stands there.
+fn is_place(line: &str) -> bool {
+    let Some((file, rest)) = line.split_once(':') else {
+        return false;
+    };
+    let path = file.contains(['/', '\\']) || file.rsplit_once('.').is_some();
+    let number = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = number.len() < rest.len();
+    path && numbered
+        && !file.contains(' ')
+        && (number.is_empty()
+            || number.starts_with(": in ")
+            || number.starts_with(":in ")
+            || number.starts_with(" +0x")
+            || number
+                .strip_prefix(':')
+                .is_some_and(|column| column.trim().bytes().all(|b| b.is_ascii_digit()))
+            || number
+                .strip_prefix(": ")
+                .is_some_and(|class| !class.contains(' ')))
+}
+
+/// Quoted source code and the marks below it.
+fn is_code(line: &str) -> bool {
+    let mut marks = line.chars().filter(|c| !c.is_whitespace());
+    if marks.all(|c| "^~|_=-".contains(c)) {
+        return true;
+    }
+    let unmarked = line.trim_start_matches("> ").trim_start();
+    let digits = unmarked.trim_start_matches(|c: char| c.is_ascii_digit());
+    digits.len() < unmarked.len() && digits.trim_start().starts_with('|')
+        || line.starts_with('>') && line[1..].starts_with("  ")
+}
+
+/// Talk of the framework, equal or volatile in every failure.
+fn is_noise(line: &str) -> bool {
+    const TALK: &[&str] = &[
+        "=== RUN",
+        "=== PAUSE",
+        "=== CONT",
+        "=== NAME",
+        "--- FAIL:",
+        "--- PASS:",
+        "--- SKIP:",
+        "(Session info:",
+        "Session info:",
+        "(Driver info:",
+        "Use -v to get",
+        "Use -vv to",
+        "...Full output truncated",
+        "Full diff:",
+        "Traceback",
+        "Hint: make sure",
+        "During handling of",
+        "The above exception",
+        "Session ID:",
+        "Capabilities {",
+        "Command: [",
+        "Element: [",
+        "To see the full",
+        "[+",
+        "@@ ",
+        "══╡",
+        "════",
+        "In [It] at:",
+        "Use --",
+        "# tmp ",
+    ];
+    const CONSTANT: &[&str] = &[
+        "failed",
+        "failure",
+        "failed!",
+        "error",
+        "test failed",
+        "test failure",
+        "collection failure",
+        "assertion failed",
+        "assertionerror",
+        "fail",
+        "message:",
+    ];
+    begins_with_any(line, TALK) || CONSTANT.iter().any(|word| line.eq_ignore_ascii_case(word))
+}
+
+/// A line of a log without the place in the test's file that it starts with,
+/// as in `cart_test.go:12: message`.
+fn without_place(line: &str) -> &str {
+    let Some((place, message)) = line.split_once(": ") else {
+        return line;
+    };
+    let mut parts = place.split(':');
+    let file = parts.next().unwrap_or_default();
+    let mut numbers = parts.peekable();
+    let source = file.contains('.') && !file.contains(' ') && numbers.peek().is_some();
+    if source && numbers.all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())) {
+        message
+    } else {
+        line
+    }
+}
+
+/// The line without the test or the file that a runner names in it.
+fn without_test(line: &str) -> &str {
+    const ENSURE: &str = " ensure it resolves. (";
+    const FINISH: &str = " didn't finish within the time-out ";
+    static FINDERS: LazyLock<[Finder<'_>; 2]> = LazyLock::new(|| [ENSURE, FINISH].map(Finder::new));
+    let [ensure, finish] = &*FINDERS;
+    if let Some(at) = ensure.find(line.as_bytes()) {
+        return &line[..at];
+    }
+    if line.starts_with("Cannot find module ")
+        && let Some((said, _)) = line.rsplit_once("' from '")
+    {
+        return said;
+    }
+    // TestNG: `Method shop.CartTest.pays() didn't finish within the time-out 1000`
+    match finish.find(line.as_bytes()) {
+        Some(at) if line.contains("Method ") && line[..at].ends_with("()") => &line[at..],
+        Some(_) | None => line,
+    }
+}
+
+#[cfg(test)]
+#[path = "statement_tests.rs"]
+mod tests;

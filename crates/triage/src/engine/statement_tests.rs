@@ -1,0 +1,140 @@
+use super::statement;
+use jelly_base::model::Failure;
+use proptest::prelude::*;
+
+fn said(message: &str, text: &str) -> String {
+    statement(&Failure {
+        message: (!message.is_empty()).then(|| message.into()),
+        text: (!text.is_empty()).then(|| text.into()),
+        name: Some("test_total".into()),
+        classname: Some("shop.CartTest".into()),
+        file: Some("cart.spec.ts".into()),
+        ..Failure::default()
+    })
+    .text
+}
+
+#[test]
+fn the_innermost_cause_is_what_is_said() {
+    let text = "java.lang.IllegalStateException: no cart\n\tat a.B.c(B.java:1)\n\
+                Caused by: java.io.IOException: outer\n\tat x.Y.z(Y.java:2)\n\
+                Caused by: java.net.ConnectException: refused\n\tat p.Q.r(Q.java:3)\n\t... 9 more\n";
+    assert_eq!(said("no cart", text), "java.net.ConnectException: refused");
+}
+
+#[test]
+fn a_cause_of_the_same_class_keeps_what_was_said_around_it() {
+    let text = "a.LaunchException: failed for image redis:7\n\
+                Caused by: a.LaunchException: timed out\n\tat x.Y.z(Y.java:1)\n";
+    assert_eq!(
+        said("", text),
+        "a.LaunchException: failed for image redis:7\na.LaunchException: timed out"
+    );
+}
+
+#[test]
+fn frames_code_and_talk_are_left_out() {
+    for (message, text, expected) in [
+        (
+            "",
+            "Error: expect(received).toBe(expected)\n\nExpected: 24\nReceived: 28\n\n  > 3 | \
+             expect(a).toBe(24)\n      |   ^\n\n    at Object.toBe (/w/a.test.js:3:9)\n",
+            "Error: expect(received).toBe(expected)\nExpected: 24\nReceived: 28",
+        ),
+        (
+            "thread 'test_total' (77) panicked at src/lib.rs:6:9",
+            "running\nthread 'test_total' (77) panicked at src/lib.rs:6:9:\nassertion `left == \
+             right` failed\n  left: 1\n right: 2\nstack backtrace:\n   0: core::panic\n",
+            "assertion `left == right` failed\nleft: 1\nright: 2",
+        ),
+        (
+            "Failed",
+            "=== RUN   TestX\n    cart_test.go:12: got 1, want 2\n--- FAIL: TestX (0.00s)\n",
+            "got 1, want 2",
+        ),
+        (
+            "assert 1 == 2",
+            "def test_total():\n>       assert 1 == 2\nE       assert 1 == 2\nE        +  where 1 \
+             = one()\n\ntest_a.py:3: AssertionError",
+            "assert 1 == 2\n+  where 1 = one()",
+        ),
+        (
+            "Failed asserting that 1 is identical to 2.",
+            "shop.CartTest::test_total\nFailed asserting that 1 is identical to \
+             2.\n\n/w/tests/CartTest.php:9\n",
+            "Failed asserting that 1 is identical to 2.",
+        ),
+        ("failed", "", ""),
+        ("404: Not Found", "", "404: Not Found"),
+        (
+            "#12 is still open",
+            "at index 3",
+            "#12 is still open\nat index 3",
+        ),
+        (
+            "",
+            "left: {\n  \"b\",\n}\nright: {\n  \"b\",\n}\n",
+            "left: {\n\"b\",\n}\nright: {\n\"b\",\n}",
+        ),
+    ] {
+        assert_eq!(said(message, text), expected);
+    }
+}
+
+#[test]
+fn calls_tell_the_element_and_not_how_often_it_was_tried() {
+    let text = |tries: u8| {
+        format!(
+            "TimeoutError: click: Timeout 500ms exceeded.\nCall log:\n  - waiting for \
+             locator(\"#pay\")\n  {tries} × waiting for element to be visible\n    - <div> \
+             intercepts pointer events\n    - waiting 20ms\n"
+        )
+    };
+    assert_eq!(
+        said("", &text(2)),
+        "TimeoutError: click: Timeout 500ms exceeded.\nwaiting for locator(\"#pay\")\n<div> \
+         intercepts pointer events"
+    );
+    assert_eq!(said("", &text(2)), said("", &text(9)));
+}
+
+#[test]
+fn items_of_sets_come_in_any_order() {
+    let text = |a: &str, b: &str| format!("sets differ\nExtra items in the left set:\n{a}\n{b}\n");
+    assert_eq!(said("", &text("'x'", "'y'")), said("", &text("'y'", "'x'")));
+}
+
+#[test]
+fn what_names_the_test_in_a_longer_sentence_is_kept() {
+    assert_eq!(
+        said("", "NameError: test_total is not defined"),
+        "NameError: test_total is not defined"
+    );
+    assert_eq!(said("", "test_total: 24 != 28"), "test_total: 24 != 28");
+    for heading in [
+        "1) test_total (shop.CartTest)",
+        "not ok 2 - test_total",
+        "cart.spec.ts:18:7 test_total",
+        "FAILED test_total (12 ms)",
+    ] {
+        assert_eq!(
+            said("", &format!("{heading}\nno cart")),
+            "no cart",
+            "{heading}"
+        );
+    }
+}
+
+#[test]
+fn a_statement_is_bounded() {
+    let lines: String = (0..10_000).map(|n| format!("line about {n}\n")).collect();
+    assert!(said("", &lines).len() < 1000);
+    assert!(said("", &"x".repeat(1 << 20)).len() <= 20 * 1024);
+}
+
+proptest! {
+    #[test]
+    fn any_text_has_a_statement(message in "\\PC{0,80}", text in "(\\PC|\n){0,300}") {
+        let _ = said(&message, &text);
+    }
+}

@@ -1,0 +1,376 @@
+//! The conditions that rules put on the typed facts of a failure.
+
+use super::clues::Origin;
+use super::facts::{Ending, ErrorAnswer, Facts, Promise, Source, blank, is_dialect};
+use super::issue::issue_kind;
+use super::live;
+use super::told::breach_of;
+use jelly_base::model::{Outcome, Phase};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Conditions on typed facts; all that are given must hold. A list holds when
+/// any of its entries does.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct When {
+    /// Where the failure was seen.
+    source: Option<Source>,
+    /// Where in the life of a server or a step.
+    phase: Vec<Phase>,
+    /// What the client saw at the end.
+    outcome: Vec<Outcome>,
+    /// Kinds of plan issue, as in `unknown_tool`.
+    issue: Vec<String>,
+    /// Names of the errno at spawn, as in `ENOENT`.
+    errno: Vec<String>,
+    /// How the process ended.
+    ended: Vec<Ending>,
+    /// Of the process.
+    exit_code: Vec<i32>,
+    /// Names of signals, as in `SIGKILL`.
+    signal: Vec<String>,
+    /// Codes of JSON-RPC, as in -32602.
+    rpc_code: Vec<i64>,
+    /// Ranges, both ends included.
+    http_status: Vec<(u16, u16)>,
+    /// The transport's own error, as in `auth_scope`.
+    http_error: Vec<String>,
+    /// The tool's `isError`.
+    is_error: Option<bool>,
+    /// The tool said anything at all.
+    empty_answer: Option<bool>,
+    /// Which promise the answer broke.
+    promise: Option<Promise>,
+    /// What an answer shows that fails an expectation and is an error as a
+    /// whole.
+    error_answer: Option<ErrorAnswer>,
+    /// Of the request, as in `tools/call`.
+    method: Vec<String>,
+    /// A request of a step was under way.
+    requested: Option<bool>,
+    /// The process ended, or closed its stdout, without being asked to.
+    died: Option<bool>,
+    /// A time limit ran out.
+    timed_out: Option<bool>,
+    /// There were lines on stdout that are no message.
+    noise: Option<bool>,
+    /// Neither stdout nor stderr holds anything.
+    silent: Option<bool>,
+    /// Nothing on stderr.
+    quiet_stderr: Option<bool>,
+    /// The server broke the protocol.
+    breach: Option<bool>,
+    /// A limit of jelly's own stood in the way.
+    own_limit: Option<bool>,
+    /// The refusal is the page of a proxy or gateway, and not the server's.
+    proxy_page: Option<bool>,
+    /// The operating system named the working directory, not the command.
+    cwd_refused: Option<bool>,
+    /// The command is an interpreter without a program to run.
+    bare_interpreter: Option<bool>,
+    /// The tool's name says that it creates or writes something.
+    writes: Option<bool>,
+    /// Whether the tool is in the server's own list, where that is known.
+    tool_listed: Option<bool>,
+    /// The server never became ready.
+    starting: Option<bool>,
+    /// It was reached over HTTP, not started.
+    over_http: Option<bool>,
+    /// Classes of the exception that became the answer.
+    raised: Vec<String>,
+    /// stderr holds a stack trace or a panic.
+    traced: Option<bool>,
+    /// The code that failed was installed, not written here.
+    packaged: Option<bool>,
+    /// A file was being opened to write to it, by the stack or the words.
+    opened_to_write: Option<bool>,
+    /// A program was being started, by the stack or the words.
+    spawned: Option<bool>,
+    /// The plan names a host that can't exist, as `x.invalid`.
+    reserved_host: Option<bool>,
+    /// The endpoint redirects to a page for signing in.
+    login_redirect: Option<bool>,
+    /// Plain HTTP was spoken to a port of TLS.
+    plain_to_tls_port: Option<bool>,
+    /// The command is a shell script around the server.
+    shell_script: Option<bool>,
+    /// An address of the plan or the call is this machine or a bare number, so
+    /// that no name has to be resolved.
+    numeric_host: Option<bool>,
+    /// The path of the URL is the one of event streams, `/sse`.
+    sse_path: Option<bool>,
+    /// A server that is spoken to by pipes says that it listens on a port.
+    listens: Option<bool>,
+    /// Its arguments or variables switch an HTTP mode on.
+    http_mode: Option<bool>,
+    /// The tool's name says that it lists folders.
+    lists: Option<bool>,
+    /// An argument of the call looks like a path.
+    path_in_arguments: Option<bool>,
+    /// A tool was called, and without any argument, which can't be the cause
+    /// then.
+    nothing_sent: Option<bool>,
+    /// Whether any revision of MCP knows the method of the request.
+    method_known: Option<bool>,
+    /// A number of the call's arguments is zero, or something there is divided
+    /// by it.
+    zero_given: Option<bool>,
+    /// Whether a value that the answer refuses stood in the call's arguments.
+    value_given: Option<bool>,
+    /// The command was started as another user.
+    other_user: Option<bool>,
+    /// The stack of a report leads through the reading of settings.
+    reads_settings: Option<bool>,
+    /// Names of report writers, as in `pytest`.
+    dialect: Vec<String>,
+    /// `failure` or `error`.
+    element: Option<String>,
+    /// Where the stack says that an exception was raised.
+    raised_in: Vec<Origin>,
+}
+
+impl When {
+    /// Whether there is no condition at all.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether the rule is about deaths: what a server wrote before it died
+    /// is mostly talk, so only such rules may read it.
+    pub(super) fn asks_for_death(&self) -> bool {
+        self.died == Some(true)
+            || !self.ended.is_empty()
+            || !self.exit_code.is_empty()
+            || !self.signal.is_empty()
+    }
+
+    /// Whether the rule is about time-outs; see [`When::asks_for_death`].
+    pub(super) fn asks_for_timeout(&self) -> bool {
+        self.timed_out == Some(true) || self.outcome.contains(&Outcome::Timeout)
+    }
+
+    /// Whether the rule is about the code of a JSON-RPC error.
+    pub(super) fn asks_for_rpc_code(&self) -> bool {
+        !self.rpc_code.is_empty()
+    }
+
+    /// What must be known of a failure for the conditions to hold: a bit for
+    /// each kind of fact, as [`known`] has them. A look at them spares nearly
+    /// every rule the look at its conditions.
+    pub(super) fn needs(&self) -> u32 {
+        let yes = |flag: Option<bool>| flag == Some(true);
+        bits([
+            self.source == Some(Source::Live),
+            self.source == Some(Source::Report),
+            !self.phase.is_empty(),
+            !self.outcome.is_empty(),
+            !self.issue.is_empty(),
+            !self.errno.is_empty(),
+            !self.ended.is_empty(),
+            !self.exit_code.is_empty() || !self.signal.is_empty(),
+            !self.rpc_code.is_empty(),
+            !self.http_status.is_empty(),
+            !self.http_error.is_empty(),
+            self.is_error.is_some() || self.empty_answer.is_some(),
+            self.promise.is_some(),
+            !self.method.is_empty() || yes(self.requested),
+            yes(self.died),
+            yes(self.timed_out),
+            yes(self.noise),
+            yes(self.starting),
+            yes(self.breach),
+            yes(self.own_limit),
+            yes(self.proxy_page),
+            yes(self.over_http),
+            !self.raised.is_empty(),
+            yes(self.traced),
+            yes(self.packaged),
+            yes(self.opened_to_write),
+            yes(self.spawned),
+            !self.dialect.is_empty(),
+            self.element.is_some(),
+        ])
+    }
+
+    pub(super) fn holds(&self, facts: &Facts<'_>) -> bool {
+        fn same<T: PartialEq>(wanted: Option<T>, actual: T) -> bool {
+            wanted.is_none_or(|wanted| wanted == actual)
+        }
+        fn any<T: PartialEq>(wanted: &[T], actual: Option<&T>) -> bool {
+            wanted.is_empty() || actual.is_some_and(|actual| wanted.contains(actual))
+        }
+        fn name(wanted: &[String], actual: Option<&str>) -> bool {
+            wanted.is_empty() || actual.is_some_and(|actual| wanted.iter().any(|w| w == actual))
+        }
+        let f = facts.failure;
+        let result = f.tool_result.as_ref();
+        let exit = f.exit.as_ref();
+        same(self.source, facts.source)
+            && any(&self.phase, f.phase.as_ref())
+            && any(&self.outcome, f.outcome.as_ref())
+            && name(&self.issue, f.issue.as_ref().map(issue_kind))
+            && name(
+                &self.errno,
+                f.spawn_error.as_ref().and_then(|e| e.name.as_deref()),
+            )
+            && any(&self.ended, facts.ended.as_ref())
+            && any(&self.exit_code, exit.and_then(|e| e.code.as_ref()))
+            && name(&self.signal, exit.and_then(|e| e.signal.as_deref()))
+            && any(
+                &self.rpc_code,
+                f.rpc_error.as_ref().and_then(|e| e.code.as_ref()),
+            )
+            && (self.http_status.is_empty()
+                || facts.http_status.is_some_and(|status| {
+                    self.http_status
+                        .iter()
+                        .any(|(low, high)| (*low..=*high).contains(&status))
+                }))
+            && name(
+                &self.http_error,
+                f.http.as_ref().and_then(|h| h.error.as_deref()),
+            )
+            && self
+                .is_error
+                .is_none_or(|wanted| result.is_some_and(|r| r.is_error == wanted))
+            && self.empty_answer.is_none_or(|wanted| {
+                result.is_some_and(|r| {
+                    (r.text.trim().is_empty() && r.structured_content.is_none()) == wanted
+                })
+            })
+            && self
+                .promise
+                .is_none_or(|wanted| facts.promise == Some(wanted))
+            && self.error_answer.is_none_or(|wanted| {
+                facts.error_answer.as_ref().map(|(shows, _)| *shows) == Some(wanted)
+            })
+            && name(&self.method, f.request.as_ref().map(|r| r.method.as_str()))
+            && same(self.requested, f.request.is_some())
+            && same(self.died, facts.died)
+            && same(self.timed_out, facts.timed_out)
+            && same(self.noise, !f.stdout_noise.is_empty())
+            && same(self.silent, facts.silent)
+            && same(self.quiet_stderr, blank(&f.stderr))
+            && same(self.breach, breach_of(f).is_some())
+            && same(self.own_limit, f.beyond().is_some())
+            && same(self.proxy_page, facts.proxy_page)
+            && same(self.cwd_refused, facts.cwd_refused)
+            && same(self.bare_interpreter, facts.bare_interpreter)
+            && same(self.writes, facts.writes)
+            && self
+                .tool_listed
+                .is_none_or(|wanted| facts.tool_listed == Some(wanted))
+            && same(self.starting, facts.starting)
+            && same(self.over_http, facts.over_http)
+            && name(&self.raised, facts.raised)
+            && same(self.traced, facts.traced)
+            && same(self.packaged, facts.packaged)
+            && same(self.opened_to_write, facts.opened_to_write)
+            && same(self.spawned, facts.spawned)
+            && same(self.reserved_host, facts.reserved_host)
+            && same(self.login_redirect, facts.login_redirect)
+            && same(self.plain_to_tls_port, facts.plain_to_tls_port)
+            && same(self.shell_script, facts.shell_script)
+            && same(self.numeric_host, facts.numeric_host)
+            && same(self.sse_path, facts.sse_path)
+            && same(self.listens, facts.listens)
+            && same(self.http_mode, facts.http_mode)
+            && same(self.lists, facts.lists)
+            && self
+                .path_in_arguments
+                .is_none_or(|wanted| facts.path_in_arguments == Some(wanted))
+            && same(self.nothing_sent, facts.nothing_sent)
+            && self
+                .method_known
+                .is_none_or(|wanted| live::method_known(f) == Some(wanted))
+            && self
+                .zero_given
+                .is_none_or(|wanted| live::zero_given(f) == Some(wanted))
+            && self
+                .value_given
+                .is_none_or(|wanted| live::value_given(f) == Some(wanted))
+            && same(self.other_user, f.user.is_some())
+            && self
+                .reads_settings
+                .is_none_or(|wanted| facts.reads_settings() == wanted)
+            && (self.dialect.is_empty()
+                || f.dialect
+                    .as_deref()
+                    .is_some_and(|dialect| self.dialect.iter().any(|w| is_dialect(dialect, w))))
+            && self
+                .element
+                .as_deref()
+                .is_none_or(|wanted| f.element.as_deref() == Some(wanted))
+            && (self.raised_in.is_empty() || self.raised_in.contains(&facts.raised_in()))
+    }
+}
+
+/// What is known of a failure, as [`When::needs`] asks for it.
+pub(super) fn known(facts: &Facts<'_>) -> u32 {
+    let f = facts.failure;
+    bits([
+        facts.source == Source::Live,
+        facts.source == Source::Report,
+        f.phase.is_some(),
+        f.outcome.is_some(),
+        f.issue.is_some(),
+        f.spawn_error.is_some(),
+        facts.ended.is_some(),
+        f.exit.is_some(),
+        f.rpc_error.is_some(),
+        facts.http_status.is_some(),
+        f.http.is_some(),
+        f.tool_result.is_some(),
+        facts.promise.is_some(),
+        f.request.is_some(),
+        facts.died,
+        facts.timed_out,
+        !f.stdout_noise.is_empty(),
+        facts.starting,
+        breach_of(f).is_some(),
+        f.beyond().is_some(),
+        facts.proxy_page,
+        facts.over_http,
+        facts.raised.is_some(),
+        facts.traced,
+        facts.packaged,
+        facts.opened_to_write,
+        facts.spawned,
+        f.dialect.is_some(),
+        f.element.is_some(),
+    ])
+}
+
+/// Kinds of fact.
+const KINDS: usize = 29;
+
+fn bits(flags: [bool; KINDS]) -> u32 {
+    let numbered = flags.iter().enumerate();
+    numbered.fold(0, |bits, (at, flag)| bits | u32::from(*flag) << at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::known;
+    use crate::engine::facts::Facts;
+    use crate::engine::{Engine, Example};
+
+    #[test]
+    fn no_rule_that_holds_needs_what_is_not_known() {
+        let engine = Engine::builtin();
+        let mut held = 0;
+        for example in engine.rules().flat_map(|rule| &rule.examples) {
+            let Example::Failure(failure) = example else {
+                continue;
+            };
+            let facts = Facts::of(failure);
+            for rule in engine.rules().filter(|rule| rule.when.holds(&facts)) {
+                let missing = rule.when.needs() & !known(&facts);
+                assert_eq!(missing, 0, "{}: {missing:b}", rule.id);
+                held += 1;
+            }
+        }
+        assert!(held > 1_000, "{held}");
+    }
+}

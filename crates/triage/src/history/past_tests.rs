@@ -1,0 +1,300 @@
+use super::Past;
+use crate::history::{
+    OffenderOrder, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
+};
+use jelly_base::model::{FailureStatus, Recurrence, Side, Template};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn name(test: &str) -> TestName {
+    TestName::new("suite", "Class", test)
+}
+
+fn cause(root_cause: &str) -> PastCause {
+    PastCause {
+        side: Side::Test,
+        ambiguous: false,
+        error_category: None,
+        retryable: None,
+        root_cause: root_cause.into(),
+        rule: "some/rule".into(),
+        evidence: None,
+        template: Template::default(),
+    }
+}
+
+/// A run on a day of January: tests that failed, each with its cause, and
+/// tests that passed.
+fn run(day: u32, failed: &[(&str, &str)], passed: &[&str]) -> PastRun {
+    let mut run = PastRun::new(RunKind::Triage, Some(format!("2026-01-{day:02}T00:00:00Z")));
+    run.reports.push(PastReport {
+        path: "report.xml".into(),
+        digest: format!("digest {day}"),
+    });
+    for (test, of) in failed {
+        run.causes.insert(format!("j1:{of}"), cause(of));
+        run.failures.push(PastFailure {
+            report: 0,
+            test: name(test),
+            status: FailureStatus::Failure,
+            fingerprint: format!("j1:{of}"),
+            test_fingerprint: format!("j1:{of}/{test}"),
+        });
+    }
+    for test in passed {
+        run.passed.push(PastPass {
+            report: 0,
+            test: name(test),
+            definition: None,
+        });
+    }
+    run
+}
+
+fn state(past: &Past, test: &str, of: &str) -> Recurrence {
+    let print = format!("j1:{of}/{test}");
+    past.history(("suite", "Class", test), &print, FailureStatus::Failure)
+        .state
+}
+
+#[test]
+fn a_failure_is_told_with_when_and_how_often_it_was_seen() {
+    let past = Past::of([
+        run(1, &[("a", "dns")], &[]),
+        run(2, &[("a", "dns")], &[]),
+        run(3, &[], &["a"]),
+        run(4, &[("b", "dns")], &[]),
+    ]);
+    let history = past.history(("suite", "Class", "a"), "j1:dns/a", FailureStatus::Failure);
+    assert_eq!(history.state, Recurrence::Regressed);
+    assert_eq!(history.first_seen.as_deref(), Some("2026-01-01T00:00:00Z"));
+    assert_eq!(history.last_seen.as_deref(), Some("2026-01-02T00:00:00Z"));
+    assert_eq!((history.runs, history.failed), (3, 2));
+    assert!((history.rate - 2.0 / 3.0).abs() < 1e-9);
+    assert_eq!(history.earlier_side, Some(Side::Test));
+    assert_eq!(state(&past, "b", "dns"), Recurrence::Known);
+    assert_eq!(state(&past, "c", "dns"), Recurrence::New);
+    assert_eq!(state(&past, "a", "tls"), Recurrence::New, "another cause");
+}
+
+#[test]
+fn an_earlier_verdict_is_told_and_changes_no_state() {
+    let mut blamed = run(1, &[("a", "dns")], &[]);
+    for cause in blamed.causes.values_mut() {
+        cause.side = Side::Code;
+    }
+    let past = Past::of([blamed]);
+    let history = past.history(("suite", "Class", "a"), "j1:dns/a", FailureStatus::Failure);
+    assert_eq!(history.earlier_side, Some(Side::Code));
+    assert_eq!(history.state, Recurrence::Known);
+    let other = past.history(("suite", "Class", "b"), "j1:dns/b", FailureStatus::Failure);
+    assert_eq!(other.earlier_side, None);
+}
+
+#[test]
+fn one_sighting_is_the_first_and_the_last() {
+    let past = Past::of([run(1, &[("a", "dns")], &[])]);
+    let history = past.history(("suite", "Class", "a"), "j1:dns/a", FailureStatus::Failure);
+    assert_eq!(history.first_seen, history.last_seen);
+    assert!(history.first_seen.is_some());
+}
+
+#[test]
+fn a_test_that_failed_of_anything_is_no_news() {
+    let past = Past::of([
+        run(1, &[("a", "dns"), ("b", "tls")], &[]),
+        run(2, &[], &["b"]),
+    ]);
+    assert!(past.pre_existing("suite", "Class", "a"));
+    assert!(!past.pre_existing("suite", "Class", "b"), "it passed since");
+    assert!(!past.pre_existing("other", "Class", "a"));
+    assert!(!past.pre_existing("suite", "Class", "never"));
+}
+
+#[test]
+fn what_failed_last_and_passes_now_is_fixed() {
+    let past = Past::of([
+        run(1, &[("a", "dns"), ("b", "tls"), ("c", "dns")], &[]),
+        run(2, &[], &["b"]),
+    ]);
+    let passed = [name("a"), name("b"), name("c"), name("d")];
+    let fixed = past.fixed(&passed, &BTreeSet::from([name("c")]));
+    assert_eq!(fixed.len(), 1, "{fixed:?}");
+    assert_eq!(fixed[0].test, name("a"));
+    assert_eq!(fixed[0].root_cause.as_deref(), Some("dns"));
+    assert_eq!(fixed[0].last_seen.as_deref(), Some("2026-01-01T00:00:00Z"));
+}
+
+#[test]
+fn a_report_counts_once_and_its_own_past_is_what_came_before() {
+    let runs = [
+        run(1, &[("a", "dns")], &[]),
+        run(2, &[("a", "tls")], &[]),
+        run(1, &[("a", "dns")], &[]),
+    ];
+    let mut past = Past::of(runs);
+    assert_eq!(past.runs(), 2);
+    past.end_before(["digest 2"]);
+    assert_eq!(past.runs(), 1);
+    assert_eq!(state(&past, "a", "tls"), Recurrence::New);
+    assert_eq!(past.cause("j1:tls"), None);
+    past.end_before(["digest 1", ""]);
+    assert!(past.is_empty());
+    assert_eq!(state(&past, "a", "dns"), Recurrence::New);
+}
+
+#[test]
+fn a_name_that_occurs_twice_failed_if_one_of_them_did() {
+    let past = Past::of([run(1, &[("a", "dns"), ("a", "tls")], &["a"])]);
+    assert_eq!(state(&past, "a", "dns"), Recurrence::Known);
+    assert_eq!(state(&past, "a", "tls"), Recurrence::Known);
+    assert!(past.pre_existing("suite", "Class", "a"));
+}
+
+#[test]
+fn passing_is_watched_for_as_long_as_it_tells_something() {
+    let mut past = Past::of([run(1, &[("a", "dns")], &[])]);
+    assert!(past.watches("suite", "Class", "a"));
+    assert!(!past.watches("suite", "Class", "b"));
+    for day in 2..22 {
+        past.add(run(day, &[], &["a"]));
+    }
+    assert!(!past.watches("suite", "Class", "a"));
+}
+
+#[test]
+fn a_pass_counts_for_the_definition_that_passed() {
+    let mut first = run(1, &[], &["a"]);
+    first.passed[0].definition = Some("v1".into());
+    let past = Past::of([first, run(2, &[("a", "dns")], &[])]);
+    assert!(past.passed_as("v1"));
+    assert!(!past.passed_as("v2"));
+}
+
+#[test]
+fn a_cause_is_found_by_its_fingerprint_or_a_test_s() {
+    let past = Past::of([
+        run(1, &[("a", "dns"), ("b", "dns")], &[]),
+        run(2, &[("a", "dns")], &[]),
+    ]);
+    assert_eq!(past.fingerprints("j1:d"), ["j1:dns"]);
+    assert_eq!(past.fingerprints("j1:dns/a"), ["j1:dns"]);
+    assert!(past.fingerprints("j1:x").is_empty());
+    let cause = past.cause("j1:dns").unwrap();
+    assert_eq!((cause.runs, cause.failures), (2, 3));
+    assert_eq!(cause.tests, [name("a"), name("b")]);
+}
+
+#[test]
+fn the_worst_come_first() {
+    let past = Past::of([
+        run(1, &[("steady", "dns"), ("shaky", "tls")], &[]),
+        run(2, &[("steady", "dns")], &["shaky"]),
+        run(3, &[("steady", "dns"), ("shaky", "tls")], &[]),
+        run(4, &[], &["shaky", "steady"]),
+        run(5, &[("late", "dns")], &[]),
+    ]);
+    let order = |order| -> Vec<String> {
+        let records = past.worst_tests(order);
+        records.into_iter().map(|r| r.test.name).collect()
+    };
+    assert_eq!(order(OffenderOrder::Failures), ["steady", "shaky", "late"]);
+    assert_eq!(order(OffenderOrder::Flaky), ["shaky", "steady", "late"]);
+    assert_eq!(order(OffenderOrder::LastSeen), ["late", "shaky", "steady"]);
+    let causes = past.worst_causes(OffenderOrder::Failures);
+    assert_eq!(causes[0].fingerprint, "j1:dns");
+    assert_eq!((causes[0].failures, causes[0].tests.len()), (4, 2));
+}
+
+proptest! {
+    #[test]
+    fn a_baseline_is_asked_like_a_store(
+        days in prop::collection::vec(
+            (prop::collection::btree_set("[ab]", 0..3), prop::collection::btree_set("[ab]", 0..3)),
+            0..12,
+        )
+    ) {
+        let runs: Vec<PastRun> = days
+            .iter()
+            .zip(1..)
+            .map(|((failed, passed), day)| {
+                let failed: Vec<(&str, &str)> =
+                    failed.iter().map(|test| (test.as_str(), "dns")).collect();
+                let passed: Vec<&str> = passed.iter().map(String::as_str).collect();
+                run(day, &failed, &passed)
+            })
+            .collect();
+        let lines: Vec<String> = runs
+            .iter()
+            .map(|run| serde_json::to_string(run).unwrap())
+            .collect();
+        let stored = Past::of(lines.iter().map(|line| serde_json::from_str(line).unwrap()));
+        let read = Past::of(runs);
+        for test in ["a", "b"] {
+            let ask = |past: &Past| {
+                past.history(("suite", "Class", test), &format!("j1:dns/{test}"), FailureStatus::Error)
+            };
+            prop_assert_eq!(ask(&stored), ask(&read));
+            prop_assert!(ask(&read).rate <= 1.0);
+        }
+    }
+}
+
+/// A failure of a test in the suite of a day.
+fn run_of_suite(day: u32, suite: &str, failed: bool) -> PastRun {
+    let mut run = run(day, &[], &[]);
+    let test = TestName::new(suite, "Class", "total");
+    if failed {
+        run.causes.insert("j1:a".into(), cause("a"));
+        run.failures.push(PastFailure {
+            report: 0,
+            test,
+            status: FailureStatus::Failure,
+            fingerprint: "j1:a".into(),
+            test_fingerprint: "j1:a/total".into(),
+        });
+    } else {
+        run.passed.push(PastPass {
+            report: 0,
+            test,
+            definition: None,
+        });
+    }
+    run
+}
+
+#[test]
+fn a_suite_that_is_named_after_its_run_is_the_same_suite() {
+    let past = Past::of([
+        run_of_suite(1, "smoke 2026-01-01T10:00:00Z", true),
+        run_of_suite(2, "smoke 2026-01-02T10:01:10Z", true),
+    ]);
+    let now = "smoke 2026-01-03T09:59:59Z";
+    let said = past.history(
+        (now, "Class", "total"),
+        "j1:a/total",
+        FailureStatus::Failure,
+    );
+    assert_eq!((said.state, said.runs), (Recurrence::Known, 2));
+    assert!(past.pre_existing(now, "Class", "total"));
+    assert!(past.watches(now, "Class", "total"));
+    let passed = [TestName::new(now, "Class", "total")];
+    let fixed = past.fixed(&passed, &BTreeSet::new());
+    assert_eq!(fixed[0].test, passed[0]);
+}
+
+#[test]
+fn suites_that_stand_side_by_side_have_a_past_each() {
+    let past = Past::of([
+        run_of_suite(1, "suite-1", true),
+        run_of_suite(2, "suite-2", false),
+    ]);
+    let said = |suite: &str| {
+        let test = (suite, "Class", "total");
+        past.history(test, "j1:a/total", FailureStatus::Failure)
+            .state
+    };
+    assert_eq!(said("suite-1"), Recurrence::Known);
+    assert_eq!(said("suite-2"), Recurrence::New);
+    assert!(!past.watches("suite-2", "Class", "total"));
+}

@@ -1,0 +1,253 @@
+//! What is kept of a run: a line of the history file.
+
+use jelly_base::model::{Diagnosis, ErrorCategory, Evidence, FailureStatus, Side, Template};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Version of a line of the history file; raised when a field changes its
+/// meaning. Lines of a later version are neither read nor thrown away.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A test by its names. Of a plan's step these are plan, server and id.
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(default)]
+pub struct TestName {
+    /// Suites joined by ` > `, as in [`TriagedFailure`](jelly_base::model::TriagedFailure).
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub suite: String,
+    /// Class of the case.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub classname: String,
+    /// Name of the case.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+}
+
+impl TestName {
+    #[must_use]
+    pub fn new(suite: &str, classname: &str, name: &str) -> Self {
+        Self {
+            suite: suite.to_owned(),
+            classname: classname.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+}
+
+impl std::fmt::Display for TestName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let parts: Vec<&str> = [&self.suite, &self.classname, &self.name]
+            .into_iter()
+            .map(String::as_str)
+            .filter(|part| !part.is_empty())
+            .collect();
+        f.write_str(&parts.join(" > "))
+    }
+}
+
+/// Which command recorded a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunKind {
+    /// `jelly run`
+    Run,
+    /// `jelly triage`, and reports of a baseline.
+    #[default]
+    Triage,
+}
+
+/// A report that a run's results come from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PastReport {
+    /// As it was named.
+    pub path: String,
+    /// Identity of its content: what has the same is the same report, whatever
+    /// its path. Empty where there is none, and then equal to nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+}
+
+/// A cause as it was diagnosed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PastCause {
+    pub side: Side,
+    /// The evidence did not tell whom it concerned.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ambiguous: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_category: Option<ErrorCategory>,
+    /// Whether the same test may pass unchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<bool>,
+    /// The kind of cause in a snake_case word.
+    pub root_cause: String,
+    /// Id of the rule that knew it.
+    pub rule: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// What the fingerprint was made of; empty where it was not kept.
+    #[serde(default, skip_serializing_if = "Template::is_empty")]
+    pub template: Template,
+}
+
+impl PastCause {
+    /// What is kept of a diagnosis.
+    #[must_use]
+    pub fn new(diagnosis: &Diagnosis, template: Template) -> Self {
+        Self {
+            side: diagnosis.side,
+            ambiguous: diagnosis.ambiguous,
+            error_category: diagnosis.error_category,
+            retryable: diagnosis.retryable,
+            root_cause: diagnosis.root_cause.clone(),
+            rule: diagnosis.rule.clone(),
+            evidence: diagnosis.evidence.clone(),
+            template,
+        }
+    }
+}
+
+/// A test that failed in a run, or that was flaky in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PastFailure {
+    /// Place in the run's reports, from 0.
+    #[serde(default)]
+    pub report: usize,
+    #[serde(flatten)]
+    pub test: TestName,
+    pub status: FailureStatus,
+    /// Of the cause.
+    pub fingerprint: String,
+    /// Of the cause in this test.
+    pub test_fingerprint: String,
+}
+
+/// A test that passed in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PastPass {
+    /// Place in the run's reports, from 0.
+    #[serde(default)]
+    pub report: usize,
+    #[serde(flatten)]
+    pub test: TestName,
+    /// Stands for what the test consists of, where that is known: only a pass
+    /// of the same definition says that its expectation ever held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
+}
+
+/// An earlier run: what failed in it, and which of the tests that had failed
+/// before passed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PastRun {
+    /// Raised when a field changes its meaning.
+    pub schema_version: u32,
+    #[serde(default)]
+    pub kind: RunKind,
+    /// RFC 3339; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// What its results come from.
+    #[serde(default)]
+    pub reports: Vec<PastReport>,
+    /// By fingerprint.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub causes: BTreeMap<String, PastCause>,
+    /// Tests that failed, or were flaky.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<PastFailure>,
+    /// Tests that had failed before, and passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed: Vec<PastPass>,
+}
+
+impl PastRun {
+    #[must_use]
+    pub fn new(kind: RunKind, at: Option<String>) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            kind,
+            at,
+            reports: Vec::new(),
+            causes: BTreeMap::new(),
+            failures: Vec::new(),
+            passed: Vec::new(),
+        }
+    }
+
+    /// Takes out the reports whose digests are `known`, with all that comes
+    /// from them.
+    pub(super) fn without(&mut self, known: &BTreeSet<String>) {
+        let mut places: Vec<Option<usize>> = Vec::new();
+        let mut kept = Vec::new();
+        for report in std::mem::take(&mut self.reports) {
+            let known = !report.digest.is_empty() && known.contains(&report.digest);
+            places.push((!known).then_some(kept.len()));
+            if !known {
+                kept.push(report);
+            }
+        }
+        self.reports = kept;
+        // What names no report of the run belongs to the run as a whole.
+        let moved = |report: &mut usize| match places.get(*report) {
+            Some(Some(place)) => {
+                *report = *place;
+                true
+            }
+            Some(None) => false,
+            None => true,
+        };
+        self.failures
+            .retain_mut(|failure| moved(&mut failure.report));
+        self.passed.retain_mut(|pass| moved(&mut pass.report));
+        let used: BTreeSet<&str> = self
+            .failures
+            .iter()
+            .map(|failure| failure.fingerprint.as_str())
+            .collect();
+        self.causes
+            .retain(|fingerprint, _| used.contains(fingerprint.as_str()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PastFailure, PastReport, PastRun, RunKind, TestName};
+    use jelly_base::model::FailureStatus;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_report_is_taken_out_with_all_that_comes_from_it() {
+        let mut run = PastRun::new(RunKind::Triage, None);
+        for (place, name) in ["a", "b", "c"].into_iter().enumerate() {
+            run.reports.push(PastReport {
+                path: format!("{name}.xml"),
+                digest: name.into(),
+            });
+            run.failures.push(PastFailure {
+                report: place,
+                test: TestName::new("", "", name),
+                status: FailureStatus::Failure,
+                fingerprint: "j1:0".into(),
+                test_fingerprint: "j1:1".into(),
+            });
+        }
+        run.without(&BTreeSet::from(["b".to_owned()]));
+        let left: Vec<(usize, &str)> = run
+            .failures
+            .iter()
+            .map(|f| (f.report, f.test.name.as_str()))
+            .collect();
+        assert_eq!(left, [(0, "a"), (1, "c")]);
+        assert_eq!(run.reports.len(), 2);
+    }
+
+    #[test]
+    fn a_test_is_named_by_what_it_has() {
+        assert_eq!(TestName::new("", "C", "t").to_string(), "C > t");
+        assert_eq!(TestName::new("s", "C", "t").to_string(), "s > C > t");
+    }
+}

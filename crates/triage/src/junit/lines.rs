@@ -1,0 +1,424 @@
+//! Reports that are lines: TAP 13 and 14, and the events of `go test -json`.
+
+use super::case::CaseOutcome;
+use super::identity::hash;
+use super::limits::Limits;
+use super::machine::{BETWEEN, Machine};
+use super::source::Source;
+use jelly_base::model::Failure;
+use jelly_base::text::plural;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{self, BufRead, Read};
+
+/// Tests of one run whose output is kept while they run.
+const RUNNING: usize = 10_000;
+
+/// Bytes of output that are kept of all running tests together.
+const OUTPUT: usize = 8 << 20;
+
+/// The next line, without its end. Of one that is too long, the beginning.
+fn line<'b>(
+    source: &mut Source<'_>,
+    limit: usize,
+    buffer: &'b mut Vec<u8>,
+) -> io::Result<Option<&'b str>> {
+    buffer.clear();
+    let read = source
+        .by_ref()
+        .take(limit as u64)
+        .read_until(b'\n', buffer)?;
+    if read == 0 {
+        return Ok(None);
+    }
+    if buffer.last() != Some(&b'\n') && read == limit {
+        source.skip_until(b'\n')?;
+    }
+    let text = match std::str::from_utf8(buffer) {
+        Ok(text) => text,
+        // Cut within a character.
+        Err(error) => std::str::from_utf8(&buffer[..error.valid_up_to()]).unwrap_or_default(),
+    };
+    Ok(Some(text.trim_end_matches(['\n', '\r'])))
+}
+
+/// Hands on one case, with its failure if it has one.
+fn give(
+    machine: &mut Machine<'_>,
+    names: [&str; 2],
+    seconds: Option<f64>,
+    outcome: CaseOutcome,
+    failure: Option<Failure>,
+) {
+    let limit = machine.limits.name;
+    let Some(case) = machine.open_case() else {
+        return;
+    };
+    let [class, name] = names;
+    case.classname
+        .push_str(&class[..class.floor_char_boundary(limit)]);
+    case.name.push_str(&name[..name.floor_char_boundary(limit)]);
+    case.duration_s = seconds;
+    case.told = Some(outcome);
+    case.failures.extend(failure);
+    machine.end_case();
+}
+
+/// What a line of TAP says of one test.
+struct Point {
+    ok: bool,
+    name: String,
+    skipped: bool,
+    todo: bool,
+}
+
+/// `not ok 3 - name # SKIP reason`
+fn point(line: &str) -> Option<Point> {
+    let (ok, rest) = match line.strip_prefix("not ok") {
+        Some(rest) => (false, rest),
+        None => (true, line.strip_prefix("ok")?),
+    };
+    if !rest.is_empty() && !rest.starts_with([' ', '\t']) {
+        return None;
+    }
+    let rest = rest.trim();
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, rest) = rest.split_at(digits);
+    let rest = rest.trim_start().trim_start_matches("- ").trim();
+    let (name, directive) = match rest
+        .rfind(" #")
+        .or_else(|| rest.starts_with('#').then_some(0))
+    {
+        Some(at) => (
+            rest[..at].trim(),
+            rest[at..]
+                .trim_start_matches([' ', '#'])
+                .to_ascii_lowercase(),
+        ),
+        None => (rest, String::new()),
+    };
+    let (skipped, todo) = (directive.starts_with("skip"), directive.starts_with("todo"));
+    // A `#` that is no directive belongs to the name.
+    let name = if skipped || todo { name } else { rest };
+    Some(Point {
+        ok,
+        name: if name.is_empty() {
+            format!("test {number}")
+        } else {
+            name.to_owned()
+        },
+        skipped,
+        todo,
+    })
+}
+
+/// Reads TAP. Subtests are indented by four spaces and come before the line
+/// that sums them up, which is no case itself.
+pub(super) fn tap(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io::Result<()> {
+    let mut buffer = Vec::new();
+    let mut planned: Option<u64> = None;
+    let mut seen = 0_u64;
+    let mut inner = 0_u64;
+    let mut inner_failed = false;
+    let mut bailed = None;
+    // A failed test, and what is said of it in the lines after it.
+    let mut open: Option<(Point, String)> = None;
+    let text_limit = machine.limits.text;
+    let close = |machine: &mut Machine<'_>, open: &mut Option<(Point, String)>| {
+        let Some((point, text)) = open.take() else {
+            return;
+        };
+        let text = text.trim_end();
+        let failure = Failure {
+            element: Some("failure".to_owned()),
+            message: yaml_message(text),
+            text: (!text.is_empty()).then(|| text.to_owned()),
+            ..Failure::default()
+        };
+        give(
+            machine,
+            ["", &point.name],
+            None,
+            CaseOutcome::Failed,
+            Some(failure),
+        );
+    };
+    while let Some(whole) = line(source, machine.limits.token, &mut buffer)? {
+        let text = whole.trim_start();
+        let indent = whole.len() - text.len();
+        if let Some(found) = point(text) {
+            close(machine, &mut open);
+            // What failed by itself, as in a hook after the inner tests, sums
+            // nothing up.
+            let sums_up = indent == 0 && inner > 0 && (found.ok || inner_failed);
+            if indent == 0 {
+                seen += 1;
+                inner = 0;
+                inner_failed = false;
+            } else {
+                inner += 1;
+                inner_failed |= !(found.ok || found.skipped || found.todo);
+            }
+            if sums_up {
+                continue;
+            }
+            if found.skipped || found.todo {
+                give(machine, ["", &found.name], None, CaseOutcome::Skipped, None);
+            } else if found.ok {
+                give(machine, ["", &found.name], None, CaseOutcome::Passed, None);
+            } else {
+                open = Some((found, String::new()));
+            }
+        } else if let Some(reason) = text.strip_prefix("Bail out!") {
+            bailed = Some(reason.trim().to_owned());
+        } else if let Some(plan) = text.strip_prefix("1..")
+            && indent == 0
+        {
+            planned = plan
+                .split([' ', '#'])
+                .next()
+                .and_then(|count| count.parse().ok());
+        } else if let Some((_, said)) = &mut open
+            && !matches!(text, "---" | "...")
+            && said.len() < 2 * text_limit
+        {
+            let text = text
+                .strip_prefix("# ")
+                .unwrap_or(whole.strip_prefix("  ").unwrap_or(whole));
+            said.push_str(&text[..text.floor_char_boundary(text_limit)]);
+            said.push('\n');
+        }
+    }
+    close(machine, &mut open);
+    if let Some(reason) = bailed {
+        machine.broken(|| format!("the run was given up: {reason}"));
+    }
+    match planned {
+        Some(planned) if planned != seen => {
+            machine.broken(|| {
+                let were = if planned == 1 { "was" } else { "were" };
+                let planned = plural(planned, "test");
+                format!("{planned} {were} planned, and {seen} written")
+            });
+        }
+        Some(_) => {}
+        None => machine.broken(|| "the plan (`1..N`) is missing: it was cut off".to_owned()),
+    }
+    Ok(())
+}
+
+/// `message: …` of the block that follows a failed test.
+fn yaml_message(text: &str) -> Option<String> {
+    let keys = ["message:", "error:"];
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| {
+        let line = line.trim_start();
+        keys.iter().find_map(|key| line.strip_prefix(key))
+    })?;
+    let value = value.trim().trim_matches(['\'', '"']);
+    // A block that goes on below is read with the text.
+    let block = matches!(value, "" | "|" | "|-" | ">" | ">-");
+    (!block).then(|| value.to_owned())
+}
+
+/// One event of `go test -json`.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Event {
+    action: String,
+    #[serde(default)]
+    package: String,
+    #[serde(default)]
+    import_path: String,
+    #[serde(default)]
+    test: String,
+    #[serde(default)]
+    elapsed: Option<f64>,
+    #[serde(default)]
+    output: String,
+}
+
+/// Output by package and test; the package's own stands under no test.
+#[derive(Default)]
+struct Running {
+    outputs: HashMap<(String, String), String>,
+    size: usize,
+}
+
+impl Running {
+    fn add(&mut self, event: &Event, limits: &Limits) {
+        // Of what frames the output there is nothing to learn.
+        let frame = ["=== ", "--- PASS", "ok  \t", "PASS\n", "--- SKIP"];
+        let line = event.output.trim_start();
+        if frame.iter().any(|begin| line.starts_with(begin)) || self.size > OUTPUT {
+            return;
+        }
+        let key = (event.package_path().to_owned(), event.test.clone());
+        if self.outputs.len() >= RUNNING && !self.outputs.contains_key(&key) {
+            return;
+        }
+        let output = self.outputs.entry(key).or_default();
+        if output.len() < 2 * limits.text {
+            output.push_str(&event.output);
+            self.size += event.output.len();
+        }
+    }
+
+    fn take(&mut self, event: &Event) -> String {
+        let key = (event.package_path().to_owned(), event.test.clone());
+        let output = self.outputs.remove(&key).unwrap_or_default();
+        self.size = self.size.saturating_sub(output.len());
+        output
+    }
+}
+
+impl Event {
+    fn package_path(&self) -> &str {
+        if self.package.is_empty() {
+            // `pkg [pkg.test]`
+            self.import_path.split(' ').next().unwrap_or_default()
+        } else {
+            &self.package
+        }
+    }
+}
+
+/// Reads the events of `go test -json`.
+pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io::Result<()> {
+    let mut buffer = Vec::new();
+    let mut running = Running::default();
+    // Tests that failed, by package; and how many began and did not end.
+    let mut failed: BTreeMap<String, u64> = BTreeMap::new();
+    let (mut strange, mut begun) = (0_u64, 0_i64);
+    // Packages of which tests were told, and not yet how they ended.
+    let mut unended: BTreeSet<String> = BTreeSet::new();
+    // Lines that are no events: what the compiler said, mostly.
+    let mut said = String::new();
+    let limits = machine.limits;
+    while let Some(text) = line(source, 1 << 20, &mut buffer)? {
+        if text.trim().is_empty() {
+            continue;
+        }
+        let Ok(event) = serde_json::from_str::<Event>(text) else {
+            if let Some(package) = not_built(text) {
+                *failed.entry(package.to_owned()).or_default() += 1;
+                package_failed(machine, package, &said);
+                said.clear();
+                strange = 0;
+            } else if text.trim() != "FAIL" {
+                strange += 1;
+                if said.len() < limits.text {
+                    said.push_str(&text[..text.floor_char_boundary(limits.text)]);
+                    said.push('\n');
+                }
+            }
+            continue;
+        };
+        let outcome = match event.action.as_str() {
+            "output" | "build-output" => {
+                running.add(&event, &limits);
+                continue;
+            }
+            "run" => {
+                begun += 1;
+                unended.insert(event.package_path().to_owned());
+                continue;
+            }
+            "pass" => CaseOutcome::Passed,
+            "fail" => CaseOutcome::Failed,
+            "skip" => CaseOutcome::Skipped,
+            _ => continue,
+        };
+        let package = event.package_path().to_owned();
+        let output = running.take(&event);
+        if event.test.is_empty() {
+            unended.remove(&package);
+            if outcome == CaseOutcome::Failed && !failed.contains_key(&package) {
+                package_failed(machine, &package, &output);
+            }
+            continue;
+        }
+        begun -= 1;
+        let failure = (outcome == CaseOutcome::Failed).then(|| {
+            *failed.entry(package.clone()).or_default() += 1;
+            let output = output.trim_end();
+            Failure {
+                element: Some("failure".to_owned()),
+                text: (!output.is_empty()).then(|| output.to_owned()),
+                ..Failure::default()
+            }
+        });
+        suite(machine, &package, |machine| {
+            give(
+                machine,
+                [&package, &event.test],
+                event.elapsed,
+                outcome,
+                failure,
+            );
+        });
+    }
+    if strange > 0 {
+        machine.warn(&format!(
+            "{} of it, no events of a test, passed over",
+            plural(strange, "line")
+        ));
+    }
+    if begun > 0 {
+        machine.broken(|| {
+            format!(
+                "{} began and did not end: it was cut off",
+                plural(begun, "test")
+            )
+        });
+    } else if let Some(package) = unended.first() {
+        machine.broken(|| format!("the package {package} did not end: it was cut off"));
+    }
+    Ok(())
+}
+
+/// The package of `FAIL<tab>package [build failed]`, which older versions
+/// write as a plain line.
+fn not_built(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("FAIL\t")?.trim_end();
+    let package = rest
+        .strip_suffix("[build failed]")
+        .or_else(|| rest.strip_suffix("[setup failed]"))?;
+    Some(package.trim())
+}
+
+/// A package that failed without a test: it does not compile, or its `init`
+/// or `TestMain` failed.
+fn package_failed(machine: &mut Machine<'_>, package: &str, output: &str) {
+    let output = output.trim_end().to_owned();
+    suite(machine, package, |machine| {
+        machine.open_case_of_suite();
+        let Some(case) = machine.case() else { return };
+        case.error = true;
+        case.failures.push(Failure {
+            element: Some("error".to_owned()),
+            message: Some("the package failed without a test that failed".to_owned()),
+            text: (!output.is_empty()).then_some(output),
+            ..Failure::default()
+        });
+        machine.end_case();
+    });
+}
+
+/// What happens inside a suite of this name.
+pub(super) fn suite(machine: &mut Machine<'_>, name: &str, inside: impl FnOnce(&mut Machine<'_>)) {
+    let before = machine.path.len();
+    if !name.is_empty() && before < machine.limits.name {
+        if before > 0 {
+            machine.path.push_str(BETWEEN);
+        }
+        let limit = machine.limits.name;
+        machine
+            .path
+            .push_str(&name[..name.floor_char_boundary(limit)]);
+    }
+    machine.path_hash = hash(&[&machine.path]);
+    inside(machine);
+    machine.path.truncate(before);
+    machine.path_hash = hash(&[&machine.path]);
+}

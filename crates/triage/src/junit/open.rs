@@ -1,0 +1,141 @@
+//! What is known of the elements that are still open.
+
+use super::case::CaseOutcome;
+use super::counts::Claims;
+use super::elements::Wrong;
+use super::kept::Kept;
+use super::limits::Limits;
+use jelly_base::model::{ElementCounts, Failure};
+
+/// A suite, or the root around the suites.
+#[derive(Debug, Default)]
+pub(super) struct OpenSuite {
+    /// Counts the suite elements of the report, from 1.
+    pub(super) number: u64,
+    /// Length of the path of suites before this one's name joined it.
+    pub(super) path_before: usize,
+    /// No root around suites.
+    pub(super) is_suite: bool,
+    /// What went wrong in it is said by the cases or suites inside it.
+    pub(super) only_inside: bool,
+    pub(super) file: Option<String>,
+    pub(super) claims: Claims,
+    /// What the suites inside it claim.
+    pub(super) inner_claims: Claims,
+    /// How much went wrong in the suites inside it by their own account.
+    pub(super) inner_wrong: i64,
+    /// Counts of the report when this suite began.
+    pub(super) before: ElementCounts,
+    /// Elements of something that went wrong, when this suite began.
+    pub(super) wrong_before: u64,
+    /// Claims that nothing shows, when this suite began.
+    pub(super) unshown_before: usize,
+    /// Suites that failed without a case, when this suite began.
+    pub(super) suite_errors_before: u64,
+    pub(super) out: Option<Box<Kept>>,
+    pub(super) err: Option<Box<Kept>>,
+}
+
+/// A case; its buffers are used again for the next one.
+#[derive(Debug, Default)]
+pub(super) struct OpenCase {
+    pub(super) ordinal: u64,
+    /// The case stands for a suite that failed without one.
+    pub(super) of_suite: bool,
+    pub(super) classname: String,
+    pub(super) name: String,
+    /// Empty if it isn't said.
+    pub(super) file: String,
+    pub(super) line: Option<u64>,
+    pub(super) duration_s: Option<f64>,
+    pub(super) timestamp: u64,
+    pub(super) failed: bool,
+    pub(super) error: bool,
+    /// It has `<skipped>`.
+    pub(super) skipped: bool,
+    /// Its attributes say that it did not run.
+    pub(super) not_run: bool,
+    /// Its `status` is `notrun`.
+    pub(super) status_notrun: bool,
+    pub(super) flaky: bool,
+    pub(super) rerun: bool,
+    /// What an attribute says of how it ended, in other formats.
+    pub(super) told: Option<CaseOutcome>,
+    /// It prepares tests or cleans up, and counts only if it fails.
+    pub(super) configuration: bool,
+    /// One of the cases that it sums up failed.
+    pub(super) inner_failed: bool,
+    pub(super) failures: Vec<Failure>,
+    /// Failures beyond those that are kept.
+    pub(super) more_failures: u64,
+    pub(super) out: Kept,
+    pub(super) err: Kept,
+}
+
+impl OpenCase {
+    pub(super) fn restart(&mut self, limits: &Limits) {
+        self.of_suite = false;
+        self.classname.clear();
+        self.name.clear();
+        self.file.clear();
+        self.line = None;
+        self.duration_s = None;
+        self.timestamp = 0;
+        self.failed = false;
+        self.error = false;
+        self.skipped = false;
+        self.not_run = false;
+        self.status_notrun = false;
+        self.flaky = false;
+        self.rerun = false;
+        self.told = None;
+        self.configuration = false;
+        self.inner_failed = false;
+        self.failures.clear();
+        self.more_failures = 0;
+        self.out.restart(limits.output);
+        self.err.restart(limits.output);
+    }
+
+    /// What its attributes told counts for more than its elements.
+    pub(super) fn settle(&mut self) {
+        // Then its own failure only repeats theirs.
+        if self.inner_failed {
+            self.told = Some(CaseOutcome::Passed);
+        }
+        if let Some(told) = self.told {
+            self.failed = told == CaseOutcome::Failed;
+            self.error = told == CaseOutcome::Error;
+            self.not_run = told == CaseOutcome::Skipped;
+            if !self.failed && !self.error {
+                self.failures.clear();
+            }
+        }
+        self.of_suite |= self.configuration;
+    }
+
+    /// Notes the element of something that went wrong.
+    pub(super) fn mark(&mut self, wrong: Wrong) {
+        match wrong {
+            Wrong::Failure => self.failed = true,
+            Wrong::Error => self.error = true,
+            Wrong::FlakyFailure | Wrong::FlakyError => self.flaky = true,
+            Wrong::RerunFailure | Wrong::RerunError => self.rerun = true,
+        }
+    }
+}
+
+/// A failure of the innermost open case.
+#[derive(Debug)]
+pub(super) struct OpenWrong {
+    pub(super) wrong: Wrong,
+    pub(super) message: Option<String>,
+    pub(super) type_: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) line: Option<u64>,
+    /// The message, where it is an element.
+    pub(super) said: Kept,
+    pub(super) text: Kept,
+    pub(super) out: Kept,
+    pub(super) err: Kept,
+}

@@ -1,0 +1,315 @@
+//! Bytes → cases.
+
+use super::attributes::Tag;
+use super::case::CaseSink;
+use super::ctrf;
+use super::encoding::SNIFFED;
+use super::escape;
+use super::limits::Limits;
+use super::lines;
+use super::machine::Machine;
+use super::scan;
+use super::source::Source;
+use jelly_base::model::ReportSummary;
+use jelly_base::text::plural;
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use std::io::BufRead;
+
+/// Reads one report to its end.
+///
+/// It never fails: what keeps a report from being whole stands in `problem`
+/// of the summary, and the cases before it are handed on all the same.
+/// `path` is only said, nothing is opened.
+pub fn read(
+    input: &mut dyn BufRead,
+    path: &str,
+    limits: &Limits,
+    sink: &mut dyn CaseSink,
+) -> ReportSummary {
+    let mut machine = Machine::new(path, limits, sink);
+    let mut source = Source::new(input, limits.token);
+    let kind = source.fill_buf().map(kind_of);
+    if !matches!(kind, Ok(Kind::Xml)) {
+        source.is_plain();
+    }
+    let read = match kind {
+        Ok(Kind::Xml) => return read_xml(source, machine, limits),
+        Ok(Kind::Tap) => {
+            machine.take_for("tap");
+            lines::tap(&mut source, &mut machine)
+        }
+        Ok(Kind::GoTest) => {
+            machine.take_for("go-test");
+            lines::go_test(&mut source, &mut machine)
+        }
+        Ok(Kind::Ctrf) => {
+            machine.take_for("ctrf");
+            ctrf::read(&mut source, &mut machine);
+            Ok(())
+        }
+        Ok(Kind::Other(reason)) => {
+            machine.broken(|| reason.to_owned());
+            Ok(())
+        }
+        Err(error) => Err(error),
+    };
+    if let Err(error) = read {
+        machine.broken(|| format!("it can't be read: {error}"));
+    }
+    finish(&source, machine)
+}
+
+/// What a file is, by how it begins.
+enum Kind {
+    Xml,
+    Tap,
+    GoTest,
+    Ctrf,
+    /// Recognised, and no test report.
+    Other(&'static str),
+}
+
+fn kind_of(head: &[u8]) -> Kind {
+    let head = String::from_utf8_lossy(&head[..head.len().min(SNIFFED)]);
+    let text = head.trim_start();
+    if text.starts_with('{') || text.starts_with('[') {
+        let has = |word: &str| text.contains(word);
+        return if has("\"Action\"") {
+            Kind::GoTest
+        } else if has("\"CTRF\"") || (has("\"results\"") && has("\"tool\"")) {
+            Kind::Ctrf
+        } else if has("\"runs\"") && has("sarif") {
+            Kind::Other(
+                "it is a report of static analysis (SARIF), and no test report: leave it out",
+            )
+        } else if has("\"historyId\"") || has("\"testCaseId\"") {
+            Kind::Other(
+                "it is a result of Allure, and no test report by itself: \
+                 have the test runner write JUnit XML beside it",
+            )
+        } else if has("\"numTotalTests\"") {
+            Kind::Other(
+                "it is the JSON of Jest or Vitest: write JUnit XML with the reporter \
+                 `jest-junit` or `--reporter=junit`",
+            )
+        } else {
+            Kind::Other("it is JSON of an unknown kind, and no test report")
+        };
+    }
+    // The build speaks before the tests, and not in JSON.
+    let event = |line: &str| line.starts_with("{\"") && line.contains("\"Action\"");
+    if !text.starts_with('<') && text.lines().any(event) {
+        return Kind::GoTest;
+    }
+    let first = text.lines().next().unwrap_or_default();
+    if first.starts_with("TN:") || first.starts_with("SF:") {
+        return Kind::Other("it is a coverage report (LCOV), and no test report: leave it out");
+    }
+    let plan = |line: &str| {
+        line.strip_prefix("1..")
+            .is_some_and(|count| count.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let tap = first.starts_with("TAP version")
+        || plan(first)
+        || first.starts_with("ok 1")
+        || first.starts_with("not ok 1");
+    if tap { Kind::Tap } else { Kind::Xml }
+}
+
+fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> ReportSummary {
+    let mut reader = Reader::from_reader(source);
+    let config = reader.config_mut();
+    config.check_end_names = false;
+    config.allow_unmatched_ends = true;
+    config.allow_dangling_amp = true;
+    let mut buffer = Vec::new();
+    let mut stop = None;
+    // The parser knows what comes next after a text, and looks for a mark of
+    // the encoding first of all.
+    let mut is_between = false;
+    let mut manner = scan::Manner::default();
+    // Elements whose names the parser keeps, until it sees them end.
+    let mut kept = 0_usize;
+    loop {
+        reader.get_mut().token_begins();
+        if is_between
+            && let Some(length) = read_plain(
+                reader.get_ref(),
+                &mut machine,
+                &mut manner,
+                limits,
+                kept == 0,
+            )
+        {
+            reader.get_mut().consume(length);
+            continue;
+        }
+        buffer.clear();
+        let event = reader.read_event_into(&mut buffer);
+        is_between = !matches!(event, Ok(Event::Text(_)));
+        match event {
+            Ok(Event::Start(start)) => {
+                kept += 1;
+                if machine.depth() >= limits.depth {
+                    stop = Some(format!(
+                        "there are more than {} elements inside each other",
+                        limits.depth
+                    ));
+                    break;
+                }
+                machine.start(&Tag::parsed(&start), reader.get_mut().missing());
+            }
+            Ok(Event::Empty(start)) => {
+                machine.start(&Tag::parsed(&start), reader.get_mut().missing());
+                machine.end();
+            }
+            Ok(Event::End(end)) => {
+                kept = kept.saturating_sub(1);
+                let (name, local) = (end.name().into_inner(), end.local_name().into_inner());
+                end_element(name, local, reader.get_ref(), &mut machine);
+            }
+            Ok(Event::Text(text)) => {
+                machine.text(&text.into_inner());
+                machine.missing(reader.get_mut().missing());
+            }
+            Ok(Event::CData(text)) => {
+                machine.text(&text.into_inner());
+                machine.missing(reader.get_mut().missing());
+            }
+            Ok(Event::GeneralRef(name)) => refer(&name, &mut machine),
+            Ok(Event::Eof) => break,
+            Ok(Event::DocType(doctype)) => {
+                if doctype.contains('[') {
+                    machine.warn("its document type definition was not read");
+                }
+            }
+            Ok(Event::Comment(text)) => machine.comment(&text),
+            Ok(Event::Decl(_) | Event::PI(_)) => {}
+            Err(error) => {
+                stop = Some(error.to_string());
+                break;
+            }
+        }
+    }
+    let mut source = reader.into_inner();
+    let (line, byte) = source.end();
+    if let Some(stop) = stop {
+        let line = source.line();
+        machine.broken(|| format!("{stop} (line {line}; read up to byte {byte})"));
+        source.run_out();
+    } else if let Some(open) = machine.innermost() {
+        let open = open.to_owned();
+        machine.broken(|| {
+            format!("it ends within `<{open}>`, in line {line} (byte {byte}): it was cut off")
+        });
+    }
+    finish(&source, machine)
+}
+
+/// Reads the next piece if it is a plain one, and says how long it was. The
+/// end of an element is none while the parser waits for it.
+fn read_plain(
+    source: &Source<'_>,
+    machine: &mut Machine<'_>,
+    manner: &mut scan::Manner,
+    limits: &Limits,
+    may_end: bool,
+) -> Option<usize> {
+    let ahead = source.ahead();
+    match ahead.as_bytes() {
+        [b'<', b'/', ..] => {
+            let name = scan::end(ahead).filter(|_| may_end)?;
+            end_element(name, name, source, machine);
+            Some(name.len() + "</>".len())
+        }
+        [b'<', b'!', ..] => {
+            let (text, length) = scan::cdata(ahead)?;
+            machine.text(text);
+            Some(length)
+        }
+        [b'&', ..] => {
+            let name = scan::reference(ahead)?;
+            refer(name, machine);
+            Some(name.len() + "&;".len())
+        }
+        [b'<', ..] => {
+            let mut room = scan::Room::new();
+            let start = scan::start(ahead, &mut room, manner)?;
+            if !start.is_empty && machine.depth() >= limits.depth {
+                return None;
+            }
+            machine.start(&start.tag, 0);
+            if start.is_empty {
+                machine.end();
+            }
+            Some(start.length)
+        }
+        _ => {
+            let text = scan::text(ahead)?;
+            machine.text(text);
+            Some(text.len())
+        }
+    }
+}
+
+/// A reference in a text.
+fn refer(name: &str, machine: &mut Machine<'_>) {
+    match escape::resolve(name) {
+        Some(character) => {
+            machine.forbidden |= escape::is_forbidden(character);
+            machine.text(character.encode_utf8(&mut [0; 4]));
+        }
+        None => {
+            machine.text("&");
+            machine.text(name);
+            machine.text(";");
+        }
+    }
+}
+
+fn end_element(name: &str, local: &str, source: &Source<'_>, machine: &mut Machine<'_>) {
+    if let Some(open) = machine.end_named(local) {
+        machine.broken(|| {
+            format!(
+                "`</{}>` in line {} comes before the end of `<{open}>`",
+                short(name),
+                source.line()
+            )
+        });
+    }
+}
+
+/// Says what was wrong with the bytes.
+fn finish(source: &Source<'_>, mut machine: Machine<'_>) -> ReportSummary {
+    if source.invalid_bytes() > 0 {
+        machine.warn(&format!(
+            "{} that {} not valid in its encoding, read as Windows-1252",
+            plural(source.invalid_bytes(), "byte"),
+            if source.invalid_bytes() == 1 {
+                "is"
+            } else {
+                "are"
+            },
+        ));
+    }
+    if let Some(label) = source.unknown_encoding() {
+        machine.warn(&format!(
+            "its encoding `{}` is not known, read as UTF-8",
+            short(label)
+        ));
+    }
+    if machine.is_xml()
+        && let Some(line) = source.control
+    {
+        machine.warn(&format!(
+            "control characters that XML does not allow, the first one in line {line}"
+        ));
+    }
+    machine.finish()
+}
+
+/// What is shown of a name that somebody else chose.
+fn short(name: &str) -> &str {
+    &name[..name.floor_char_boundary(80)]
+}

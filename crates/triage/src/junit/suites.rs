@@ -1,0 +1,246 @@
+//! Suites and the root around them, as their elements come and go.
+
+use super::attributes::{Tag, each, seconds};
+use super::counts::{Claims, Unshown};
+use super::elements::Node;
+use super::hold::Outputs;
+use super::identity::hash;
+use super::kept::{Kept, bare};
+use super::machine::{BETWEEN, Machine};
+use super::open::OpenSuite;
+use jelly_base::model::Failure;
+use std::borrow::Cow;
+
+/// Suites whose claims are remembered until the end.
+const UNSHOWN: usize = 64;
+/// Suites without a case that are named.
+const HOLLOW: usize = 3;
+
+impl Machine<'_> {
+    pub(super) fn start_suite(&mut self, node: Node, tag: &Tag<'_>) {
+        self.suites_begun += 1;
+        let mut suite = OpenSuite {
+            number: self.suites_begun,
+            wrong_before: self.wrong_seen,
+            unshown_before: self.unshown.len(),
+            path_before: self.path.len(),
+            before: self.summary.elements,
+            suite_errors_before: self.summary.suite_errors,
+            ..OpenSuite::default()
+        };
+        let limit = self.limits.name;
+        let room = limit.saturating_mul(4).saturating_sub(self.path.len());
+        let (dialect, path) = (&mut self.dialect, &mut self.path);
+        let look = dialect.looks_at_suites();
+        let mut time = None;
+        let plain = self.form.is_none();
+        let forbidden = each(tag, |name, value| {
+            if look {
+                dialect.suite_attribute(node, name, &value);
+            }
+            if plain {
+                suite.claims.take(name, &value);
+            } else if name == "site" {
+                suite.only_inside = !matches!(&*value, "SetUp" | "TearDown" | "Test");
+            }
+            match name {
+                // The name of the root is that of the run.
+                "name" if node == Node::Suite && !value.is_empty() && room > value.len() => {
+                    // Of several names the last one counts, as of a case.
+                    path.truncate(suite.path_before);
+                    if !path.is_empty() {
+                        path.push_str(BETWEEN);
+                    }
+                    path.push_str(&value[..value.floor_char_boundary(limit)]);
+                }
+                "file" | "filepath" => {
+                    suite.file = Some(value[..value.floor_char_boundary(limit)].to_owned());
+                }
+                "time" | "duration" => time = seconds(&value),
+                "timestamp" => self.identity.timestamp(&value),
+                _ => {}
+            }
+        });
+        if look {
+            self.dialect.suite_seen(node);
+        }
+        if node == Node::Suite && !self.in_suite() {
+            self.suite_seconds += time.unwrap_or(0.0);
+        } else if self.suites.is_empty() {
+            self.summary.duration_s = time;
+        }
+        suite.is_suite = node == Node::Suite;
+        self.path_hash = hash(&[&self.path]);
+        self.forbidden |= forbidden;
+        self.suites.push(suite);
+    }
+
+    /// Whether a suite is open, and not only the root around suites.
+    fn in_suite(&self) -> bool {
+        self.suites.last().is_some_and(|suite| suite.is_suite)
+    }
+
+    pub(super) fn start_output(&mut self, node: Node) {
+        let limit = self.limits.output;
+        if let Some(suite) = self.suites.last_mut() {
+            let slot = if node == Node::Out {
+                &mut suite.out
+            } else {
+                &mut suite.err
+            };
+            slot.get_or_insert_with(|| {
+                let mut kept = Kept::default();
+                kept.restart(limit);
+                Box::new(kept)
+            });
+        }
+    }
+
+    pub(super) fn start_property(&mut self, tag: &Tag<'_>) {
+        let (mut key, mut text) = (Cow::Borrowed(""), Cow::Borrowed(""));
+        let forbidden = each(tag, |name, value| match name {
+            "name" => key = value,
+            "value" => text = value,
+            _ => {}
+        });
+        self.forbidden |= forbidden;
+        let short = |text: &str| text.floor_char_boundary(256);
+        self.dialect
+            .property(&key[..short(&key)], &text[..short(&text)]);
+    }
+
+    pub(super) fn end_suite(&mut self, node: Node) {
+        let Some(mut suite) = self.suites.pop() else {
+            return;
+        };
+        let claims = suite.claims.or(suite.inner_claims);
+        let wrong = suite.claims.wrong().max(suite.inner_wrong);
+        if let Some(around) = self.suites.last_mut() {
+            around.inner_claims.add(claims);
+            around.inner_wrong = around.inner_wrong.saturating_add(wrong);
+        } else {
+            self.claims.add(claims);
+            self.wrong_claimed = self.wrong_claimed.saturating_add(wrong);
+        }
+        let elements = self.summary.elements;
+        let no_case = elements.cases == suite.before.cases
+            && self.summary.suite_errors == suite.suite_errors_before;
+        let own = self.path.get(suite.path_before..).unwrap_or_default();
+        if no_case && own.trim_start_matches(BETWEEN) == "Root Suite" {
+            self.root_file = suite.file.take();
+        }
+        let claims_more = suite.claims.wrong() > suite.inner_claims.wrong();
+        if no_case && claims_more {
+            self.fail_suite(node, &mut suite);
+        } else if claims_more && self.shows_too_little(&suite) {
+            self.note_unshown(node, suite.claims.beyond(suite.inner_claims));
+        }
+        if no_case && node == Node::Suite && self.hollow.len() < HOLLOW {
+            self.hollow.push(self.path.clone());
+        }
+        let cases = elements.cases - suite.before.cases;
+        self.settle_attempts(&suite, cases);
+        let text = |kept: Option<Box<Kept>>| {
+            let text = bare(kept?.take());
+            (!text.is_empty()).then_some(text)
+        };
+        let outputs = (text(suite.out), text(suite.err));
+        let dialect = self.dialect_name();
+        let sink = &mut *self.sink;
+        let outputs = Outputs {
+            out: outputs.0,
+            err: outputs.1,
+            // The log of a whole class says little of one of its tests, and
+            // much of the others.
+            of_all: cases == 1 || matches!(dialect, "newman" | "bazel"),
+        };
+        self.hold
+            .release(self.suites.len() + 1, Some(&outputs), |held| {
+                held.hand_over(dialect, sink);
+            });
+        self.path.truncate(suite.path_before);
+        self.path_hash = hash(&[&self.path]);
+    }
+
+    /// Whether nothing of what a suite claims is shown inside it.
+    fn shows_too_little(&self, suite: &OpenSuite) -> bool {
+        let told = self.unshown.len() > suite.unshown_before;
+        let nothing = self.wrong_seen == suite.wrong_before;
+        // A package that does not compile is an error of the run, and a suite
+        // without a case, as one without tests is.
+        let package = suite.claims.errors.unwrap_or(0) > 0
+            && !suite.is_suite
+            && !self.hollow.is_empty()
+            && self.dialect_name() == "gotestsum";
+        !told && (nothing || package)
+    }
+
+    /// Some writers count in one suite what they show in another: whether
+    /// anything is missing is known at the end.
+    fn note_unshown(&mut self, node: Node, claims: Claims) {
+        if self.unshown.len() < UNSHOWN {
+            self.unshown.push(Unshown {
+                path: self.path.clone(),
+                claims,
+                what: if node == Node::Suite { "suite" } else { "run" },
+            });
+        }
+    }
+
+    /// Turns claims into failures where the report as a whole shows less than
+    /// it claims.
+    pub(super) fn fail_unshown(&mut self) {
+        let unshown = std::mem::take(&mut self.unshown);
+        let shown = i64::try_from(self.wrong_seen).unwrap_or(i64::MAX);
+        // Of what was cut off, anything can be missing.
+        if self.wrong_claimed <= shown || self.summary.problem.is_some() {
+            return;
+        }
+        for Unshown { path, claims, what } in unshown {
+            self.path = path;
+            self.path_hash = hash(&[&self.path]);
+            self.open_case_of_suite();
+            self.fail_claimed(what, claims);
+            self.end_case();
+        }
+        self.path.clear();
+    }
+
+    /// A suite claims that something went wrong, and no case of it is there.
+    fn fail_suite(&mut self, node: Node, suite: &mut OpenSuite) {
+        self.open_case_of_suite();
+        let what = if node == Node::Suite { "suite" } else { "run" };
+        self.fail_claimed(what, suite.claims.beyond(suite.inner_claims));
+        // It ends while its suite is still around it.
+        self.suites.push(std::mem::take(suite));
+        self.end_case();
+        if let Some(back) = self.suites.pop() {
+            *suite = back;
+        }
+    }
+
+    /// The open case stands for what a suite or the run claims.
+    fn fail_claimed(&mut self, what: &str, claims: Claims) {
+        let mut message = format!(
+            "the {what} reports {}, and no test case shows it",
+            claims.wrong_in_words()
+        );
+        // Whoever writes so says no more of a package that does not compile.
+        if what == "run" && self.dialect_name() == "gotestsum" && !self.hollow.is_empty() {
+            message.push_str("; nothing ran in ");
+            message.push_str(&self.hollow.join(", "));
+        }
+        self.wrong_seen += u64::try_from(claims.wrong()).unwrap_or(0);
+        let Some(case) = self.case() else { return };
+        if case.name.is_empty() {
+            case.name = format!("({what})");
+        }
+        case.error = claims.errors.unwrap_or(0) > 0;
+        case.failed = !case.error;
+        case.failures.push(Failure {
+            element: Some(if case.error { "error" } else { "failure" }.to_owned()),
+            message: Some(message),
+            ..Failure::default()
+        });
+    }
+}

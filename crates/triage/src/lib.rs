@@ -1,0 +1,6 @@
+//! Reads test reports and classifies failures by rules that are data.
+
+pub mod engine;
+pub mod history;
+pub mod junit;
+pub mod survey;

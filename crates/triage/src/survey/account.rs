@@ -1,0 +1,158 @@
+//! The parts of several reports → one account of the run.
+
+use super::advise;
+use super::cluster::clusters;
+use super::exit::{FailOn, exit};
+use super::health::health;
+use super::memory::Before;
+use super::rerun::{self, Hint, Hints};
+use crate::history::TestName;
+use crate::junit::digest_of_all;
+use jelly_base::model::{
+    ExitCode, Failures, Health, ReportSummary, RetryPlan, SCHEMA_VERSION, Template, TriageReport,
+    Verdict,
+};
+use std::collections::{BTreeMap, HashMap};
+
+/// What was read of one report.
+#[derive(Debug, Default)]
+pub struct Part {
+    pub summary: ReportSummary,
+    pub failures: Failures,
+    /// Tests that passed, and of which earlier runs know otherwise.
+    pub passed: Vec<TestName>,
+    /// What the fingerprints were made of, where this run is remembered.
+    pub templates: HashMap<String, Template>,
+    /// What reruns have to know of its cases, by their ordinals.
+    pub hints: HashMap<u64, Hint>,
+}
+
+/// How the account is drawn up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terms {
+    pub fail_on: FailOn,
+    /// A flaky test counts as a failure.
+    pub strict: bool,
+}
+
+/// An account with what the history wants to keep of the run.
+#[derive(Debug)]
+pub struct Account {
+    pub report: TriageReport,
+    /// Tests that passed, and of which earlier runs know otherwise.
+    pub passed: Vec<TestName>,
+    /// What the fingerprints were made of.
+    pub templates: HashMap<String, Template>,
+}
+
+/// One account of all reports: the same for any order of `parts`.
+#[must_use]
+pub fn account(mut parts: Vec<Part>, mut before: Before, terms: Terms) -> Account {
+    parts.sort_by(|a, b| a.summary.path.cmp(&b.summary.path));
+    let mut first_of = told_in_parts(&parts);
+    let mut reports = Vec::with_capacity(parts.len());
+    let mut failures = Failures::default();
+    let (mut passed, mut templates) = (Vec::new(), HashMap::new());
+    let mut hints = Hints::new();
+    for part in parts {
+        let mut summary = part.summary;
+        let run = summary.identity.clone();
+        let told = run.as_ref().and_then(|run| first_of.get(run).cloned());
+        if told.is_some() {
+            summary.same_as = told;
+        } else {
+            if let Some(run) = run {
+                first_of.insert(run, summary.path.clone());
+            }
+            passed.extend(part.passed);
+            templates.extend(part.templates);
+            let of_report = part.hints.into_iter();
+            hints.extend(of_report.map(|(at, hint)| ((summary.path.clone(), at), hint)));
+            if failures.is_empty() {
+                failures = part.failures;
+            } else {
+                failures.append(&part.failures);
+            }
+        }
+        reports.push(summary);
+    }
+    before.end_before(&reports);
+    before.date(&mut failures);
+    let fixed = before.fixed(&passed, &failures);
+    let clusters = clusters(&failures);
+    let health = health(&reports, &clusters, &failures);
+    let retry = rerun::plan(&failures, &reports, &hints);
+    let (exit_code, verdict) = exit(&reports, &failures, &health, terms.fail_on, terms.strict);
+    let report = TriageReport {
+        schema_version: SCHEMA_VERSION,
+        exit_code: exit_code.code(),
+        verdict,
+        infrastructure_issues: advise::infrastructure_issues(&clusters),
+        recommendations: advise::recommendations(&health, &reports, &clusters, &retry),
+        health,
+        reports,
+        failures,
+        clusters,
+        fixed,
+        retry,
+    };
+    Account {
+        report,
+        passed,
+        templates,
+    }
+}
+
+/// Runs that the reports of one folder tell in parts, as those of classes
+/// beside one of all of them, with the first of these reports.
+fn told_in_parts(parts: &[Part]) -> HashMap<String, String> {
+    let mut folders: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
+    for part in parts {
+        let path = part.summary.path.as_str();
+        let folder = path.rfind(['/', '\\']).map_or("", |at| &path[..at]);
+        if let Some(digest) = part.summary.identity.as_deref() {
+            // What is told twice counts once.
+            let folder = folders.entry(folder).or_default();
+            folder.entry(digest).or_insert(path);
+        }
+    }
+    let mut found = HashMap::new();
+    let mut note = |digests: &BTreeMap<&str, &str>, whole: Option<&str>| {
+        let of_parts = || digests.keys().copied().filter(|one| Some(*one) != whole);
+        let first = of_parts().filter_map(|one| digests.get(one)).min();
+        let sum = digest_of_all(of_parts());
+        if let (Some(sum), Some(first)) = (sum, first)
+            && of_parts().count() > 1
+            && whole.is_none_or(|whole| whole == sum)
+        {
+            found.insert(sum, (*first).to_owned());
+        }
+    };
+    for digests in folders.values() {
+        note(digests, None);
+        // The largest one may be the sum of the others.
+        let cases = |digest: &&str| {
+            let count = digest.split('-').next().unwrap_or_default();
+            u64::from_str_radix(count, 16).unwrap_or(0)
+        };
+        note(digests, digests.keys().copied().max_by_key(cases));
+    }
+    found
+}
+
+/// What was read of a run, and nothing made of it.
+pub(super) fn bare(reports: Vec<ReportSummary>, failures: Failures) -> TriageReport {
+    TriageReport {
+        schema_version: SCHEMA_VERSION,
+        exit_code: ExitCode::Passed.code(),
+        verdict: Verdict::Passed,
+        health: Health::default(),
+        reports,
+        failures,
+        clusters: Vec::new(),
+        fixed: Vec::new(),
+        retry: RetryPlan::default(),
+        infrastructure_issues: Vec::new(),
+        recommendations: Vec::new(),
+    }
+}

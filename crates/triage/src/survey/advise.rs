@@ -1,0 +1,174 @@
+//! What to do about it, in the order in which to do it.
+
+use super::words::list;
+use jelly_base::model::{
+    Cluster, ErrorCategory, Health, HealthState, ReportSummary, RetryPlan, Side,
+};
+use jelly_base::text::{capitalised, plural};
+
+/// A longer list is not read.
+const MOST: usize = 10;
+/// Causes of one kind that are told one by one.
+const TOLD: usize = 3;
+
+/// What is wrong around the tests: one sentence a cause.
+#[must_use]
+pub(super) fn infrastructure_issues(clusters: &[Cluster]) -> Vec<String> {
+    clusters
+        .iter()
+        .filter(|cluster| cluster.error_category == Some(ErrorCategory::Infrastructure))
+        .map(|cluster| {
+            format!(
+                "{} ({}, {}).",
+                capitalised(&cluster.title),
+                cluster.root_cause,
+                plural(cluster.count, "test")
+            )
+        })
+        .collect()
+}
+
+/// Sentences that a person can act on, most urgent first.
+#[must_use]
+pub(super) fn recommendations(
+    health: &Health,
+    reports: &[ReportSummary],
+    clusters: &[Cluster],
+    retry: &RetryPlan,
+) -> Vec<String> {
+    let mut said = Vec::new();
+    broken_reports(reports, &mut said);
+    match health.state {
+        HealthState::NothingExecuted if health.tests > 0 => said.push(
+            "Find out why every test was skipped: a filter, a missing service or a condition \
+             that never holds. A run that tests nothing proves nothing."
+                .to_owned(),
+        ),
+        HealthState::OneCause => {
+            if let Some(first) = clusters.first() {
+                said.push(format!(
+                    "Mend this first, since it hides what the tests would say: {}{}",
+                    first.title,
+                    fix(first)
+                ));
+            }
+        }
+        HealthState::Sound | HealthState::NothingExecuted | HealthState::Unreadable => {}
+    }
+    let rest = match health.state {
+        HealthState::OneCause => clusters.get(1..).unwrap_or_default(),
+        HealthState::Sound | HealthState::NothingExecuted | HealthState::Unreadable => clusters,
+    };
+    let standing: Vec<&Cluster> = rest.iter().filter(|c| c.count > c.flaky).collect();
+    let code: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Code);
+    let test: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Test && !c.ambiguous);
+    let unclear: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Test && c.ambiguous);
+    point(&code, "Show the author of the code", &mut said);
+    // What passes by itself needs no mending before it was run again.
+    let lasting: Vec<&Cluster> = pick(&test, |c| c.retryable != Some(true));
+    point(&lasting, "Mend what is around the tests", &mut said);
+    point(&unclear, "Read by hand", &mut said);
+    let tests = retry.tests.len();
+    if tests > 0 {
+        said.push(format!(
+            "Run {} again: what {} failed of may pass by itself.",
+            plural(tests, "test"),
+            if tests == 1 { "it" } else { "they" }
+        ));
+    }
+    if health.flaky > 0 {
+        said.push(format!(
+            "Keep an eye on {} that passed only when run again.",
+            plural(health.flaky, "test")
+        ));
+    }
+    if said.len() > MOST {
+        let more = said.len() - (MOST - 1);
+        said.truncate(MOST - 1);
+        said.push(format!(
+            "And {} of lesser weight.",
+            plural(more, "more point")
+        ));
+    }
+    said
+}
+
+fn broken_reports(reports: &[ReportSummary], said: &mut Vec<String>) {
+    let (others, broken): (Vec<&ReportSummary>, Vec<&ReportSummary>) = reports
+        .iter()
+        .filter(|report| report.problem.is_some())
+        .partition(|report| is_no_test_report(report));
+    if let Some(first) = others.first() {
+        let more = match others.len() - 1 {
+            0 => String::new(),
+            n => format!(" and {}", plural(n, "other file")),
+        };
+        said.push(format!(
+            "Leave out {}{more}: no test report, and nothing to triage.",
+            first.path
+        ));
+    }
+    if let Some(first) = broken.first() {
+        let others = match broken.len() - 1 {
+            0 => String::new(),
+            n => format!(" and {}", plural(n, "other report")),
+        };
+        said.push(format!(
+            "Find out what kept {}{others} from being written whole, most likely a test process \
+             that died or a step that never ran; what is missing there is in no number here.",
+            first.path
+        ));
+    }
+}
+
+/// Whether the reader knows the file for something else that is whole, as a
+/// coverage report; its words say then what to do.
+fn is_no_test_report(report: &ReportSummary) -> bool {
+    let problem = report.problem.as_deref().unwrap_or_default();
+    problem.contains("leave it out")
+}
+
+fn pick<'c>(clusters: &[&'c Cluster], wanted: impl Fn(&Cluster) -> bool) -> Vec<&'c Cluster> {
+    let wanted = |cluster: &&&'c Cluster| wanted(cluster);
+    clusters.iter().filter(wanted).copied().collect()
+}
+
+/// A few causes are told one by one, many at once by the first of them.
+fn point(clusters: &[&Cluster], what: &str, said: &mut Vec<String>) {
+    if clusters.len() <= TOLD {
+        for cluster in clusters {
+            let (victims, title) = (victims(cluster), &cluster.title);
+            said.push(format!("{what}: {victims}: {title}{}", fix(cluster)));
+        }
+        return;
+    }
+    let tests: u64 = clusters.iter().map(|c| c.count - c.flaky).sum();
+    let names: Vec<String> = clusters
+        .iter()
+        .take(TOLD)
+        .map(|c| c.example.clone())
+        .collect();
+    said.push(format!(
+        "{what}: {} for {}, first {}.",
+        plural(tests, "failure"),
+        plural(clusters.len(), "reason"),
+        list(&names)
+    ));
+}
+
+fn victims(cluster: &Cluster) -> String {
+    match cluster.count {
+        1 => cluster.example.clone(),
+        n => format!("{n} tests, as {}", cluster.example),
+    }
+}
+
+/// The first step of the advice, after a full stop.
+fn fix(cluster: &Cluster) -> String {
+    let mut steps = cluster.advice.fix.iter();
+    match steps.find(|step| !step.starts_with("$ ")) {
+        Some(step) if step.ends_with(['.', '!', '?']) => format!(". {}", capitalised(step)),
+        Some(step) => format!(". {}.", capitalised(step)),
+        None => ".".to_owned(),
+    }
+}

@@ -1,0 +1,448 @@
+//! Failures → causes with their victims.
+//!
+//! One cause has many looks: equal failures share a fingerprint, clients of
+//! one dead server complain each in its own words, and a test whose part or
+//! set-up failed fails without a reason of its own.
+
+use super::subject::{Outage, THIS_MACHINE, host_of, outage, same, subject};
+use super::words;
+use foldhash::quality::RandomState;
+use jelly_base::model::{Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice};
+use memchr::memmem::Finder;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+/// Victims that are asked what an outage is about. More of them would not
+/// agree better.
+const ASKED: usize = 1000;
+
+/// More addresses than these are ports that change from run to run.
+const SERVERS: usize = 4;
+
+/// A name with more parts than this is data.
+const PARTS: usize = 16;
+
+/// The causes by number of victims, most first; those that only flaky tests
+/// have come last.
+#[must_use]
+pub fn clusters(failures: &Failures) -> Vec<Cluster> {
+    let views: Vec<FailureView<'_>> = failures.iter().collect();
+    let mut groups = group(&views);
+    let followers = followers(&views);
+    adopt(&mut groups, &followers);
+    join_outages(&views, &mut groups);
+    // There may be as many causes as failures, and both take their room.
+    drop(views);
+    groups.retain(|group| !group.victims.is_empty());
+    let mut clusters: Vec<Cluster> = Vec::with_capacity(groups.len());
+    let mut advice = KnownAdvice::default();
+    clusters.extend(
+        groups
+            .into_iter()
+            .filter_map(|group| cluster(failures, group, &mut advice)),
+    );
+    // No two of them have a victim in common, so none are equal.
+    clusters.sort_unstable_by(|a, b| {
+        let flaky_only = |cluster: &Cluster| cluster.flaky == cluster.count;
+        flaky_only(a)
+            .cmp(&flaky_only(b))
+            .then_with(|| b.count.cmp(&a.count))
+            .then_with(|| a.victims.first().cmp(&b.victims.first()))
+    });
+    clusters
+}
+
+/// Failures that belong together, before they are told as a cluster.
+#[derive(Default)]
+struct Group {
+    fingerprints: Vec<String>,
+    /// Places of those that fail of the cause itself, rising.
+    victims: Vec<usize>,
+    /// Places of those that fail since others do.
+    followers: Vec<usize>,
+}
+
+fn group(views: &[FailureView<'_>]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut places: HashMap<&str, usize, RandomState> = HashMap::default();
+    for (index, view) in views.iter().enumerate() {
+        let at = *places.entry(view.fingerprint).or_insert_with(|| {
+            groups.push(Group {
+                fingerprints: vec![view.fingerprint.to_owned()],
+                ..Group::default()
+            });
+            groups.len() - 1
+        });
+        groups[at].victims.push(index);
+    }
+    groups
+}
+
+/// Those that fail since another does: place → place of that other.
+fn followers(views: &[FailureView<'_>]) -> HashMap<usize, usize> {
+    let mut followers = parents_of_failed_parts(views);
+    for (follower, cause) in victims_of_set_ups(views) {
+        followers.entry(follower).or_insert(cause);
+    }
+    for (follower, cause) in victims_of_contexts(views) {
+        followers.entry(follower).or_insert(cause);
+    }
+    // A chain ends at its cause; no chain is longer than a name has parts.
+    let ends: Vec<(usize, usize)> = followers
+        .iter()
+        .map(|(follower, cause)| {
+            let mut end = *cause;
+            for _ in 0..PARTS {
+                match followers.get(&end) {
+                    Some(next) if next != follower => end = *next,
+                    Some(_) | None => break,
+                }
+            }
+            (*follower, end)
+        })
+        .collect();
+    ends.into_iter()
+        .filter(|(follower, end)| follower != end)
+        .collect()
+}
+
+/// `TestCart` fails when `TestCart/total` does. It has a cause of its own only
+/// where it says one.
+fn parents_of_failed_parts(views: &[FailureView<'_>]) -> HashMap<usize, usize> {
+    let mut tests: HashMap<(&str, &str, &str, &str), usize> = HashMap::new();
+    if !views.iter().any(|view| view.name.contains('/')) {
+        return HashMap::new();
+    }
+    for (index, view) in views.iter().enumerate() {
+        tests.entry(named(view, view.name)).or_insert(index);
+    }
+    let mut parents = HashMap::new();
+    for (index, view) in views.iter().enumerate() {
+        for (slash, _) in view.name.match_indices('/').take(PARTS) {
+            let Some(parent) = tests.get(&named(view, &view.name[..slash])) else {
+                continue;
+            };
+            let says_its_own =
+                !says_nothing(&views[*parent]) && views[*parent].fingerprint != view.fingerprint;
+            if *parent != index && !says_its_own {
+                parents.entry(*parent).or_insert(index);
+            }
+        }
+    }
+    parents
+}
+
+fn named<'a>(view: &FailureView<'a>, name: &'a str) -> (&'a str, &'a str, &'a str, &'a str) {
+    (view.report, view.suite, view.classname, name)
+}
+
+fn says_nothing(view: &FailureView<'_>) -> bool {
+    view.kind.error_category.is_none() || view.kind.root_cause == "unknown"
+}
+
+/// Where the set-up of a suite failed, those of its tests that name no cause
+/// of their own failed of it.
+fn victims_of_set_ups(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
+    let mut set_ups = HashMap::new();
+    for (index, view) in views.iter().enumerate() {
+        if is_set_up(view.name) && !says_nothing(view) {
+            set_ups.entry(named(view, "")).or_insert(index);
+        }
+    }
+    if set_ups.is_empty() {
+        return Vec::new();
+    }
+    views
+        .iter()
+        .enumerate()
+        .filter(|(_, view)| says_nothing(view) || view.kind.root_cause == "fixture_error")
+        .filter_map(|(index, view)| Some((index, *set_ups.get(&named(view, ""))?)))
+        .filter(|(index, set_up)| index != set_up)
+        .collect()
+}
+
+/// Spring tries a context once, and says of all later tests only that it does
+/// so no more.
+fn victims_of_contexts(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
+    static CONTEXT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("ApplicationContext"));
+    let says = |view: &FailureView<'_>, words: &str| {
+        let evidence = view.evidence.map(|(_, text)| text);
+        [view.message, evidence]
+            .into_iter()
+            .flatten()
+            .any(|text| CONTEXT.find(text.as_bytes()).is_some() && text.contains(words))
+    };
+    let mut loaded: HashMap<&str, usize> = HashMap::new();
+    let mut victims = Vec::new();
+    for (index, view) in views.iter().enumerate() {
+        if says(view, "ApplicationContext failure threshold") {
+            victims.push(index);
+        } else if says(view, "Failed to load ApplicationContext") {
+            loaded.entry(view.report).or_insert(index);
+        }
+    }
+    victims
+        .into_iter()
+        .filter_map(|index| Some((index, *loaded.get(views[index].report)?)))
+        .collect()
+}
+
+/// A case that stands for the set-up of others, as the frameworks name it. A
+/// name is no evidence of a cause; here it only tells what the case is.
+fn is_set_up(name: &str) -> bool {
+    let name = name.trim();
+    let word = name
+        .trim_start_matches(['(', '[', '"', '{', '@'])
+        .split(['(', ')', ']', '"', ' ', ':'])
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase()
+        .replace('_', "");
+    let is_hook = || {
+        let name = name.to_ascii_lowercase();
+        name.starts_with("\"before all\" hook") || name.contains(" \"before all\" hook")
+    };
+    name.is_empty()
+        || matches!(
+            word.as_str(),
+            "setup"
+                | "beforeall"
+                | "beforeclass"
+                | "setupclass"
+                | "setupmodule"
+                | "setupbeforeclass"
+                | "onetimesetup"
+                | "classsetup"
+                | "suitesetup"
+                | "initializationerror"
+                | "beforesuite"
+                | "testmain"
+        )
+        || name.contains('"') && is_hook()
+}
+
+/// Moves followers from their own groups to those of their causes.
+fn adopt(groups: &mut [Group], followers: &HashMap<usize, usize>) {
+    if followers.is_empty() {
+        return;
+    }
+    let mut home: HashMap<usize, usize> = HashMap::new();
+    for (at, group) in groups.iter().enumerate() {
+        home.extend(group.victims.iter().map(|victim| (*victim, at)));
+    }
+    let mut moved: Vec<(usize, usize)> = followers
+        .iter()
+        .filter_map(|(follower, cause)| Some((*follower, *home.get(cause)?)))
+        .collect();
+    moved.sort_unstable();
+    for group in groups.iter_mut() {
+        group
+            .victims
+            .retain(|victim| !followers.contains_key(victim));
+    }
+    for (follower, at) in moved {
+        groups[at].followers.push(follower);
+    }
+}
+
+/// Joins groups that tell one outage in different words: they name the same
+/// address, or one of them names none and there is no other it could mean.
+fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
+    let root = |group: &Group| -> &str {
+        let first = group.victims.first();
+        first.map_or("", |first| &views[*first].kind.root_cause)
+    };
+    let mut outages: Vec<Servers> = Vec::new();
+    for (at, group) in groups.iter().enumerate() {
+        let cause = root(group).to_owned();
+        if outage(&cause).is_none() {
+            continue;
+        }
+        let about = subjects(group, |at| views.get(at).copied());
+        if about.len() <= SERVERS {
+            outages.push(Servers {
+                group: at,
+                about,
+                cause,
+            });
+        }
+    }
+    // The one with most victims takes the others in; those that name nobody
+    // come last.
+    outages.sort_by_key(|servers| {
+        let victims = groups[servers.group].victims.len();
+        (
+            servers.about.is_empty(),
+            std::cmp::Reverse(victims),
+            servers.group,
+        )
+    });
+    let mut known = Known::default();
+    for servers in outages {
+        let home = if servers.about.is_empty() {
+            // One of several would be a guess.
+            known.only(&servers.cause)
+        } else {
+            known.first_that_shares(&servers)
+        };
+        match home {
+            Some(at) => {
+                merge(groups, known.groups[at], servers.group);
+                known.learn(at, &servers);
+            }
+            None => known.add(&servers),
+        }
+    }
+    for group in groups {
+        group.victims.sort_unstable();
+    }
+}
+
+/// The servers that one group is about.
+struct Servers {
+    group: usize,
+    about: BTreeSet<String>,
+    cause: String,
+}
+
+/// The outages that are told already, by what they are about: there may be as
+/// many as failures.
+#[derive(Default)]
+struct Known {
+    /// Of each outage, the group.
+    groups: Vec<usize>,
+    /// By cause, the first outage and how many there are.
+    causes: HashMap<String, (usize, usize)>,
+    /// The first outage of a kind at an address.
+    addresses: HashMap<(Outage, String), usize>,
+    /// The first at a host, with or without a port.
+    hosts: HashMap<(Outage, String, bool), usize>,
+}
+
+impl Known {
+    fn add(&mut self, servers: &Servers) {
+        let at = self.groups.len();
+        self.groups.push(servers.group);
+        let (_, count) = self.causes.entry(servers.cause.clone()).or_insert((at, 0));
+        *count += 1;
+        self.learn(at, servers);
+    }
+
+    /// The outage `at` is about these servers, too.
+    fn learn(&mut self, at: usize, servers: &Servers) {
+        let Some(kind) = outage(&servers.cause) else {
+            return;
+        };
+        for address in &servers.about {
+            let first = self.addresses.entry((kind, address.clone())).or_insert(at);
+            *first = at.min(*first);
+            let (host, ported) = host_of(address);
+            let first = self
+                .hosts
+                .entry((kind, host.to_owned(), ported))
+                .or_insert(at);
+            *first = at.min(*first);
+        }
+    }
+
+    /// The only outage with this cause.
+    fn only(&self, cause: &str) -> Option<usize> {
+        let (first, count) = self.causes.get(cause)?;
+        (*count == 1).then_some(*first)
+    }
+
+    /// The first outage of the same kind that [`same`] finds at one of the
+    /// servers.
+    fn first_that_shares(&self, servers: &Servers) -> Option<usize> {
+        let kind = outage(&servers.cause)?;
+        let at = |address: &String| {
+            let (host, ported) = host_of(address);
+            let near = self.hosts.get(&(kind, host.to_owned(), !ported));
+            let exact = self.addresses.get(&(kind, address.clone()));
+            near.filter(|_| host != THIS_MACHINE)
+                .into_iter()
+                .chain(exact)
+                .min()
+                .copied()
+        };
+        servers.about.iter().filter_map(at).min()
+    }
+}
+
+fn merge(groups: &mut [Group], into: usize, from: usize) {
+    if into == from {
+        return;
+    }
+    let mut taken = std::mem::take(&mut groups[from]);
+    let group = &mut groups[into];
+    group.fingerprints.append(&mut taken.fingerprints);
+    group.victims.append(&mut taken.victims);
+    group.followers.append(&mut taken.followers);
+}
+
+fn subjects<'v>(
+    group: &Group,
+    view: impl Fn(usize) -> Option<FailureView<'v>>,
+) -> BTreeSet<String> {
+    let asked = group.victims.iter().take(ASKED);
+    asked.filter_map(|at| subject(&view(*at)?)).collect()
+}
+
+fn cluster(failures: &Failures, mut group: Group, known: &mut KnownAdvice) -> Option<Cluster> {
+    let view = |at: usize| failures.get(at);
+    let status = |at: usize| view(at).map(|view| view.status);
+    // The first that still fails; a group is never empty.
+    let stands = |at: &&usize| status(**at) != Some(FailureStatus::Flaky);
+    let first = group.victims.first()?;
+    let lead = *group.victims.iter().find(stands).unwrap_or(first);
+    let leader = view(lead)?;
+    let all = subjects(&group, view);
+    // `db` says nothing beside `db:5432`.
+    let told: Vec<String> = all
+        .iter()
+        .filter(|one| {
+            !all.iter()
+                .any(|other| other.len() > one.len() && same(one, other))
+        })
+        .cloned()
+        .collect();
+    let about = if told.len() <= SERVERS {
+        told
+    } else {
+        Vec::new()
+    };
+    let consequences = group.followers.len();
+    group.victims.append(&mut group.followers);
+    let flaky = group
+        .victims
+        .iter()
+        .filter(|at| status(**at) == Some(FailureStatus::Flaky))
+        .count();
+    let kind = leader.kind;
+    let fingerprint = leader.fingerprint.to_owned();
+    group.fingerprints.retain(|other| *other != fingerprint);
+    group.fingerprints.sort_unstable();
+    let evidence = leader.evidence.map(|(field, text)| Evidence {
+        field: field.to_owned(),
+        text: text.to_owned(),
+    });
+    Some(Cluster {
+        also: group.fingerprints,
+        count: group.victims.len() as u64,
+        flaky: flaky as u64,
+        consequences: consequences as u64,
+        root_cause: kind.root_cause.clone(),
+        error_category: kind.error_category,
+        side: kind.side,
+        ambiguous: kind.ambiguous,
+        retryable: kind.retryable,
+        title: words::cause(&leader, &about),
+        subject: (!about.is_empty()).then(|| words::list(&about)),
+        example: leader.title(),
+        evidence,
+        rule: kind.rule.clone(),
+        advice: failures.advice(lead, known).unwrap_or_default(),
+        fingerprint,
+        victims: group.victims,
+    })
+}

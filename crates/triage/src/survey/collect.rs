@@ -1,0 +1,489 @@
+//! One report's cases → its failures with their diagnoses.
+
+use super::account::Part;
+use super::read::Tools;
+use super::rerun::Hint;
+use crate::history::TestName;
+use crate::junit::{Case, CaseOutcome, CaseSink};
+use jelly_base::model::{
+    Diagnosis, Failure, FailureStatus, FailureView, Failures, ReportSummary, Template,
+    TriagedFailure,
+};
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::{lines, one_line};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// Longest message that is kept of a failure, in bytes.
+const MESSAGE_MAX: usize = 300;
+
+/// Lines of a failure in which a matcher says what it compared.
+const MATCHER_LINES: usize = 16;
+
+/// A case that fails a hundred times over is told by its first few causes.
+const CAUSES_OF_A_CASE: usize = 8;
+
+/// What Vitest puts between the titles of suites and tests.
+const BELOW: &str = " > ";
+/// Titles around a test, and suites of a report, that are looked at.
+const TITLES: usize = 16;
+const SUITES: usize = 10_000;
+
+/// Diagnoses each failure as it is read and keeps what is printed of it;
+/// passing cases leave nothing behind.
+pub struct Collector<'e> {
+    tools: Tools<'e>,
+    report: String,
+    failures: Failures,
+    passed: Vec<TestName>,
+    templates: HashMap<String, Template>,
+    /// Suites whose tests were skipped, with the titles around each of them.
+    /// One that is a failed case besides failed in its set-up.
+    skipped_below: HashSet<(String, String)>,
+    /// Places in `failures`, by case. Cases do not come by rising ordinal.
+    places: HashMap<u64, Range<usize>>,
+}
+
+impl<'e> Collector<'e> {
+    /// Collects the failures of the report that is printed as `report`.
+    #[must_use]
+    pub fn new(tools: Tools<'e>, report: &str) -> Self {
+        Self {
+            tools,
+            report: tools.redactor.redact(report).into_owned(),
+            failures: Failures::default(),
+            passed: Vec::new(),
+            templates: HashMap::new(),
+            skipped_below: HashSet::new(),
+            places: HashMap::new(),
+        }
+    }
+
+    /// What was kept, with the report's own summary.
+    #[must_use]
+    pub fn into_part(mut self, summary: ReportSummary) -> Part {
+        self.failures.sort_by_case();
+        let hints = self.hints();
+        self.failures.shrink_to_fit();
+        Part {
+            hints,
+            summary,
+            failures: self.failures,
+            passed: self.passed,
+            templates: self.templates,
+        }
+    }
+
+    /// The cases that stand for a suite.
+    fn hints(&self) -> HashMap<u64, Hint> {
+        if self.skipped_below.is_empty() {
+            return HashMap::new();
+        }
+        let group = Hint {
+            is_group: true,
+            ..Hint::default()
+        };
+        let below = |failure: &FailureView<'_>| (failure.suite.to_owned(), failure.name.to_owned());
+        self.failures
+            .iter()
+            .filter(|failure| self.skipped_below.contains(&below(failure)))
+            .map(|failure| (failure.ordinal, group.clone()))
+            .collect()
+    }
+
+    fn skipped(&mut self, case: &Case<'_>) {
+        let text = |text| self.tools.redactor.redact(text).into_owned();
+        for (end, _) in case.name.match_indices(BELOW).take(TITLES) {
+            if self.skipped_below.len() < SUITES {
+                let titles = case.name.get(..end).unwrap_or_default();
+                self.skipped_below.insert((text(case.suite), text(titles)));
+            }
+        }
+    }
+
+    fn passed(&mut self, case: &Case<'_>) {
+        if self.tools.watch.iter().all(Option::is_none) {
+            return;
+        }
+        // Names are remembered as they are printed: without secrets.
+        let text = |text| self.tools.redactor.redact(text);
+        let (suite, classname, name) = (text(case.suite), text(case.classname), text(case.name));
+        if self
+            .tools
+            .watch
+            .into_iter()
+            .flatten()
+            .any(|past| past.watches(&suite, &classname, &name))
+        {
+            self.passed.push(TestName::new(&suite, &classname, &name));
+        }
+    }
+
+    fn diagnose(&mut self, failure: &Failure) -> Diagnosis {
+        if !self.tools.templates {
+            return self.tools.engine.diagnose(failure);
+        }
+        let (diagnosis, template) = self.tools.engine.diagnose_with_template(failure);
+        self.templates
+            .entry(diagnosis.fingerprint.clone())
+            .or_insert(template);
+        diagnosis
+    }
+
+    fn take(
+        &mut self,
+        case: &Case<'_>,
+        status: FailureStatus,
+        failure: &Failure,
+    ) -> TriagedFailure {
+        let failure = clean(self.tools.redactor, failure);
+        let diagnosis = self.diagnose(&failure);
+        let text = |text: &str| self.tools.redactor.redact(text).into_owned();
+        TriagedFailure {
+            report: self.report.clone(),
+            suite: text(case.suite),
+            classname: text(case.classname),
+            name: text(case.name),
+            file: case.file.map(text),
+            line: case.line,
+            status,
+            message: message(&failure),
+            pre_existing: None,
+            diagnosis,
+            history: None,
+        }
+    }
+}
+
+impl CaseSink for Collector<'_> {
+    fn case(&mut self, case: &Case<'_>) {
+        let status = match case.outcome {
+            CaseOutcome::Passed => return self.passed(case),
+            CaseOutcome::Skipped => return self.skipped(case),
+            CaseOutcome::Failed => FailureStatus::Failure,
+            CaseOutcome::Error => FailureStatus::Error,
+            CaseOutcome::Flaky => FailureStatus::Flaky,
+        };
+        let first = self.failures.len();
+        let nameless = [Failure::default()];
+        let failures = if case.failures.is_empty() {
+            &nameless
+        } else {
+            case.failures
+        };
+        let mut causes: Vec<String> = Vec::new();
+        for failure in failures {
+            let triaged = self.take(case, status, failure);
+            // Attempts and soft assertions that say the same are one failure.
+            if causes.contains(&triaged.diagnosis.fingerprint) {
+                continue;
+            }
+            causes.push(triaged.diagnosis.fingerprint.clone());
+            self.failures.push_of_case(case.ordinal, triaged);
+            if causes.len() == CAUSES_OF_A_CASE {
+                break;
+            }
+        }
+        self.places.insert(case.ordinal, first..self.failures.len());
+        if status == FailureStatus::Flaky {
+            for index in first..self.failures.len() {
+                self.failures.turn_flaky(index);
+            }
+        }
+    }
+
+    fn turned_flaky(&mut self, ordinal: u64) {
+        for index in self.places.get(&ordinal).cloned().unwrap_or_default() {
+            self.failures.turn_flaky(index);
+        }
+    }
+}
+
+/// What a reader wants to see first of a failure.
+fn message(failure: &Failure) -> Option<String> {
+    let first_line = |text: &str| {
+        lines(text)
+            .map(|line| one_line(line, MESSAGE_MAX))
+            .find(|line| !line.is_empty())
+    };
+    if let Some(text) = failure.message.as_deref().or(failure.text.as_deref())
+        && let Some(compared) = matcher(text)
+    {
+        return Some(compared);
+    }
+    if let Some(said) = panic(failure) {
+        return Some(said);
+    }
+    failure
+        .message
+        .as_deref()
+        .map(|message| one_line(message, MESSAGE_MAX))
+        .filter(|message| !message.is_empty())
+        .or_else(|| failure.text.as_deref().and_then(first_line))
+        .or_else(|| failure.type_.as_deref().and_then(first_line))
+}
+
+/// What a Rust program panicked with. Its first line tells the thread and the
+/// place, and is all that nextest puts into the message; libtest's reports have
+/// it in the output.
+fn panic(failure: &Failure) -> Option<String> {
+    let texts = [&failure.message, &failure.text];
+    let told = texts
+        .into_iter()
+        .flatten()
+        .find(|text| !text.trim().is_empty());
+    let is_head = |line: &str| line.starts_with("thread '") && line.contains(" panicked at ");
+    if told.is_some_and(|told| !lines(told).any(|line| is_head(line.trim_start()))) {
+        return None;
+    }
+    let outputs = [
+        &failure.text,
+        &failure.message,
+        &failure.system_err,
+        &failure.system_out,
+    ];
+    outputs.into_iter().flatten().find_map(|text| {
+        let mut lines = text
+            .lines()
+            .map(str::trim)
+            .skip_while(|line| !is_head(line));
+        // Up to Rust 1.72, the panic's message stood in the same line.
+        let head = lines.next()?;
+        let (_, place) = head.split_once(" panicked at ")?;
+        if let Some(said) = place.strip_prefix('\'') {
+            let said = said.rsplit_once("', ").map_or(said, |(said, _)| said);
+            return Some(one_line(said, MESSAGE_MAX));
+        }
+        let mut said = one_line(lines.next()?, MESSAGE_MAX);
+        // What `assert_eq!` compared stands below.
+        for line in lines.take(2) {
+            if line.starts_with("left:") || line.starts_with("right:") {
+                said.push_str("; ");
+                said.push_str(&one_line(line, MESSAGE_MAX / 4));
+            }
+        }
+        let said = one_line(&said, MESSAGE_MAX);
+        (!said.is_empty() && !said.starts_with("note: ")).then_some(said)
+    })
+}
+
+/// Jest names only its matcher in the first line; what was compared follows.
+fn matcher(text: &str) -> Option<String> {
+    let mut lines = lines(text).take(MATCHER_LINES).map(str::trim);
+    let mut said = one_line(lines.find(|line| !line.is_empty())?, MESSAGE_MAX);
+    if !said.contains("expect(received)") {
+        return None;
+    }
+    for line in lines {
+        if line.starts_with("Expected") || line.starts_with("Received") {
+            said.push_str("; ");
+            said.push_str(&one_line(line, MESSAGE_MAX / 4));
+        }
+    }
+    Some(one_line(&said, MESSAGE_MAX))
+}
+
+/// The failure without secrets. A report was written by a program that had
+/// them in its environment, as jelly often has.
+fn clean<'f>(redactor: &Redactor, failure: &'f Failure) -> Cow<'f, Failure> {
+    let mut clean = Cow::Borrowed(failure);
+    macro_rules! redact {
+        ($($field:ident),+) => {$(
+            if let Some(text) = &failure.$field
+                && let Cow::Owned(redacted) = redactor.redact(text)
+            {
+                clean.to_mut().$field = Some(redacted);
+            }
+        )+};
+    }
+    redact!(
+        suite, classname, name, type_, message, text, system_out, system_err, file
+    );
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Collector, Tools};
+    use crate::engine::Engine;
+    use crate::junit::{Case, CaseOutcome, CaseSink};
+    use crate::survey::{Before, Terms, account};
+    use jelly_base::model::{Failure, FailureStatus, ReportSummary, Side};
+    use jelly_base::text::redact::Redactor;
+
+    fn case<'a>(ordinal: u64, outcome: CaseOutcome, failures: &'a [Failure]) -> Case<'a> {
+        Case {
+            ordinal,
+            suite: "suite",
+            classname: "shop.CartTest",
+            name: "total",
+            file: None,
+            line: None,
+            duration_s: None,
+            outcome,
+            failures,
+        }
+    }
+
+    fn failure(message: &str) -> Failure {
+        Failure {
+            dialect: Some("surefire".into()),
+            element: Some("failure".into()),
+            message: Some(message.into()),
+            ..Failure::default()
+        }
+    }
+
+    #[test]
+    fn passing_cases_leave_nothing_behind() {
+        let engine = Engine::builtin();
+        let redactor = Redactor::none();
+        let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
+        collector.case(&case(0, CaseOutcome::Passed, &[]));
+        collector.case(&case(1, CaseOutcome::Skipped, &[]));
+        assert!(
+            collector
+                .into_part(ReportSummary::default())
+                .failures
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn attempts_that_say_the_same_are_one_failure() {
+        let engine = Engine::builtin();
+        let redactor = Redactor::none();
+        let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
+        let same = [
+            failure("expected: <1> but was: <2>"),
+            failure("expected: <1> but was: <2>"),
+            failure("connect ECONNREFUSED 127.0.0.1:5432"),
+        ];
+        collector.case(&case(0, CaseOutcome::Failed, &same));
+        assert_eq!(
+            collector.into_part(ReportSummary::default()).failures.len(),
+            2
+        );
+    }
+
+    #[test]
+    fn a_case_that_passes_later_blames_nobody() {
+        let engine = Engine::builtin();
+        let redactor = Redactor::none();
+        let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
+        let wrong = [failure("expected: <1> but was: <2>")];
+        collector.case(&case(0, CaseOutcome::Failed, &wrong));
+        collector.case(&case(1, CaseOutcome::Failed, &wrong));
+        collector.turned_flaky(0);
+        let failures = collector.into_part(ReportSummary::default()).failures;
+        let (flaky, other) = (failures.get(0).unwrap(), failures.get(1).unwrap());
+        assert_eq!(flaky.status, FailureStatus::Flaky);
+        assert!(flaky.kind.flaky && flaky.kind.side == Side::Test);
+        assert_eq!(other.status, FailureStatus::Failure);
+        assert!(!other.kind.flaky);
+    }
+
+    #[test]
+    fn a_panic_is_told_by_its_message_without_thread_and_pid() {
+        let head = "thread 'tests::ix' (7659) panicked at src/lib.rs:5:65";
+        for (message, text, output, wanted) in [
+            (
+                Some(head),
+                Some(format!(
+                    "{head}:\nindex out of bounds: the len is 1\nnote: run with"
+                )),
+                None,
+                "index out of bounds: the len is 1",
+            ),
+            (
+                None,
+                None,
+                Some(format!(
+                    "\n{head}:\nassertion `left == right` failed\n  left: 1\n right: 2\n"
+                )),
+                "assertion `left == right` failed; left: 1; right: 2",
+            ),
+            (
+                Some("thread 'main' panicked at 'no \'luck\'', src/a.rs:1:1"),
+                None,
+                None,
+                "no 'luck'",
+            ),
+            (
+                Some("wrong"),
+                None,
+                Some(format!("{head}:\nanother")),
+                "wrong",
+            ),
+        ] {
+            let failure = Failure {
+                message: message.map(str::to_owned),
+                text,
+                system_out: output,
+                ..Failure::default()
+            };
+            assert_eq!(super::message(&failure).as_deref(), Some(wanted));
+        }
+    }
+
+    #[test]
+    fn a_suite_that_failed_beside_its_skipped_tests_is_run_again_as_a_whole() {
+        let engine = Engine::builtin();
+        let redactor = Redactor::none();
+        let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
+        let refused = [failure("connect ECONNREFUSED 127.0.0.1:5432")];
+        for (ordinal, name, outcome) in [
+            (0, "Cart > adds", CaseOutcome::Skipped),
+            (1, "Cart > deep > adds", CaseOutcome::Skipped),
+            (2, "User > is", CaseOutcome::Failed),
+            (3, "Cart", CaseOutcome::Failed),
+        ] {
+            let mut told = case(ordinal, outcome, &refused);
+            (told.name, told.classname) = (name, "a.test.ts");
+            if outcome == CaseOutcome::Skipped {
+                told.failures = &[];
+            }
+            collector.case(&told);
+        }
+        let part = collector.into_part(ReportSummary {
+            path: "a.xml".into(),
+            dialect: "vitest".into(),
+            tests: 4,
+            failed: 2,
+            skipped: 2,
+            ..ReportSummary::default()
+        });
+        let report = account(vec![part], Before::default(), Terms::default()).report;
+        assert_eq!(
+            report.retry.commands,
+            ["npx vitest run a.test.ts -t '^ ?(Cart .*|User is)$'"]
+        );
+        assert_eq!(
+            report.retry.tests,
+            ["a.test.ts > Cart", "a.test.ts > User is"]
+        );
+        assert!(report.retry.notes[0].contains("all of a.test.ts > Cart"));
+    }
+
+    #[test]
+    fn a_secret_of_the_environment_is_in_nothing_that_is_kept() {
+        let engine = Engine::builtin();
+        let redactor = Redactor::new([("DB_PASSWORD", "hunter2hunter2")]);
+        let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
+        let mut told = failure("login with hunter2hunter2 failed");
+        told.text = Some("password authentication failed: hunter2hunter2".into());
+        let failures = [told];
+        let mut said = case(0, CaseOutcome::Error, &failures);
+        said.name = "logs in with hunter2hunter2";
+        collector.case(&said);
+        let all: Vec<_> = collector
+            .into_part(ReportSummary::default())
+            .failures
+            .to_owned_iter()
+            .collect();
+        let json = serde_json::to_string(&all).unwrap();
+        assert!(!json.contains("hunter2"), "{json}");
+        assert!(json.contains("[secret DB_PASSWORD]"));
+    }
+}

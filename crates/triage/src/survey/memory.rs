@@ -1,0 +1,147 @@
+//! What earlier runs say of this one, and what of this one is remembered.
+
+use super::account::Part;
+use crate::history::{
+    Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
+};
+use jelly_base::model::{FailureView, Failures, FixedTest, ReportSummary, Template, TriageReport};
+use std::collections::{BTreeSet, HashMap};
+
+/// The earlier runs that a report is compared with.
+#[derive(Debug, Clone, Default)]
+pub struct Before {
+    /// What `--history` remembers.
+    pub history: Option<Past>,
+    /// The reports of `--baseline`: where there are any, they say what is new.
+    pub baseline: Option<Past>,
+}
+
+impl Before {
+    /// What says which failures are new; nothing where no earlier run is known.
+    fn judge(&self) -> Option<&Past> {
+        self.baseline
+            .as_ref()
+            .or(self.history.as_ref())
+            .filter(|past| !past.is_empty())
+    }
+
+    /// A report that was seen before has the past that it had then.
+    pub(super) fn end_before(&mut self, reports: &[ReportSummary]) {
+        let digests = || reports.iter().filter_map(|r| r.identity.as_deref());
+        for past in [&mut self.history, &mut self.baseline]
+            .into_iter()
+            .flatten()
+        {
+            past.end_before(digests());
+        }
+    }
+
+    /// Says of each failure whether it was there before.
+    pub(super) fn date(&self, failures: &mut Failures) {
+        let Some(judge) = self.judge() else {
+            return;
+        };
+        let history = self.history.as_ref().filter(|past| !past.is_empty());
+        for index in 0..failures.len() {
+            let Some(failure) = failures.get(index) else {
+                continue;
+            };
+            let (suite, classname, name) = (failure.suite, failure.classname, failure.name);
+            let before = judge.pre_existing(suite, classname, name);
+            let past = history.unwrap_or(judge).history(
+                (suite, classname, name),
+                failure.test_fingerprint,
+                failure.status,
+            );
+            failures.set_past(index, Some(before), Some(past));
+        }
+    }
+
+    /// The tests that failed before and passed now.
+    pub(super) fn fixed(&self, passed: &[TestName], failures: &Failures) -> Vec<FixedTest> {
+        let Some(judge) = self.judge() else {
+            return Vec::new();
+        };
+        let failing: BTreeSet<TestName> = failures.iter().map(|f| test_of(&f)).collect();
+        judge
+            .fixed(passed, &failing)
+            .into_iter()
+            .map(|fixed| FixedTest {
+                suite: fixed.test.suite,
+                classname: fixed.test.classname,
+                name: fixed.test.name,
+                root_cause: fixed.root_cause,
+            })
+            .collect()
+    }
+}
+
+fn test_of(failure: &FailureView<'_>) -> TestName {
+    TestName::new(failure.suite, failure.classname, failure.name)
+}
+
+/// The run as it is remembered. `at` is RFC 3339, where anybody knows.
+#[must_use]
+pub fn past_run(
+    report: &TriageReport,
+    passed: &[TestName],
+    templates: &HashMap<String, Template>,
+    at: Option<String>,
+) -> PastRun {
+    let mut run = PastRun::new(RunKind::Triage, at);
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for summary in report.reports.iter().filter(|r| r.same_as.is_none()) {
+        places.insert(&summary.path, run.reports.len());
+        run.reports.push(PastReport {
+            path: summary.path.clone(),
+            digest: summary.identity.clone().unwrap_or_default(),
+        });
+    }
+    for (view, whole) in report.failures.iter().zip(report.failures.to_owned_iter()) {
+        let diagnosis = whole.diagnosis;
+        run.causes
+            .entry(diagnosis.fingerprint.clone())
+            .or_insert_with(|| {
+                let template = templates.get(&diagnosis.fingerprint).cloned();
+                PastCause::new(&diagnosis, template.unwrap_or_default())
+            });
+        run.failures.push(PastFailure {
+            report: places.get(view.report).copied().unwrap_or_default(),
+            test: test_of(&view),
+            status: view.status,
+            fingerprint: diagnosis.fingerprint,
+            test_fingerprint: diagnosis.test_fingerprint,
+        });
+    }
+    run.passed = passed
+        .iter()
+        .map(|test| PastPass {
+            report: 0,
+            test: test.clone(),
+            definition: None,
+        })
+        .collect();
+    run
+}
+
+/// The past that these runs are, oldest first, each by what was read of it.
+/// `read` is told what is remembered so far, since of the tests that pass only
+/// those are kept that failed before.
+#[must_use]
+pub fn past_of<R>(runs: Vec<R>, mut read: impl FnMut(R, &Past) -> Vec<Part>) -> Past {
+    let mut past = Past::default();
+    for run in runs {
+        let parts = read(run, &past);
+        let mut summaries = Vec::new();
+        let mut failures = Failures::default();
+        let mut passed = Vec::new();
+        for part in parts {
+            failures.append(&part.failures);
+            passed.extend(part.passed);
+            summaries.push(part.summary);
+        }
+        let report = super::account::bare(summaries, failures);
+        past.add(past_run(&report, &passed, &HashMap::new(), None));
+    }
+    past
+}

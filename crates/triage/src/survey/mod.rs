@@ -1,0 +1,31 @@
+//! Many reports, one account: the causes with their victims, the health of the
+//! whole, what to rerun and how.
+//!
+//! A [`Collector`] takes the cases of one report and keeps what is printed of
+//! its failures; [`account`] makes one [`TriageReport`](jelly_base::model::TriageReport)
+//! of all of them, the same whatever their order.
+//!
+//! The module must not know how the account is shown.
+
+mod account;
+mod advise;
+mod cluster;
+mod collect;
+mod exit;
+mod health;
+mod memory;
+mod read;
+mod rerun;
+mod subject;
+mod words;
+
+pub use account::{Account, Part, Terms, account};
+pub use cluster::clusters;
+pub use collect::Collector;
+pub use exit::FailOn;
+pub use memory::{Before, past_of, past_run};
+pub use read::{Input, Source, Tools, open, read_all, read_one};
+pub use rerun::Hint;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! The sentences of an account: causes, and what kind of server an address
+//! most likely is.
+
+use jelly_base::model::FailureView;
+use jelly_base::text::one_line;
+
+/// Bytes of a title that a report gave.
+const TITLE: usize = 160;
+
+/// The cause in a sentence without its full stop.
+pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
+    let told = || one_line(failure.what.trim().trim_end_matches('.'), TITLE);
+    match failure.kind.root_cause.as_str() {
+        "connection_refused" => format!("{} refused connections", server(subjects)),
+        "connection_reset" => format!("{} closed connections", server(subjects)),
+        "network_timeout" => format!("{} did not answer in time", server(subjects)),
+        "network_dns" => match subjects {
+            [] => "a host's name can't be resolved".to_owned(),
+            [one] => format!("the name {} can't be resolved", host(one)),
+            several => {
+                let mut names: Vec<String> = several.iter().map(|s| host(s).to_owned()).collect();
+                names.dedup();
+                format!("the names {} can't be resolved", list(&names))
+            }
+        },
+        "upstream_error" if !subjects.is_empty() => {
+            format!("{} answered with errors of its own", server(subjects))
+        }
+        // The rule says the same of all of them; the report says which.
+        "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
+        | "code_exception" | "internal_error" => {
+            let evidence = failure.evidence.map(|(_, text)| text);
+            // Some writers put the whole output into the message.
+            let telling = |text: &&str| !is_constant(text) && text.len() <= TITLE;
+            // The evidence may be the message with the values that it compares,
+            // and of a panic has the thread in front of it.
+            let fuller = |text: &&str| {
+                let is_panic = text.starts_with("thread '") && text.contains(" panicked at ");
+                !is_panic
+                    && failure.message.is_none_or(|message| {
+                        text.contains(one_line(message.trim(), TITLE).as_str())
+                    })
+            };
+            let message = failure.message.filter(telling);
+            let message = evidence.filter(fuller).or(message).or(evidence);
+            match message.or(failure.message) {
+                Some(text) if !text.trim().is_empty() => one_line(text, TITLE),
+                Some(_) | None => told(),
+            }
+        }
+        "disk_full" => "the disk is full".to_owned(),
+        "unknown" => match failure.message {
+            Some(message) if !message.is_empty() => one_line(message, TITLE),
+            Some(_) | None => "no known cause, and the report says nothing of it".to_owned(),
+        },
+        _ => {
+            let told = told();
+            if told.is_empty() {
+                failure.kind.root_cause.replace('_', " ")
+            } else {
+                told
+            }
+        }
+    }
+}
+
+/// What a writer says of every failure says nothing of this one.
+fn is_constant(message: &str) -> bool {
+    let bare = message
+        .trim()
+        .trim_end_matches(['.', '!', ':'])
+        .to_ascii_lowercase();
+    matches!(
+        bare.as_str(),
+        "" | "failed" | "failure" | "fail" | "error" | "test failed" | "assertion failed" | "null"
+    )
+}
+
+fn host(subject: &str) -> &str {
+    subject.rsplit_once(':').map_or(subject, |(host, _)| host)
+}
+
+/// The servers behind addresses. A port says what usually listens there.
+fn server(subjects: &[String]) -> String {
+    let port = |subject: &str| {
+        subject
+            .rsplit_once(':')
+            .map_or("", |(_, port)| port)
+            .to_owned()
+    };
+    let kind = |subject: &String| match port(subject).as_str() {
+        "5432" | "3306" | "1433" | "1521" | "27017" | "9042" => "database",
+        "6379" | "11211" => "cache",
+        "5672" | "9092" | "1883" | "61616" | "4222" => "message broker",
+        "9200" | "9300" => "search engine",
+        "4444" | "9515" => "browser driver",
+        "2375" | "2376" => "container engine",
+        _ => "server",
+    };
+    match subjects {
+        [] => "a server".to_owned(),
+        [one] => format!("the {} at {one}", kind(one)),
+        several => format!("the servers at {}", list(several)),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}

@@ -1,0 +1,415 @@
+//! Which era a server speaks, found out on one connection.
+//!
+//! Main function: [`shake`]. As the specification says (2026-07-28, stdio,
+//! "Backward Compatibility"): probe with `server/discover`; an error that is
+//! not a modern one, or silence, means legacy. It must not know of processes:
+//! what is to be done when one dies of the probe is `startup`'s to say.
+
+use super::connection::{Connection, InFlight, reached};
+use super::era::{
+    Greeting, Version, initialize_params, is_modern_error, read_discover, read_initialize,
+    supported_by,
+};
+use super::exchange::{Answer, Beyond, HttpEnd, Outgoing};
+use super::peer::Peer;
+use jelly_base::model::{Era, Exit, RpcError};
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
+
+pub(super) const DISCOVER: &str = "server/discover";
+pub(super) const INITIALIZE: &str = "initialize";
+
+/// How long the answer to `initialize` may take after that to the probe.
+const SECOND_ANSWER: Duration = Duration::from_secs(1);
+
+/// What a connection settled on.
+#[derive(Debug)]
+pub(super) struct Settled {
+    pub version: &'static Version,
+    pub greeting: Greeting,
+    /// A modern server that had been slow over the probe has accepted
+    /// `initialize` as well. Servers of both eras stay with what they accepted
+    /// last, so nobody knows which one this connection speaks.
+    pub initialized_too: bool,
+}
+
+impl Settled {
+    fn new(version: &'static Version, greeting: Greeting) -> Self {
+        Self {
+            version,
+            greeting,
+            initialized_too: false,
+        }
+    }
+}
+
+/// Why nothing was settled, or a list not read.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    Exited(Exit),
+    TimedOut,
+    Refused {
+        method: &'static str,
+        error: RpcError,
+    },
+    /// An exchange over HTTP went wrong.
+    Http {
+        method: &'static str,
+        end: Box<HttpEnd>,
+    },
+    /// A fragment that completes "the server …".
+    Breach(String),
+    /// What came was not read, for a limit of jelly's own.
+    Beyond(Beyond),
+    /// The same as a breach, of a server that speaks no version that jelly does.
+    Version(String),
+}
+
+impl Trouble {
+    pub(super) fn http(method: &'static str, end: Box<HttpEnd>) -> Self {
+        Self::Http { method, end }
+    }
+}
+
+/// How a connection is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// Probe, and fall back; silence is this long.
+    Probe { silence: Duration },
+    /// Only this era.
+    Only(Era),
+    /// Only this version.
+    Exactly(&'static Version),
+}
+
+impl Opening {
+    /// The version that is to be held to, if there is one.
+    fn exactly(self) -> Option<&'static Version> {
+        match self {
+            Self::Exactly(version) => Some(version),
+            Self::Probe { .. } | Self::Only(_) => None,
+        }
+    }
+
+    /// What is sent first.
+    pub(super) fn method(self) -> &'static str {
+        match self {
+            Self::Only(Era::Legacy)
+            | Self::Exactly(Version {
+                era: Era::Legacy, ..
+            }) => INITIALIZE,
+            Self::Probe { .. }
+            | Self::Only(Era::Modern)
+            | Self::Exactly(Version {
+                era: Era::Modern, ..
+            }) => DISCOVER,
+        }
+    }
+}
+
+/// What follows from one answer.
+enum Next {
+    Settled(Settled),
+    /// Ask again in this version.
+    Again(&'static Version),
+    /// Not a modern server, for this reason; `initialize` may do, in this
+    /// version.
+    NotModern(&'static Version, Trouble),
+    Failed(Trouble),
+}
+
+/// Settles era and version. It takes as long as the server does; a limit is
+/// set from outside, and dropping this is safe.
+pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<Settled, Trouble> {
+    let pin = opening.exactly();
+    let first = |era| pin.unwrap_or_else(|| Version::newest(era));
+    let newest_legacy = first(Era::Legacy);
+    let (mut probe, mut init) = if opening.method() == DISCOVER {
+        (Some(discover(connection, first(Era::Modern))), None)
+    } else {
+        (None, Some(initialize(connection, newest_legacy)))
+    };
+    let mut silence = match opening {
+        Opening::Probe { silence } => Some(Instant::now() + silence),
+        Opening::Only(_) | Opening::Exactly(_) => None,
+    };
+    // A refusal of `initialize` while the probe is still unanswered.
+    let mut refused: Option<Trouble> = None;
+    let mut discover_tries = vec![Version::newest(Era::Modern).name];
+    let mut init_tries = vec![newest_legacy.name];
+    loop {
+        tokio::select! {
+            // Of two answers that are there, the one to the probe came first.
+            biased;
+            answer = answer_to(&mut probe) => {
+                probe = None;
+                match held_to(pin, judge_discover(answer, &mut discover_tries)) {
+                    Next::Settled(mut settled) => {
+                        if let Some(init) = init {
+                            settled.initialized_too = accepted(connection, init).await;
+                        }
+                        return Ok(settle(connection, settled));
+                    }
+                    Next::Again(version) => probe = Some(discover(connection, version)),
+                    Next::Failed(trouble) => return Err(trouble),
+                    Next::NotModern(version, why) => {
+                        if let Opening::Only(_) | Opening::Exactly(_) = opening {
+                            return Err(why);
+                        }
+                        if let Some(trouble) = refused {
+                            return Err(trouble);
+                        }
+                        if init.is_none() {
+                            init = Some(initialize(connection, version));
+                        }
+                    }
+                }
+            }
+            answer = answer_to(&mut init) => {
+                init = None;
+                match held_to(pin, judge_initialize(answer, &mut init_tries)) {
+                    Next::Settled(settled) => {
+                        if let Some(probe) = probe {
+                            probe.forget();
+                        }
+                        let settled = settle(connection, settled);
+                        connection.with_peer(|peer| {
+                            peer.notify("notifications/initialized", Value::Null);
+                        });
+                        return Ok(settled);
+                    }
+                    Next::Again(version) => init = Some(initialize(connection, version)),
+                    Next::Failed(trouble) | Next::NotModern(_, trouble) => {
+                        let gone = matches!(trouble, Trouble::Exited(_));
+                        if probe.is_none() || gone {
+                            return Err(trouble);
+                        }
+                        // A slow modern server may refuse `initialize` and
+                        // still answer the probe.
+                        refused = Some(trouble);
+                        silence = Some(Instant::now() + Duration::from_secs(1));
+                    }
+                }
+            }
+            () = reached(silence) => {
+                silence = None;
+                match refused {
+                    Some(trouble) => return Err(trouble),
+                    None if init.is_none() => {
+                        init = Some(initialize(connection, newest_legacy));
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+}
+
+/// Where a version is pinned, any other one is none.
+fn held_to(pin: Option<&'static Version>, next: Next) -> Next {
+    let Some(pin) = pin else {
+        return next;
+    };
+    let other = match &next {
+        Next::Settled(settled) if settled.version == pin => return next,
+        Next::Settled(settled) => format!("speaks {}", settled.version.name),
+        Next::Again(version) => format!("offers {}", version.name),
+        Next::NotModern(_, Trouble::Refused { error, .. }) => {
+            format!("answers `{DISCOVER}` with: {}", error.message)
+        }
+        Next::NotModern(_, Trouble::Http { end, .. }) => {
+            format!("does not take `{DISCOVER}`, which {}", end.message)
+        }
+        Next::NotModern(_, Trouble::Beyond(_)) => return next,
+        Next::NotModern(_, Trouble::Version(why) | Trouble::Breach(why))
+        | Next::Failed(Trouble::Version(why)) => why.clone(),
+        Next::NotModern(_, Trouble::Exited(_) | Trouble::TimedOut) | Next::Failed(_) => {
+            return next;
+        }
+    };
+    Next::Failed(Trouble::Version(format!(
+        "{other}, and is held to {}",
+        pin.name
+    )))
+}
+
+/// Whether the server accepts the `initialize` that it was sent while it was
+/// slow over the probe. What it answers both with stands in one pipe, so the
+/// second answer is not far behind the first.
+async fn accepted(connection: &Connection, mut init: InFlight) -> bool {
+    // Over HTTP no request depends on another one.
+    let separate = connection.look(Peer::has_streams);
+    if !separate && let Ok(answer) = timeout(SECOND_ANSWER, init.answer()).await {
+        return matches!(answer, Answer::Result(_));
+    }
+    init.forget();
+    false
+}
+
+fn settle(connection: &Connection, settled: Settled) -> Settled {
+    connection.with_peer(|peer| peer.settle(settled.version));
+    settled
+}
+
+fn discover(connection: &Connection, version: &'static Version) -> InFlight {
+    connection.send(Outgoing {
+        method: DISCOVER,
+        params: Value::Null,
+        version: Some(version),
+        progress: false,
+        probe: true,
+    })
+}
+
+fn initialize(connection: &Connection, version: &'static Version) -> InFlight {
+    let params = connection.look(|peer| initialize_params(version, peer.answers()));
+    connection.send(Outgoing {
+        method: INITIALIZE,
+        params,
+        version: None,
+        progress: false,
+        probe: false,
+    })
+}
+
+fn judge_discover(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
+    match answer {
+        Answer::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
+        Answer::Broken(why) => Next::NotModern(Version::newest(Era::Legacy), Trouble::Breach(why)),
+        Answer::Beyond(beyond) => {
+            Next::NotModern(Version::newest(Era::Legacy), Trouble::Beyond(beyond))
+        }
+        Answer::Result(result) => match read_discover(&result) {
+            Some((versions, greeting)) => choose(&versions, greeting),
+            None => Next::NotModern(
+                Version::newest(Era::Legacy),
+                Trouble::Breach(format!("answered `{DISCOVER}` without `supportedVersions`")),
+            ),
+        },
+        Answer::Http(end) => judge_refused_probe(end, tried),
+        Answer::Error(error) if is_modern_error(&error) => {
+            let supported = supported_by(&error);
+            match Version::best_of(Era::Modern, &supported) {
+                // The refused version may be in the list: some servers only
+                // come to know it while they start.
+                Some(version) if is_worth_asking(version, tried) => {
+                    tried.push(version.name);
+                    Next::Again(version)
+                }
+                _ if supported.is_empty() => Next::Failed(Trouble::Refused {
+                    method: DISCOVER,
+                    error,
+                }),
+                // The specification forbids falling back to `initialize`
+                // here, even if a legacy version is among them.
+                _ => Next::Failed(Trouble::Version(unknown_versions(&supported))),
+            }
+        }
+        Answer::Error(error) => Next::NotModern(
+            Version::newest(Era::Legacy),
+            Trouble::Refused {
+                method: DISCOVER,
+                error,
+            },
+        ),
+    }
+}
+
+/// Over HTTP (2026-07-28, Streamable HTTP, "Backward Compatibility") a refusal
+/// that carries a modern error is one of a modern server, and any other 4xx one
+/// of a legacy server. An old one may also fail over what it does not know.
+fn judge_refused_probe(end: Box<HttpEnd>, tried: &mut Vec<&'static str>) -> Next {
+    match &end.rpc_error {
+        Some(error) if is_modern_error(error) => {
+            return judge_discover(Answer::Error(error.clone()), tried);
+        }
+        Some(_) | None => {}
+    }
+    let hopeless = match end.facts.status {
+        None => true,
+        Some(status) => matches!(status, 300..=399 | 401 | 403 | 407 | 429 | 502..=504),
+    };
+    let trouble = Trouble::http(DISCOVER, end);
+    if hopeless {
+        Next::Failed(trouble)
+    } else {
+        Next::NotModern(Version::newest(Era::Legacy), trouble)
+    }
+}
+
+/// A version is asked for twice at most, and the second time only because the
+/// server itself has named it.
+fn is_worth_asking(version: &Version, tried: &[&str]) -> bool {
+    tried.iter().filter(|name| **name == version.name).count() < 2
+}
+
+fn choose(versions: &[String], greeting: Greeting) -> Next {
+    if let Some(version) = Version::best_of(Era::Modern, versions) {
+        return Next::Settled(Settled::new(version, greeting));
+    }
+    let mismatch = Trouble::Version(unknown_versions(versions));
+    // A server of both eras may know none of our modern versions, and say
+    // which legacy one it does know.
+    match Version::best_of(Era::Legacy, versions) {
+        Some(version) => Next::NotModern(version, mismatch),
+        None => Next::Failed(mismatch),
+    }
+}
+
+fn judge_initialize(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
+    match answer {
+        Answer::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
+        Answer::Broken(why) => Next::Failed(Trouble::Breach(why)),
+        Answer::Beyond(beyond) => Next::Failed(Trouble::Beyond(beyond)),
+        Answer::Http(end) => {
+            let supported = end.rpc_error.as_ref().map(supported_by);
+            match Version::best_of(Era::Legacy, &supported.unwrap_or_default()) {
+                Some(version) if !tried.contains(&version.name) => {
+                    tried.push(version.name);
+                    Next::Again(version)
+                }
+                Some(_) | None => Next::Failed(Trouble::http(INITIALIZE, end)),
+            }
+        }
+        Answer::Error(error) => {
+            // It should have answered with a version of its own; some refuse
+            // and say which they know.
+            let supported = supported_by(&error);
+            match Version::best_of(Era::Legacy, &supported) {
+                Some(version) if !tried.contains(&version.name) => {
+                    tried.push(version.name);
+                    Next::Again(version)
+                }
+                Some(_) | None => Next::Failed(Trouble::Refused {
+                    method: INITIALIZE,
+                    error,
+                }),
+            }
+        }
+        Answer::Result(result) => match read_initialize(&result) {
+            Err(breach) => Next::Failed(Trouble::Breach(breach)),
+            Ok((name, greeting)) => match Version::find(&name) {
+                Some(version) if version.era == Era::Legacy => {
+                    Next::Settled(Settled::new(version, greeting))
+                }
+                Some(_) | None => Next::Failed(Trouble::Version(unknown_versions(&[name]))),
+            },
+        },
+    }
+}
+
+fn unknown_versions(versions: &[String]) -> String {
+    format!(
+        "speaks protocol version {}; jelly speaks {}",
+        versions.join(", "),
+        Version::all_names()
+    )
+}
+
+async fn answer_to(request: &mut Option<InFlight>) -> Answer {
+    match request {
+        Some(request) => request.answer().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,119 @@
+//! Where forms are handed in, whatever the grant.
+//!
+//! Main type: [`Desk`]. All that is secret is known to the redactor before
+//! anything returns from here.
+
+use super::client::{Client, Proof};
+use super::discovery::Found;
+use super::error::{AuthError, Stage};
+use super::fetch::{Got, Http};
+use super::metadata::ServerMetadata;
+use super::token::{Form, Refused, Tokens, form, shown};
+use jelly_base::text::redact::Redactor;
+use reqwest::Url;
+
+/// Where forms are handed in: what every grant shares.
+pub(super) struct Desk<'a> {
+    pub http: &'a Http,
+    pub redactor: &'a Redactor,
+}
+
+impl Desk<'_> {
+    /// Has a secret masked from now on.
+    pub fn learn(&self, name: &str, value: &str) {
+        self.redactor.learn([(name, value)]);
+    }
+
+    pub fn learn_client(&self, client: &Client) {
+        match &client.proof {
+            Proof::Secret(secret) => self.learn("client secret", secret),
+            Proof::Nothing | Proof::Key(_) => {}
+        }
+    }
+
+    pub fn learn_tokens(&self, tokens: &Tokens) {
+        let refresh = tokens.refresh.iter();
+        self.redactor.learn(
+            [("access token", &tokens.access)]
+                .into_iter()
+                .chain(refresh.map(|token| ("refresh token", token))),
+        );
+    }
+
+    /// Asks for tokens. They are masked everywhere before this returns.
+    pub async fn request(
+        &self,
+        server: &ServerMetadata,
+        client: &Client,
+        mut request: Form,
+    ) -> Result<Tokens, AuthError> {
+        let mut proof = client.show(server)?;
+        for (name, value) in &proof.form {
+            if *name == "client_assertion" {
+                self.learn("client assertion", value);
+            }
+        }
+        if let Some(basic) = &proof.basic {
+            self.learn("client credentials", basic.trim_start_matches("Basic "));
+        }
+        request.append(&mut proof.form);
+        let place = &server.token_endpoint;
+        let got = self
+            .http
+            .form(place, &request, proof.basic.as_deref())
+            .await?;
+        if !got.is_success() {
+            return Err(self.refusal("token", place, &got));
+        }
+        let tokens = Tokens::read(&got.body).map_err(|why| {
+            let text = format!(
+                "the request for a token at {} was answered {why}",
+                self.http.shown(place)
+            );
+            AuthError::new(Stage::Token, text)
+        })?;
+        self.learn_tokens(&tokens);
+        Ok(tokens)
+    }
+
+    /// Asks for others by a token to renew by.
+    pub async fn refresh(
+        &self,
+        found: &Found,
+        client: &Client,
+        token: &str,
+    ) -> Result<Tokens, AuthError> {
+        let mut request = form("refresh_token", &found.resource, &[]);
+        request.push(("refresh_token", token.to_owned()));
+        let mut tokens = self.request(&found.server, client, request).await?;
+        // RFC 6749, section 6: none in the answer means the same again.
+        tokens.refresh.get_or_insert_with(|| token.to_owned());
+        Ok(tokens)
+    }
+
+    /// What a refusal of an authorization server comes to.
+    pub fn refusal(&self, what: &str, place: &Url, got: &Got) -> AuthError {
+        let refused = Refused::read(&got.body);
+        let registering = what == "registration";
+        let stage = match (refused.error.as_deref(), got.status) {
+            (_, 429 | 500..) => Stage::Unreachable,
+            _ if registering => Stage::Client,
+            (Some("invalid_client" | "unauthorized_client"), _) => Stage::Client,
+            (Some("invalid_scope"), _) => Stage::Scope,
+            (Some("invalid_target"), _) => Stage::Resource,
+            (None, 401) => Stage::Client,
+            (_, _) => Stage::Token,
+        };
+        let said = shown(&self.redactor.redact(&refused.in_words()));
+        let redirect = match got.location {
+            Some(_) => "; jelly follows no redirect with what is secret",
+            None => "",
+        };
+        let text = format!(
+            "the {what} endpoint {} answered with {}{said}{redirect}",
+            self.http.shown(place),
+            got.words()
+        );
+        AuthError::new(stage, text)
+    }
+}

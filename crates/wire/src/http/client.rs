@@ -1,0 +1,119 @@
+//! The HTTP client: what holds for every request of jelly.
+
+use jelly_base::text::redact::Redactor;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
+use reqwest::{Client, Url, redirect, retry};
+use std::future::ready;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Idle connections are given up before most servers do so, some of which
+/// close them after five seconds: a request that crosses that is lost.
+const IDLE: Duration = Duration::from_secs(4);
+
+/// A client that follows no redirect by itself, sends nothing twice, asks for
+/// nothing that is packed, has no time limits of its own, and goes through no
+/// proxy to what is `near`.
+///
+/// One thing is left that it sends again: a request for which it took an idle
+/// connection that turns out to be closed before the first byte was written.
+pub(super) fn client_for(near: bool) -> reqwest::Result<Client> {
+    // Another one may be there already, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut client = Client::builder()
+        .user_agent(concat!("jelly/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .retry(retry::never())
+        .default_headers(HeaderMap::from_iter([(
+            ACCEPT_ENCODING,
+            HeaderValue::from_static("identity"),
+        )]))
+        .pool_idle_timeout(IDLE);
+    if near {
+        client = client.no_proxy().dns_resolver(Arc::new(ThisMachine));
+    }
+    client.build()
+}
+
+/// A URL as it may be shown: without what may be secret in it, which its path
+/// is only if the redactor knows it.
+pub(super) fn bare(url: &Url, redactor: &Redactor) -> String {
+    let mut url = url.clone();
+    // Those without a host have none of this.
+    let _ = url.set_password(None);
+    let _ = url.set_username("");
+    url.set_query(None);
+    url.set_fragment(None);
+    redactor.redact(url.as_str()).into_owned()
+}
+
+/// Finds this machine under each of its names, and asks nobody else: a server
+/// of names could send `app.localhost` anywhere (RFC 6761, section 6.3).
+struct ThisMachine;
+
+impl Resolve for ThisMachine {
+    fn resolve(&self, _: Name) -> Resolving {
+        let here = [
+            SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
+        ];
+        let here: Addrs = Box::new(here.into_iter());
+        Box::pin(ready(Ok(here)))
+    }
+}
+
+/// Whether the URL names this machine, where no proxy belongs in between.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let name = bare.strip_suffix('.').unwrap_or(bare);
+    name == "localhost"
+        || name.ends_with(".localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|ip| {
+            let ip = ip.to_canonical();
+            // To send to no address in particular is to send to this machine.
+            ip.is_loopback() || ip.is_unspecified()
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{client_for, is_loopback};
+    use reqwest::Url;
+    use tokio::net::TcpListener;
+
+    #[test]
+    fn this_machine_is_reached_without_a_proxy() {
+        for url in [
+            "http://127.0.0.1:1/",
+            "http://localhost/",
+            "http://[::1]:8/",
+            "http://127.8.8.8",
+            "http://[::ffff:127.0.0.1]/",
+            "http://0.0.0.0/",
+            "http://[::]/",
+            "http://localhost./",
+            "http://app.localhost/",
+        ] {
+            assert!(is_loopback(&Url::parse(url).unwrap()), "{url}");
+        }
+        assert!(!is_loopback(
+            &Url::parse("http://127.0.0.1.example.org/").unwrap()
+        ));
+    }
+
+    #[tokio::test]
+    async fn a_name_of_this_machine_is_looked_up_nowhere_else() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let url = format!("http://no-name-server-knows-it.localhost:{port}/");
+        let asked = client_for(true).unwrap().get(url).send();
+        tokio::select! {
+            failed = asked => panic!("{failed:?}"),
+            came = listener.accept() => drop(came.unwrap()),
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! What came of an exchange → what may be said of it.
+//!
+//! Main functions: [`refused`], [`lost`]. Everything that is made here is
+//! bounded and redacted.
+
+use super::auth::AuthError;
+use crate::HttpEnd;
+use indexmap::IndexMap;
+use jelly_base::model::{HttpFacts, OwnLimit, RpcError};
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::truncate;
+use jiff::Timestamp;
+use reqwest::StatusCode;
+use reqwest::header::{DATE, HeaderMap};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::error::Error;
+use std::io;
+
+/// So much of a body is kept as evidence.
+const BODY_BYTES: usize = 8 * 1024;
+/// So much of a header's value.
+const HEADER_BYTES: usize = 512;
+
+/// The headers of an answer that tell something, and do so again in the next
+/// run. None of them identifies a session.
+const TELLING: [&str; 13] = [
+    "allow",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "location",
+    "mcp-protocol-version",
+    "proxy-authenticate",
+    "retry-after",
+    "server",
+    "transfer-encoding",
+    "upgrade",
+    "via",
+    "www-authenticate",
+];
+
+/// Status and headers of an answer.
+pub(super) fn of_head(status: StatusCode, headers: &HeaderMap, redactor: &Redactor) -> HttpFacts {
+    let told = TELLING.iter().filter_map(|name| {
+        let value = headers.get(*name)?;
+        let value = String::from_utf8_lossy(value.as_bytes());
+        let value = match *name {
+            "retry-after" => Cow::Owned(in_seconds(&value, headers)),
+            // A query may hold a secret of the server's own.
+            "location" => Cow::Owned(without_query(&redactor.redact(&value))),
+            _ => redactor.redact(&value),
+        };
+        let value = truncate(&value, HEADER_BYTES).into_owned();
+        Some(((*name).to_owned(), Value::String(value)))
+    });
+    HttpFacts {
+        status: Some(status.as_u16()),
+        headers: told.collect::<IndexMap<_, _>>(),
+        ..HttpFacts::default()
+    }
+}
+
+fn without_query(url: &str) -> String {
+    match url.split_once('?') {
+        Some((url, _)) => format!("{url}?…"),
+        None => url.to_owned(),
+    }
+}
+
+/// A pause as seconds, where it is given as a date: told from the clock of the
+/// server, if it shows it.
+fn in_seconds(pause: &str, headers: &HeaderMap) -> String {
+    let date = |text: &str| jiff::fmt::rfc2822::parse(text.trim()).ok();
+    let Some(until) = date(pause) else {
+        return truncate(pause, HEADER_BYTES).into_owned();
+    };
+    let now = headers
+        .get(DATE)
+        .and_then(|now| now.to_str().ok())
+        .and_then(date)
+        .map_or_else(Timestamp::now, |now| now.timestamp());
+    let seconds = until.timestamp().duration_since(now).as_secs().max(0);
+    seconds.to_string()
+}
+
+/// The head of a body, as it may be shown.
+pub(super) fn body(bytes: &[u8], redactor: &Redactor) -> Option<String> {
+    if bytes.is_empty() {
+        return None;
+    }
+    // Redacted before it is cut: a secret must not survive by being halved.
+    let head = &bytes[..bytes.len().min(8 * BODY_BYTES)];
+    let text = String::from_utf8_lossy(head);
+    let text = redactor.redact(&text);
+    Some(truncate(&text, BODY_BYTES).into_owned())
+}
+
+/// A status in words, as in `HTTP 404 Not Found`.
+pub(super) fn in_words(status: u16) -> String {
+    let reason = StatusCode::from_u16(status)
+        .ok()
+        .and_then(|status| status.canonical_reason());
+    match reason {
+        Some(reason) => format!("HTTP {status} {reason}"),
+        None => format!("HTTP {status}"),
+    }
+}
+
+/// An answer whose status says no.
+pub(super) fn refused(facts: HttpFacts, bytes: &[u8]) -> HttpEnd {
+    let words = in_words(facts.status.unwrap_or_default());
+    let rpc_error = rpc_error(bytes);
+    let said = match (&rpc_error, &facts.body) {
+        (Some(error), _) => Some(error.message.as_str()),
+        (None, Some(body)) if !body.trim_start().starts_with('<') => body.lines().next(),
+        (None, _) => None,
+    };
+    let said = said.map(str::trim).filter(|said| !said.is_empty());
+    // The error's own text is not redacted yet; the body's is.
+    let message = match (said, rpc_error.is_some()) {
+        (Some(said), false) => format!("was answered with {words}: {}", truncate(said, 200)),
+        (Some(_) | None, _) => format!("was answered with {words}"),
+    };
+    HttpEnd {
+        facts,
+        message,
+        rpc_error,
+        ..HttpEnd::default()
+    }
+}
+
+/// An answer that asks for a token which is not to be had.
+pub(super) fn unauthorized(mut facts: HttpFacts, error: &AuthError) -> HttpEnd {
+    let words = in_words(facts.status.unwrap_or_default());
+    let message = format!("was answered with {words}, and authorization failed: {error}");
+    facts.error = Some(error.stage.name().to_owned());
+    facts.text = Some(error.text.clone());
+    useless(facts, message)
+}
+
+/// The JSON-RPC error in a body, whomever it names.
+fn rpc_error(bytes: &[u8]) -> Option<RpcError> {
+    let mut body: Value = serde_json::from_slice(bytes).ok()?;
+    body.get("jsonrpc")?;
+    serde_json::from_value(body.get_mut("error")?.take()).ok()
+}
+
+/// An answer whose body is not what its `Content-Encoding` says.
+pub(super) fn ill_packed(facts: HttpFacts, error: &str) -> HttpEnd {
+    let coding = facts
+        .headers
+        .get("content-encoding")
+        .and_then(Value::as_str);
+    let coding = coding.unwrap_or_default().to_owned();
+    let message = format!("was answered with a body packed as `{coding}` that can't be unpacked");
+    let what = format!("packs its answer as `{coding}`, and it can't be unpacked: {error}");
+    breach(facts, message, what)
+}
+
+/// An answer that jelly reads no further, for a limit of its own.
+pub(super) fn beyond(facts: HttpFacts, limit: OwnLimit, message: impl Into<String>) -> HttpEnd {
+    HttpEnd {
+        own_limit: Some(limit),
+        ..useless(facts, message)
+    }
+}
+
+/// An answer that is none to the request, for the reason that `message` says.
+pub(super) fn useless(facts: HttpFacts, message: impl Into<String>) -> HttpEnd {
+    HttpEnd {
+        facts,
+        message: message.into(),
+        ..HttpEnd::default()
+    }
+}
+
+/// The same where the reason is a breach; `what` completes "the server …".
+pub(super) fn breach(facts: HttpFacts, message: impl Into<String>, what: String) -> HttpEnd {
+    HttpEnd {
+        breach: Some(what),
+        ..useless(facts, message)
+    }
+}
+
+/// No answer, or one that broke off after its head: what the transport says.
+pub(super) fn lost(error: reqwest::Error, head: Option<HttpFacts>, redactor: &Redactor) -> HttpEnd {
+    let mut facts = head.unwrap_or_default();
+    let started = facts.status.is_some();
+    let kind = kind_of(&error);
+    let text = redactor.redact(&in_full(&error)).into_owned();
+    let message = match (started, kind) {
+        (true, _) => format!("got an answer that broke off: {text}"),
+        (false, "request") => format!("could not be sent: {text}"),
+        (false, _) => format!("got no answer: {text}"),
+    };
+    facts.error = Some(kind.to_owned());
+    facts.text = Some(text);
+    useless(facts, message)
+}
+
+/// How errors of rustls begin, which come wrapped so that their type is lost.
+const SAID_OF_TLS: [&str; 5] = [
+    "invalid peer certificate",
+    "peer is incompatible",
+    "received corrupt message",
+    "received fatal alert",
+    "tls handshake",
+];
+
+/// How hyper says that its peer speaks something else.
+const SAID_OF_NO_HTTP: [&str; 2] = ["invalid HTTP", "received unexpected message"];
+
+/// What an error is about, in a word.
+fn kind_of(error: &reqwest::Error) -> &'static str {
+    if error.is_builder() {
+        return "request";
+    }
+    let mut kind = if error.is_connect() {
+        "connect"
+    } else {
+        "closed"
+    };
+    let mut cause: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            kind = match error.kind() {
+                io::ErrorKind::ConnectionRefused => "connection_refused",
+                io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => "connection_reset",
+                io::ErrorKind::TimedOut => "Timeout",
+                _ => kind,
+            };
+        }
+        let text = error.to_string();
+        if error.is::<rustls::Error>() || SAID_OF_TLS.iter().any(|said| text.starts_with(said)) {
+            return "tls";
+        }
+        if text.starts_with("dns error") {
+            kind = "dns";
+        } else if SAID_OF_NO_HTTP.iter().any(|said| text.starts_with(said)) {
+            kind = "invalid_http";
+        }
+        cause = error.source();
+    }
+    kind
+}
+
+/// The error with its causes, each said once, the general ones left out where
+/// a cause says more, and without the URL, which may hold a secret.
+pub(super) fn in_full(error: &reqwest::Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut cause: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        let general = text.starts_with("client error (") || text == "connection error";
+        if !general {
+            match parts.last_mut() {
+                // Some show their cause themselves.
+                Some(last) if last.ends_with(&text) => {}
+                _ => parts.push(text),
+            }
+        }
+        cause = error.source();
+    }
+    if parts.is_empty() {
+        return if error.is_connect() {
+            "the connection could not be made".to_owned()
+        } else {
+            "the connection was closed".to_owned()
+        };
+    }
+    parts.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{body, in_seconds, of_head, refused};
+    use jelly_base::text::redact::Redactor;
+    use reqwest::StatusCode;
+    use reqwest::header::{HeaderMap, HeaderValue};
+
+    #[test]
+    fn only_headers_that_tell_something_are_kept_and_no_secret_in_them() {
+        let redactor = Redactor::new([("KEY", "swordfish")]);
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("mcp-session-id", "deadbeef"),
+            ("set-cookie", "a=b"),
+            ("www-authenticate", "Bearer error=\"swordfish\""),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        let facts = of_head(StatusCode::UNAUTHORIZED, &headers, &redactor);
+        assert_eq!(facts.status, Some(401));
+        assert_eq!(facts.headers.len(), 1);
+        assert_eq!(
+            facts.headers["www-authenticate"],
+            "Bearer error=\"[secret KEY]\""
+        );
+    }
+
+    #[test]
+    fn a_pause_until_a_date_is_told_in_seconds_of_the_servers_clock() {
+        let mut headers = HeaderMap::new();
+        let now = HeaderValue::from_static("Sun, 06 Nov 1994 08:49:07 GMT");
+        headers.insert("date", now);
+        let until = "Sun, 06 Nov 1994 08:49:37 GMT";
+        assert_eq!(in_seconds(until, &headers), "30");
+        assert_eq!(in_seconds("Sun, 06 Nov 1994 08:00:00 GMT", &headers), "0");
+        assert_eq!(in_seconds("120", &headers), "120");
+    }
+
+    #[test]
+    fn a_secret_across_the_cut_of_a_body_is_not_shown() {
+        let redactor = Redactor::new([("KEY", "swordfish")]);
+        let long = format!("{}swordfish", "x".repeat(super::BODY_BYTES - 4));
+        let shown = body(long.as_bytes(), &redactor).unwrap();
+        assert!(!shown.contains("swo") && shown.len() <= super::BODY_BYTES + 16);
+    }
+
+    #[test]
+    fn the_error_in_a_refusal_is_taken_whomever_it_names_and_only_from_json_rpc() {
+        let head = || {
+            of_head(
+                StatusCode::BAD_REQUEST,
+                &HeaderMap::new(),
+                &Redactor::none(),
+            )
+        };
+        let named = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}"#;
+        assert_eq!(refused(head(), named).rpc_error.unwrap().code, Some(-32000));
+        let other = br#"{"error":{"code":400,"message":"no"}}"#;
+        let end = refused(head(), other);
+        assert_eq!(end.rpc_error, None);
+        assert_eq!(end.message, "was answered with HTTP 400 Bad Request");
+    }
+}

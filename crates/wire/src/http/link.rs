@@ -1,0 +1,322 @@
+//! The endpoint, what goes with every request to it, and the session.
+//!
+//! Main type: [`Link`].
+
+use super::auth::{AuthError, Authorizer, Bearer, Refusal, Tries};
+use super::client::{client_for, is_loopback};
+use super::facts;
+use super::headers::{Outline, SESSION_ID};
+use crate::connection::Shared;
+use crate::{Endpoint, HttpEnd};
+use jelly_base::model::HttpFacts;
+use jelly_base::text::redact::Redactor;
+use jelly_process::ExitWatch;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Method, RequestBuilder, Response, Url};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One server by its URL.
+///
+/// Follows no redirect by itself, asks for nothing that is packed, goes through no proxy to
+/// this machine, and has no time limits of its own: whoever waits has one.
+pub struct Link {
+    client: Client,
+    url: Url,
+    /// From the plan.
+    own_headers: HeaderMap,
+    /// Has the tokens, where the server wants some.
+    auth: Option<Arc<Authorizer>>,
+    pub(super) redactor: Redactor,
+    /// The server is a process of ours, to be waited for while it starts.
+    pub(super) process: Option<ExitWatch>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    session: Option<HeaderValue>,
+    /// It has answered before.
+    ready: bool,
+    /// Where messages go by the deprecated HTTP+SSE transport.
+    old: Option<Url>,
+    /// How the stream of that transport came to its end.
+    old_end: Option<HttpEnd>,
+}
+
+impl Link {
+    /// # Errors
+    /// The URL or a header can't be used.
+    pub(crate) fn new(endpoint: &Endpoint, redactor: &Redactor) -> Result<Self, Box<HttpEnd>> {
+        let refuse = |kind: &str, text: String| {
+            let text = redactor.redact(&text).into_owned();
+            let facts = HttpFacts {
+                error: Some(kind.to_owned()),
+                text: Some(text.clone()),
+                ..HttpFacts::default()
+            };
+            Box::new(facts::useless(facts, text))
+        };
+        let url = Url::parse(&endpoint.url)
+            .map_err(|error| refuse("InvalidURL", format!("its URL is none ({error})")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            let scheme = url.scheme();
+            let text = format!("its URL has the unsupported scheme `{scheme}`");
+            return Err(refuse("InvalidURL", text));
+        }
+        let mut own_headers = HeaderMap::new();
+        for (name, value) in &endpoint.headers {
+            let unfit = || {
+                refuse(
+                    "header",
+                    format!("the header `{name}` can't be sent as it is"),
+                )
+            };
+            let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit())?;
+            let mut value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| unfit())?;
+            value.set_sensitive(true);
+            own_headers.append(key, value);
+        }
+        let client = client_for(is_loopback(&url))
+            .map_err(|error| refuse("client", format!("no HTTP client can be had: {error}")))?;
+        Ok(Self {
+            client,
+            url,
+            own_headers,
+            auth: endpoint.auth.clone(),
+            redactor: redactor.clone(),
+            process: None,
+            state: Mutex::default(),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing in it depends on anything else in it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The URL of the plan.
+    pub(super) fn url(&self) -> Url {
+        self.url.clone()
+    }
+
+    /// Where a message goes.
+    pub(super) fn post_url(&self) -> Url {
+        let old = self.state().old.clone();
+        old.unwrap_or_else(|| self.url())
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.state().ready
+    }
+
+    pub(super) fn set_ready(&self, shared: &Shared) {
+        if !std::mem::replace(&mut self.state().ready, true) {
+            shared.note_trouble(None);
+        }
+    }
+
+    pub(super) fn use_old_transport(&self, messages_go_to: Url) {
+        self.state().old = Some(messages_go_to);
+    }
+
+    pub(super) fn is_old_transport(&self) -> bool {
+        self.state().old.is_some()
+    }
+
+    pub(super) fn end_old_transport(&self, end: HttpEnd) {
+        self.state().old_end = Some(end);
+    }
+
+    pub(super) fn old_end(&self) -> Option<HttpEnd> {
+        self.state().old_end.clone()
+    }
+
+    pub(super) fn has_session(&self) -> bool {
+        self.state().session.is_some()
+    }
+
+    /// Keeps the session that the answer to `initialize` opens.
+    pub(super) fn keep_session(&self, answer: &Response) {
+        if let Some(session) = answer.headers().get(SESSION_ID) {
+            let mut session = session.clone();
+            session.set_sensitive(true);
+            self.state().session = Some(session);
+        }
+    }
+
+    /// A request to send a message by.
+    pub(super) fn post(
+        &self,
+        url: Url,
+        body: &[u8],
+        outline: &Outline,
+        bearer: Option<&Bearer>,
+        shared: &Shared,
+    ) -> RequestBuilder {
+        let settled = shared.peer().version();
+        let repeated = outline.headers(settled, &shared.params());
+        let modern = repeated.iter().any(|(name, _)| name == "mcp-method");
+        let mut headers = HeaderMap::new();
+        let accept = HeaderValue::from_static("application/json, text/event-stream");
+        headers.insert(ACCEPT, accept);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in repeated {
+            let name = HeaderName::from_bytes(name.as_bytes());
+            // Both are made to fit.
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
+                headers.insert(name, value);
+            }
+        }
+        // A modern request belongs to no session, and `initialize` opens one.
+        if !modern && outline.method.as_deref() != Some("initialize") {
+            self.add_session(&mut headers);
+        }
+        add_token(&mut headers, bearer);
+        self.client
+            .request(Method::POST, url)
+            .headers(self.with_own(headers))
+            .body(body.to_vec())
+    }
+
+    /// A request for a stream of what the server has to say by itself, or for
+    /// the rest of one that broke off after the event `since`.
+    fn get(
+        &self,
+        url: Url,
+        since: Option<&str>,
+        bearer: Option<&Bearer>,
+        shared: &Shared,
+    ) -> RequestBuilder {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        self.add_version(&mut headers, shared);
+        self.add_session(&mut headers);
+        // An id that no header can carry is one to do without.
+        if let Some(Ok(since)) = since.map(HeaderValue::from_str) {
+            headers.insert("last-event-id", since);
+        }
+        add_token(&mut headers, bearer);
+        let headers = self.with_own(headers);
+        self.client.request(Method::GET, url).headers(headers)
+    }
+
+    /// The answer to a request for a stream, asked for again with a token where
+    /// the server wants one.
+    pub(super) async fn stream(
+        &self,
+        url: Url,
+        since: Option<&str>,
+        shared: &Shared,
+    ) -> reqwest::Result<Response> {
+        let mut tries = Tries::default();
+        loop {
+            let bearer = self.bearer();
+            let request = self.get(url.clone(), since, bearer.as_ref(), shared);
+            let response = request.send().await?;
+            match self.authorize(&response, bearer.as_ref(), &mut tries).await {
+                Some(Ok(())) => {}
+                // Why there is none shows in the next request.
+                Some(Err(_)) | None => return Ok(response),
+            }
+        }
+    }
+
+    /// The token that a request is to carry now.
+    pub(super) fn bearer(&self) -> Option<Bearer> {
+        self.auth.as_ref()?.bearer()
+    }
+
+    /// Gets the token that an answer asks for, if it asks for one and there is
+    /// a way to get it.
+    pub(super) async fn authorize(
+        &self,
+        response: &Response,
+        used: Option<&Bearer>,
+        tries: &mut Tries,
+    ) -> Option<Result<(), AuthError>> {
+        let auth = self.auth.as_ref()?;
+        let refusal = Refusal::of(response.status().as_u16(), response.headers())?;
+        Some(auth.answer(&refusal, used, tries).await)
+    }
+
+    /// The request that ends the session.
+    pub(super) fn delete(&self, shared: &Shared) -> RequestBuilder {
+        let mut headers = HeaderMap::new();
+        self.add_version(&mut headers, shared);
+        self.add_session(&mut headers);
+        add_token(&mut headers, self.bearer().as_ref());
+        let headers = self.with_own(headers);
+        self.client
+            .request(Method::DELETE, self.url())
+            .headers(headers)
+    }
+
+    fn add_version(&self, headers: &mut HeaderMap, shared: &Shared) {
+        if let Some(version) = shared.peer().version() {
+            let version = HeaderValue::from_static(version.name);
+            headers.insert(super::headers::PROTOCOL_VERSION, version);
+        }
+    }
+
+    fn add_session(&self, headers: &mut HeaderMap) {
+        if let Some(session) = &self.state().session {
+            headers.insert(SESSION_ID, session.clone());
+        }
+    }
+
+    /// What the plan says about headers stands over all else.
+    fn with_own(&self, mut headers: HeaderMap) -> HeaderMap {
+        for name in self.own_headers.keys() {
+            headers.remove(name);
+        }
+        for (name, value) in &self.own_headers {
+            headers.append(name, value.clone());
+        }
+        headers
+    }
+}
+
+fn add_token(headers: &mut HeaderMap, bearer: Option<&Bearer>) {
+    if let Some(bearer) = bearer {
+        headers.insert(AUTHORIZATION, bearer.header.clone());
+    }
+}
+
+/// Whether both have scheme, host and port in common.
+pub(super) fn same_origin(one: &Url, other: &Url) -> bool {
+    one.origin() == other.origin()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Link;
+    use crate::Endpoint;
+    use jelly_base::text::redact::Redactor;
+
+    fn endpoint(url: &str) -> Endpoint {
+        Endpoint {
+            url: url.to_owned(),
+            ..Endpoint::default()
+        }
+    }
+
+    #[test]
+    fn what_is_no_url_of_a_server_is_said_without_the_secret_in_it() {
+        let redactor = Redactor::new([("KEY", "swordfish")]);
+        for url in [
+            "ftp://h/",
+            "http://",
+            "no url",
+            "http://h:99999/",
+            "swordfish://h/",
+        ] {
+            let end = Link::new(&endpoint(url), &redactor).err().unwrap();
+            assert_eq!(end.facts.error.as_deref(), Some("InvalidURL"), "{url}");
+            assert!(!end.message.contains("swordfish"));
+        }
+        let mut broken = endpoint("http://h/");
+        broken.headers = vec![("A".into(), "swordfish\n".into())];
+        let end = Link::new(&broken, &redactor).err().unwrap();
+        assert_eq!(end.message, "the header `A` can't be sent as it is");
+    }
+}

@@ -1,0 +1,120 @@
+//! What comes of a request, and of a start that failed.
+//!
+//! Main types: [`Reply`] and [`StartFailure`]: facts, for others to judge.
+
+use super::exchange::{Answer, Beyond, HttpEnd, Life};
+use jelly_base::model::{
+    Era, Exit, HttpFacts, Outcome, OwnLimit, Phase, RequestFacts, RpcError, SpawnError,
+};
+use serde_json::Value;
+use std::time::Duration;
+
+/// The end of one request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    pub outcome: ReplyOutcome,
+    /// From the call to the answer, or to giving up.
+    pub elapsed: Duration,
+    /// Breaches of the protocol that were first seen during this request, be
+    /// there an answer or not; fragments that complete "the server …".
+    pub breaches: Vec<String>,
+    /// There is no answer, and the server did not take one byte of the
+    /// request from its stdin: it can't have ended because of it.
+    pub unread: bool,
+}
+
+/// How a request ended. Values are as the server sent them, not redacted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReplyOutcome {
+    /// The result, whatever it is; null too.
+    Answered(Value),
+    RpcError(RpcError),
+    /// The limit ran out; the server was told.
+    TimedOut(Life),
+    /// The process ended before it answered. What it had written before was
+    /// read, and its stderr has settled.
+    Exited(Exit),
+    /// A breach of the protocol, so that no answer can come; a redacted
+    /// fragment that completes "the server …".
+    Broken(String),
+    /// A modern server asked for input that the client has offered and has not
+    /// got; a fragment that completes "the server …". The request is not made
+    /// again.
+    Unanswered(String),
+    /// An answer may have come, and jelly went no further for a limit of its
+    /// own.
+    Beyond(Beyond),
+    /// The exchange over HTTP brought no good answer.
+    Http(Box<HttpEnd>),
+}
+
+impl From<Result<Answer, Life>> for ReplyOutcome {
+    fn from(end: Result<Answer, Life>) -> Self {
+        match end {
+            Ok(Answer::Result(result)) => Self::Answered(result),
+            Ok(Answer::Error(error)) => Self::RpcError(error),
+            Ok(Answer::Exited(exit)) => Self::Exited(exit),
+            Ok(Answer::Broken(why)) => Self::Broken(why),
+            Ok(Answer::Beyond(beyond)) => Self::Beyond(beyond),
+            Ok(Answer::Http(end)) => Self::Http(end),
+            Err(life) => Self::TimedOut(life),
+        }
+    }
+}
+
+/// A server that did not become ready. It is stopped already. All texts are
+/// redacted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct StartFailure {
+    /// `Spawn`, `Handshake` or `List`.
+    pub phase: Phase,
+    pub outcome: Outcome,
+    /// A sentence's end, as in `exited during startup with code 1, …`.
+    pub message: String,
+    pub spawn_error: Option<SpawnError>,
+    pub exit: Option<Exit>,
+    /// Whether it lived when the failure was concluded.
+    pub process_alive: bool,
+    /// Head and tail.
+    pub stderr: String,
+    /// The same of a process that is reached over HTTP, where stdout is not
+    /// the wire.
+    pub stdout: Option<String>,
+    /// The first and the last lines on stdout that are no message, and the
+    /// begin of one that was never ended.
+    pub stdout_noise: Vec<String>,
+    pub noise_count: u64,
+    /// What was waited for, or refused.
+    pub request: Option<RequestFacts>,
+    pub rpc_error: Option<RpcError>,
+    /// What the exchange over HTTP came to, if that is what failed.
+    pub http: Option<HttpFacts>,
+    /// The breach that ended the start, or the first one that was seen before
+    /// time ran out; a fragment that completes "the server …".
+    pub protocol_breach: Option<String>,
+    /// The limit of jelly's own that stood in the way of what was waited for.
+    pub own_limit: Option<OwnLimit>,
+    /// The limit, if it ran out.
+    pub timeout: Option<Duration>,
+    /// The server said something before time ran out, be it on stderr.
+    pub showed_life: bool,
+    /// The era as far as it was found out or pinned.
+    pub era: Option<Era>,
+    /// Name and version, if the server got so far as to say them.
+    pub server_info: Option<Value>,
+    pub elapsed: Duration,
+    /// What a reader should know besides, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// `with code 1`, `by SIGKILL`: how a process ended, after "exited" or
+/// "killed".
+#[must_use]
+pub fn describe_exit(exit: &Exit) -> String {
+    match (exit.code, &exit.signal) {
+        (_, Some(signal)) => format!("by {signal}"),
+        (Some(code), None) => format!("with code {code}"),
+        (None, None) => "with an unknown status".to_owned(),
+    }
+}

@@ -1,0 +1,271 @@
+//! A record of every message, for `--record`.
+//!
+//! Main type: [`Recorder`]. One JSON object per line, all redacted. A record
+//! that can't be written is a warning, and never stops a run.
+
+use jelly_base::text::redact::Redactor;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of a record: a server that never stops talking must not fill the disk.
+const RECORD_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Which way a message went, seen from jelly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// By jelly.
+    Sent,
+    /// From the server.
+    Received,
+}
+
+/// A line of `wire.jsonl`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RecordedLine<'a> {
+    /// From 1, over all servers.
+    seq: u64,
+    /// Name of the server in the plan.
+    server: &'a str,
+    /// Which way it went, seen from jelly.
+    direction: Direction,
+    #[serde(flatten)]
+    content: Content,
+}
+
+/// What went over the wire, redacted.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Content {
+    /// JSON, as it was sent.
+    Message(Value),
+    /// What is no JSON, or holds a secret outside of its texts.
+    Text(String),
+}
+
+/// Writes `wire.jsonl`; clones write to the same file, with one sequence of
+/// numbers over all servers.
+#[derive(Debug, Clone)]
+pub struct Recorder(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    /// None after the first failure: half a record is not resumed.
+    file: Option<File>,
+    /// So many bytes more are written.
+    left: u64,
+    seq: u64,
+    failure: Option<io::Error>,
+}
+
+impl Recorder {
+    /// Creates the file, or empties it.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Self::of_at_most(path, RECORD_BYTES)
+    }
+
+    fn of_at_most(path: &Path, bytes: u64) -> io::Result<Self> {
+        Ok(Self(Arc::new(Mutex::new(State {
+            file: Some(File::create(path)?),
+            left: bytes,
+            seq: 0,
+            failure: None,
+        }))))
+    }
+
+    /// Records one line of the wire. A line that is JSON stands under
+    /// `message`, any other under `text`.
+    pub fn record(&self, server: &str, direction: Direction, line: &[u8], redactor: &Redactor) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.file.is_none() {
+            return;
+        }
+        state.seq += 1;
+        let entry = serde_json::json!(RecordedLine {
+            seq: state.seq,
+            server,
+            direction,
+            content: redacted(line, redactor),
+        });
+        // One write per message, so that a killed run leaves whole lines.
+        let line = format!("{entry}\n");
+        let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
+        let written = match (state.left.checked_sub(length), &mut state.file) {
+            (Some(left), Some(file)) => {
+                let written = file.write_all(line.as_bytes());
+                state.left = left;
+                written
+            }
+            (Some(_), None) => Ok(()),
+            (None, _) => Err(io::Error::other("it is too long for more")),
+        };
+        if let Err(error) = written {
+            state.file = None;
+            state.failure = Some(error);
+        }
+    }
+
+    /// Why the record is not whole, if it is not.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.failure.as_ref().map(|error| {
+            format!(
+                "the wire record stops after message {}: {error}",
+                state.seq.saturating_sub(1)
+            )
+        })
+    }
+}
+
+/// Takes out of a record what the redactor has learnt since it was written: a
+/// server may say a token before it issues it. For when nothing is recorded
+/// any more.
+///
+/// # Errors
+/// The record can't be replaced, and may hold a secret.
+pub fn redact_record(path: &Path, redactor: &Redactor) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let permissions = fs::metadata(path)?.permissions();
+    let mut clean = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
+    for line in BufReader::new(File::open(path)?).lines() {
+        writeln!(clean, "{}", redacted_again(&line?, redactor))?;
+    }
+    let clean = clean.into_inner().map_err(io::IntoInnerError::into_error)?;
+    clean.as_file().set_permissions(permissions)?;
+    clean.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn redacted_again(line: &str, redactor: &Redactor) -> String {
+    let Ok(Value::Object(mut entry)) = serde_json::from_str(line) else {
+        return redactor.redact(line).into_owned();
+    };
+    if let Some(message) = entry.remove("message") {
+        let content = serde_json::json!(redacted(message.to_string().as_bytes(), redactor));
+        entry.extend(content.as_object().cloned().unwrap_or_default());
+    }
+    let mut entry = Value::Object(entry);
+    redactor.redact_json(&mut entry);
+    entry.to_string()
+}
+
+fn redacted(line: &[u8], redactor: &Redactor) -> Content {
+    if let Ok(mut value) = serde_json::from_slice::<Value>(line) {
+        redactor.redact_json(&mut value);
+        // A number can be a secret too, and that shows only in the text.
+        return match redactor.redact(&value.to_string()) {
+            Cow::Borrowed(_) => Content::Message(value),
+            Cow::Owned(text) => Content::Text(text),
+        };
+    }
+    let text = String::from_utf8_lossy(line);
+    Content::Text(redactor.redact(&text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Direction, Recorder, redact_record};
+    use jelly_base::text::redact::Redactor;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn what_is_known_as_a_secret_later_is_taken_out_of_the_record() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("wire.jsonl");
+        let redactor = Redactor::none();
+        let recorder = Recorder::create(&path).unwrap();
+        for line in [
+            r#"{"b":"sword\"fish","a":1}"#,
+            r#"{"x":48151623}"#,
+            "48151623!",
+            "{}",
+        ] {
+            recorder.record("a", Direction::Received, line.as_bytes(), &redactor);
+        }
+        redactor.learn([("T", "sword\"fish"), ("N", "48151623")]);
+        redact_record(&path, &redactor).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|l| serde_json::from_str(l).unwrap())
+            .collect();
+        assert_eq!(lines.len(), 4);
+        assert!(
+            !text.contains("fish") && !text.contains("48151623"),
+            "{text}"
+        );
+        assert_eq!(lines[0]["message"], json!({"b": "[secret T]", "a": 1}));
+        assert_eq!(
+            lines[3],
+            json!({"seq": 4, "server": "a", "direction": "received", "message": {}})
+        );
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn messages_are_numbered_and_redacted() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("wire.jsonl");
+        let recorder = Recorder::create(&path).unwrap();
+        let redactor = Redactor::new([("KEY", "48151623"), ("WORD", "swordfish")]);
+        recorder.record("a", Direction::Sent, br#"{"x":"swordfish"}"#, &redactor);
+        recorder
+            .clone()
+            .record("b", Direction::Received, b"hello swordfish", &redactor);
+        recorder.record("b", Direction::Received, br#"{"x":48151623}"#, &redactor);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(
+            lines[0],
+            json!({"seq": 1, "server": "a", "direction": "sent",
+                   "message": {"x": "[secret WORD]"}})
+        );
+        assert_eq!(lines[1]["seq"], 2);
+        assert_eq!(lines[1]["direction"], "received");
+        assert_eq!(lines[1]["text"], "hello [secret WORD]");
+        assert!(!text.contains("48151623"));
+        assert_eq!(recorder.warning(), None);
+    }
+
+    #[test]
+    fn a_record_stops_after_a_whole_line_and_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("wire.jsonl");
+        let recorder = Recorder::of_at_most(&path, 130).unwrap();
+        for _ in 0..5 {
+            recorder.record("a", Direction::Received, b"{}", &Redactor::none());
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.ends_with("}\n"));
+        let warning = recorder.warning().unwrap();
+        assert!(
+            warning.starts_with("the wire record stops after message 2"),
+            "{warning}"
+        );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_a_warning() {
+        let recorder = Recorder::create(std::path::Path::new("/dev/full")).unwrap();
+        recorder.record("a", Direction::Sent, b"{}", &Redactor::none());
+        recorder.record("a", Direction::Sent, b"{}", &Redactor::none());
+        assert!(
+            recorder
+                .warning()
+                .unwrap()
+                .starts_with("the wire record stops after message 0")
+        );
+    }
+}
