@@ -19,7 +19,7 @@ lint:
 
 # The library's documentation, warnings denied
 docs:
-    RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
+    RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace
 
 # The figures of docs/benchmarks.md
 bench: setup

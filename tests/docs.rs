@@ -480,7 +480,9 @@ fn every_cell_of_the_protocol_table_is_backed_by_a_test() {
     }
     assert_eq!(used, listed.keys().copied().collect());
     let mut code = String::new();
-    let mut folders = vec![root().join("src"), root().join("tests")];
+    let mut folders: Vec<PathBuf> = ["src", "crates", "tests"]
+        .map(|folder| root().join(folder))
+        .into();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
