@@ -23,8 +23,8 @@ docs:
 
 # The figures of docs/benchmarks.md
 bench: setup
-    cargo build --release
-    cargo run --release --package jelly-bench
+    cargo build --profile dist
+    cargo run --profile dist --package jelly-bench
 
 # How well triage judges the labelled failures
 score *ARGS:

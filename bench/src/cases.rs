@@ -37,7 +37,7 @@ pub fn run_all(options: &Options) -> io::Result<()> {
     };
     if !options.jelly.is_file() {
         return Err(io::Error::other(format!(
-            "{} is not there; build it with `cargo build --release`",
+            "{} is not there; build it with `cargo build --profile dist`",
             options.jelly.display()
         )));
     }
