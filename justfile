@@ -36,7 +36,7 @@ deny:
 
 # Change the decisions of the loop, one at a time, and see a test fail
 mutants:
-    cargo mutants --file 'crates/harness/src/triage_loop/{decide,ask,judge,memory,one_side,purse,standing,verdict}.rs' -- --lib harness::tests
+    cargo mutants --file 'crates/harness/src/triage_loop/{decide,ask,judge,memory,one_side,budget_ledger,standing,verdict}.rs' -- --lib harness::tests
 
 # All of what a change must pass
 ci:

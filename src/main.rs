@@ -1,4 +1,4 @@
-//! The door: everything lives in the library.
+//! The program; everything lives in the library.
 
 use std::process::ExitCode;
 

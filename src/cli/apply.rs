@@ -116,13 +116,13 @@ pub fn apply(args: &ApplyArgs, world: &World) -> ExitCode {
 
 /// Why a plan is as it was, and what would help.
 #[derive(Debug)]
-struct Refusal {
+struct ApplyRefusal {
     code: ExitCode,
     what: String,
     next: String,
 }
 
-impl Refusal {
+impl ApplyRefusal {
     fn invalid(what: impl Into<String>, next: impl Into<String>) -> Self {
         Self {
             code: ExitCode::InvalidInput,
@@ -134,7 +134,7 @@ impl Refusal {
 
 /// Runs of one file that ended with different texts of it: what one of them
 /// needed, another has not passed with.
-fn not_alike(runs: &[&RunReport]) -> Option<Refusal> {
+fn not_alike(runs: &[&RunReport]) -> Option<ApplyRefusal> {
     let ends: Vec<(&RunReport, &String)> = runs
         .iter()
         .filter_map(|run| {
@@ -153,7 +153,7 @@ fn not_alike(runs: &[&RunReport]) -> Option<Refusal> {
         .iter()
         .map(|(run, _)| (run.plan.name.as_str(), run.lasting_repairs()))
         .collect();
-    Some(Refusal::invalid(
+    Some(ApplyRefusal::invalid(
         format!("{}: {}", first.plan.path, conflict(&told)),
         CONFLICT_HELP,
     ))
@@ -164,11 +164,11 @@ fn apply_one(
     consent: Consent,
     world: &World,
     out: &mut dyn Write,
-) -> Result<(), Refusal> {
+) -> Result<(), ApplyRefusal> {
     let shown = &report.plan.path;
     let mut say = |text: &str| {
         writeln!(out, "{text}").map_err(|error| {
-            Refusal::invalid(
+            ApplyRefusal::invalid(
                 format!("the change can't be shown, and was not made: {error}"),
                 "see where the output goes",
             )
@@ -182,7 +182,7 @@ fn apply_one(
         ));
     };
     let before = PlanSource::read(Path::new(shown)).map_err(|error| {
-        Refusal::invalid(
+        ApplyRefusal::invalid(
             error.to_string(),
             "apply the report where the run was started",
         )
@@ -191,7 +191,7 @@ fn apply_one(
         return say(&format!("{}: it holds the repairs", sanitize(shown)));
     }
     if report.verdict != Verdict::PassedAfterRepair {
-        return Err(Refusal {
+        return Err(ApplyRefusal {
             code: ExitCode::NeedsUserHelp,
             what: format!("{shown}: the run did not pass with its repairs, so none is applied"),
             next: "read the help summary of its report".to_owned(),
@@ -199,7 +199,7 @@ fn apply_one(
     }
     if before.sha256() != *original {
         let what = format!("{shown}: it is not the plan of that run any more");
-        return Err(Refusal::invalid(what, again));
+        return Err(ApplyRefusal::invalid(what, again));
     }
     let repairs = report.lasting_repairs();
     let after = edited(&before, &repairs)
@@ -209,7 +209,7 @@ fn apply_one(
                 "{shown}: the report does not hold all of the repaired plan, as when a secret \
                  stood in it"
             );
-            Refusal::invalid(what, again)
+            ApplyRefusal::invalid(what, again)
         })?;
     let redactor =
         load(before.clone()).map_or_else(|_| Redactor::none(), |plan| secrets(&plan, &world.env));
@@ -228,21 +228,21 @@ fn apply_one(
         Consent::Refused => return say("nothing was written (--dry-run)"),
         Consent::Asked => {
             let asked = choose("write it? [y]es, [n]o: ", yes_or_no);
-            let asked = asked.map_err(|why| Refusal::invalid(why, "say it by --yes"))?;
+            let asked = asked.map_err(|why| ApplyRefusal::invalid(why, "say it by --yes"))?;
             if asked != Some(true) {
                 return say(&format!("{}: it is left as it is", sanitize(shown)));
             }
         }
         Consent::Wanted => {
-            return Err(Refusal::invalid(
+            return Err(ApplyRefusal::invalid(
                 format!("{shown}: nothing was written: the report was made elsewhere"),
                 "look at the change above, and add --yes where it is what you want",
             ));
         }
     }
-    after
-        .replace(&before)
-        .map_err(|error| Refusal::invalid(error.to_string(), "see who else writes the file"))?;
+    after.replace(&before).map_err(|error| {
+        ApplyRefusal::invalid(error.to_string(), "see who else writes the file")
+    })?;
     let edits = repairs.iter().filter(|repair| !repair.edits.is_empty());
     let written = format!(
         "wrote {} with {}",

@@ -1,6 +1,6 @@
 //! One call of `jelly run`: what its plans share, and what it comes to.
 //!
-//! Main type: [`Call`].
+//! Main type: [`RunCall`].
 
 use super::args::{Format, RunArgs};
 use super::invalid::{Invalid, chain, read};
@@ -30,7 +30,7 @@ use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
 /// One call of jelly.
-pub struct Call {
+pub struct RunCall {
     pub args: RunArgs,
     pub world: World,
     pub options: TerminalOptions,
@@ -66,13 +66,13 @@ pub struct PlanEnd {
     pub write_back: Option<WriteBack>,
 }
 
-impl Call {
+impl RunCall {
     pub fn selection(&self) -> Selection {
         Selection::new(self.args.only.clone(), self.args.skip.clone())
     }
 
     /// Refuses variables that none of several plans has a place for, as
-    /// [`Call::check_filters`] does with filters.
+    /// [`RunCall::check_filters`] does with filters.
     pub fn check_variables(&self, paths: &[PathBuf]) -> Result<(), Invalid> {
         let given = self.vars();
         if given.is_empty() {

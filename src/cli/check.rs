@@ -47,7 +47,7 @@ fn distinct(paths: &[PathBuf]) -> impl Iterator<Item = &Path> {
 }
 
 /// Why a plan is not good.
-enum Refusal {
+enum PlanRefusal {
     Unreadable(plan::ReadError),
     Wrong(Box<plan::PlanError>),
 }
@@ -68,9 +68,9 @@ struct Good {
     orphans: Vec<String>,
 }
 
-fn examine(path: &Path) -> Result<Good, Refusal> {
-    let source = PlanSource::read(path).map_err(Refusal::Unreadable)?;
-    let plan = plan::check(source).map_err(|error| Refusal::Wrong(Box::new(error)))?;
+fn examine(path: &Path) -> Result<Good, PlanRefusal> {
+    let source = PlanSource::read(path).map_err(PlanRefusal::Unreadable)?;
+    let plan = plan::check(source).map_err(|error| PlanRefusal::Wrong(Box::new(error)))?;
     Ok(Good {
         orphans: unnamed_snapshots(&plan)
             .iter()
@@ -83,7 +83,7 @@ fn examine(path: &Path) -> Result<Good, Refusal> {
     })
 }
 
-type Examined<'p> = (&'p Path, Result<Good, Refusal>);
+type Examined<'p> = (&'p Path, Result<Good, PlanRefusal>);
 
 fn write_text(
     plans: &[Examined<'_>],
@@ -108,11 +108,11 @@ fn write_text(
                     writeln!(err, "note: no step names {orphan}")?;
                 }
             }
-            Err(Refusal::Unreadable(error)) => {
+            Err(PlanRefusal::Unreadable(error)) => {
                 (problems, bad) = (problems + 1, bad + 1);
                 writeln!(err, "error: {error}\n")?;
             }
-            Err(Refusal::Wrong(error)) => {
+            Err(PlanRefusal::Wrong(error)) => {
                 (problems, bad) = (problems + error.problems().len(), bad + 1);
                 writeln!(err, "{}", error.render(color))?;
             }
@@ -155,7 +155,7 @@ struct CheckedPlan {
 #[derive(Debug, Serialize, JsonSchema)]
 struct CheckedProblem {
     #[serde(flatten)]
-    place: Option<Place>,
+    place: Option<ProblemPlace>,
     /// A fragment in lower case.
     message: String,
     /// What would help, such as "did you mean `tool`?".
@@ -164,7 +164,8 @@ struct CheckedProblem {
 
 /// Where it stands; absent where the file can't be read.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Place {
+#[schemars(rename = "Place")]
+struct ProblemPlace {
     /// From 1.
     line: usize,
     /// From 1, in characters.
@@ -194,7 +195,7 @@ fn checked((path, result): Examined<'_>) -> CheckedPlan {
     let ok = result.is_ok();
     let (holds, problems) = match result {
         Ok(good) => (Some(good), Vec::new()),
-        Err(Refusal::Unreadable(error)) => {
+        Err(PlanRefusal::Unreadable(error)) => {
             let problem = CheckedProblem {
                 place: None,
                 message: error.to_string(),
@@ -202,7 +203,7 @@ fn checked((path, result): Examined<'_>) -> CheckedPlan {
             };
             (None, vec![problem])
         }
-        Err(Refusal::Wrong(error)) => (None, error.problems().iter().map(problem).collect()),
+        Err(PlanRefusal::Wrong(error)) => (None, error.problems().iter().map(problem).collect()),
     };
     CheckedPlan {
         path: path.display().to_string(),
@@ -214,7 +215,7 @@ fn checked((path, result): Examined<'_>) -> CheckedPlan {
 
 fn problem(problem: &plan::Problem) -> CheckedProblem {
     CheckedProblem {
-        place: Some(Place {
+        place: Some(ProblemPlace {
             line: problem.location.line,
             column: problem.location.column,
             field: problem.field.to_string(),

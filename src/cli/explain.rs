@@ -8,7 +8,7 @@ mod sources;
 
 use super::args::{ColorChoice, Format, ReportsDir};
 use super::out::say;
-use super::paint::Paint;
+use super::paint::DiffPaint;
 use super::past::{HistoryArgs, refuse};
 use super::rules::RuleFiles;
 use super::run::{complain, fault};
@@ -16,7 +16,7 @@ use super::settings::World;
 use clap::Args;
 use compare::{Part, compare};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
-use known::{Found, Known};
+use known::{FoundCause, Known};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ pub fn explain(args: &ExplainArgs, color: ColorChoice, world: &World) -> ExitCod
         Ok(sources) => sources,
         Err(code) => return code,
     };
-    let paint = Paint {
+    let paint = DiffPaint {
         color: world.color(color, world.stdout_is_terminal),
         width: usize::from(world.width().unwrap_or(100)),
     };
@@ -101,7 +101,7 @@ pub struct Compared {
 
 type Text = Result<String, serde_json::Error>;
 
-fn one(sources: &Sources, asked: &str, format: Format, paint: Paint) -> Result<Text, ExitCode> {
+fn one(sources: &Sources, asked: &str, format: Format, paint: DiffPaint) -> Result<Text, ExitCode> {
     let known = look_up(sources, asked)?;
     Ok(match format {
         Format::Human => Ok(show::show(&known, paint)),
@@ -117,7 +117,7 @@ fn two(
     one: &str,
     other: &str,
     format: Format,
-    paint: Paint,
+    paint: DiffPaint,
 ) -> Result<Text, ExitCode> {
     let (one, other) = (look_up(sources, one)?, look_up(sources, other)?);
     let comparison = compare(&one, &other);
@@ -138,8 +138,8 @@ fn pretty(value: &impl Serialize) -> Text {
 
 fn look_up(sources: &Sources, asked: &str) -> Result<Known, ExitCode> {
     match sources.find(asked) {
-        Found::One(known) => Ok(*known),
-        Found::None => {
+        FoundCause::One(known) => Ok(*known),
+        FoundCause::None => {
             complain(&format!(
                 "error: no fingerprint {asked} is known; looked in {}",
                 sources.looked_in()
@@ -149,7 +149,7 @@ fn look_up(sources: &Sources, asked: &str) -> Result<Known, ExitCode> {
             );
             Err(ExitCode::InvalidInput)
         }
-        Found::Several(all) => {
+        FoundCause::Several(all) => {
             complain(&format!(
                 "error: several fingerprints begin with {asked}: {}",
                 all.join(", ")

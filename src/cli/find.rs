@@ -1,7 +1,7 @@
 //! What was typed → the reports that are meant: files, folders, globs, stdin,
 //! and the usual places where nothing was typed.
 
-use jelly_triage::survey::{Input, Source};
+use jelly_triage::survey::{Input, ReportSource};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read;
@@ -62,8 +62,8 @@ pub enum FindError {
 ///
 /// # Errors
 /// A pattern or a folder that leads to nothing.
-pub fn find(arguments: &[String]) -> Result<Vec<Source>, FindError> {
-    let mut found = Found::default();
+pub fn find(arguments: &[String]) -> Result<Vec<ReportSource>, FindError> {
+    let mut found = FoundReports::default();
     for argument in arguments {
         if argument == "-" {
             found.add("-".to_owned(), Input::Stdin);
@@ -95,8 +95,8 @@ pub fn find(arguments: &[String]) -> Result<Vec<Source>, FindError> {
 
 /// The reports that lie in the usual places below the working directory.
 #[must_use]
-pub fn find_usual() -> Vec<Source> {
-    let mut found = Found::default();
+pub fn find_usual() -> Vec<ReportSource> {
+    let mut found = FoundReports::default();
     for path in files_below(Path::new(".")) {
         let path = path.strip_prefix(".").unwrap_or(&path).to_path_buf();
         let options = glob::MatchOptions {
@@ -114,14 +114,14 @@ pub fn find_usual() -> Vec<Source> {
 }
 
 #[derive(Default)]
-struct Found {
-    sources: Vec<Source>,
+struct FoundReports {
+    sources: Vec<ReportSource>,
     seen: BTreeSet<PathBuf>,
 }
 
-impl Found {
+impl FoundReports {
     fn add(&mut self, name: String, input: Input) {
-        self.sources.push(Source { name, input });
+        self.sources.push(ReportSource { name, input });
     }
 
     fn file(&mut self, path: &Path) {
@@ -179,7 +179,7 @@ impl Found {
         Ok(any)
     }
 
-    fn sorted(mut self) -> Vec<Source> {
+    fn sorted(mut self) -> Vec<ReportSource> {
         self.sources.sort_by(|a, b| a.name.cmp(&b.name));
         self.sources
     }

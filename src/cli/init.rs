@@ -23,14 +23,14 @@ use jelly_base::model::{ExitCode, Signal};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{capitalised, one_line, plural};
 use jelly_setup::init::{Draft, Folder, Settings, server_name};
-use keep::Place;
+use keep::PlanPlace;
 use origin::Origin;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
-use trial::Trial;
+use trial::PlanTrial;
 
 #[derive(Debug, Args)]
 #[command(
@@ -129,7 +129,7 @@ pub fn init(args: &InitArgs, color: ColorChoice, world: &World) -> ExitCode {
 }
 
 /// Why there is no plan.
-pub enum Refusal {
+pub enum InitRefusal {
     /// What was typed can't be meant, or is not enough.
     Invalid(String),
     /// As for people, whole.
@@ -138,7 +138,7 @@ pub enum Refusal {
     Stopped(ExitCode),
 }
 
-impl Refusal {
+impl InitRefusal {
     /// With what else is invalid.
     fn and(self, other: Result<(), Self>) -> Self {
         match (self, other) {
@@ -194,27 +194,27 @@ async fn make_all(args: &InitArgs, color: ColorChoice, world: &World, stage: Sta
     ExitCode::strongest(codes)
 }
 
-fn tell(refusal: Refusal) -> ExitCode {
+fn tell(refusal: InitRefusal) -> ExitCode {
     match refusal {
-        Refusal::Invalid(message) => {
+        InitRefusal::Invalid(message) => {
             complain(&message);
             ExitCode::InvalidInput
         }
-        Refusal::Help(message) => {
+        InitRefusal::Help(message) => {
             complain(message.trim_end());
             ExitCode::NeedsUserHelp
         }
-        Refusal::Stopped(code) => code,
+        InitRefusal::Stopped(code) => code,
     }
 }
 
 /// One plan, from the server to the file.
-async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
+async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), InitRefusal> {
     let args = shared.args;
     let began = Instant::now();
     let known = args.name.clone().or_else(|| origin.name.clone());
     let named = known.as_deref().unwrap_or("server");
-    let place = Place::open(shared, known.as_deref())?;
+    let place = PlanPlace::open(shared, known.as_deref())?;
     let server = origin.server(shared, &place);
     let mut settings = Settings {
         name: named.to_owned(),
@@ -224,7 +224,7 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
         call_all: args.call_all,
         ..Settings::default()
     };
-    let mut trial = Trial::new(shared, &place, server.env);
+    let mut trial = PlanTrial::new(shared, &place, server.env);
     progress(shared, &format!("starting {named} …"));
     let stock = trial.take_stock(&settings, &origin).await?;
     let mut place = match known {
@@ -269,7 +269,7 @@ fn progress(shared: &Shared<'_>, text: &str) {
 }
 
 /// What there is now.
-fn say(shared: &Shared<'_>, place: &Place, draft: &Draft, took: Duration) {
+fn say(shared: &Shared<'_>, place: &PlanPlace, draft: &Draft, took: Duration) {
     let (called, all) = draft.tools_called();
     let passed = match (shared.args.no_verify, draft.steps()) {
         (true, 1) => "it passed once",

@@ -21,16 +21,16 @@ pub enum Invalid {
     /// Nothing stands in it that could be run.
     Empty(PathBuf),
     /// The call asks for what the plan does not have.
-    Call(Refusal),
+    Call(RunRefusal),
     /// The plan is good, and no longer the one that was to be run.
-    Weakened(Refusal),
+    Weakened(RunRefusal),
     /// The plan is good, and nothing could say how it went.
-    Unreportable(Refusal),
+    Unreportable(RunRefusal),
 }
 
 /// What is wrong, and what would help.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct RunRefusal {
     what: String,
     next: Option<String>,
 }
@@ -52,7 +52,7 @@ pub fn read(
 
 impl Invalid {
     pub fn nothing_selected(plan: &Plan) -> Self {
-        Self::Call(Refusal {
+        Self::Call(RunRefusal {
             what: format!(
                 "{}: --only and --skip leave no step to run",
                 plan.source.path.display()
@@ -62,7 +62,7 @@ impl Invalid {
     }
 
     pub fn filter(plan: &Plan, error: &NoSuchFilter) -> Self {
-        Self::Call(Refusal {
+        Self::Call(RunRefusal {
             what: format!("{}: {error}", plan.source.path.display()),
             next: error
                 .candidates
@@ -90,7 +90,7 @@ impl Invalid {
             [one] => format!("{}: the plan has no", one.path.display()),
             _ => "none of the plans has a".to_owned(),
         };
-        Some(Self::Call(Refusal {
+        Some(Self::Call(RunRefusal {
             what: format!("{who} variable `{stray}`"),
             next: close.first().map(|name| format!("did you mean `{name}`?")),
         }))
@@ -98,7 +98,7 @@ impl Invalid {
 
     pub fn project(plan: &Path, folder: Option<&Path>, error: &io::Error) -> Self {
         let folder = folder.map_or_else(String::new, |folder| format!(" {}", folder.display()));
-        Self::Call(Refusal {
+        Self::Call(RunRefusal {
             what: format!(
                 "{}: the project folder{folder} can't be used: {error}",
                 plan.display()
@@ -109,7 +109,7 @@ impl Invalid {
 
     /// The plan asks less than it did when the call began.
     pub fn weakened(plan: &Path, told: &[&str]) -> Self {
-        Self::Weakened(Refusal {
+        Self::Weakened(RunRefusal {
             what: format!(
                 "{}: the plan was changed since this call began, and less is tested: {}",
                 plan.display(),
@@ -120,7 +120,7 @@ impl Invalid {
     }
 
     pub fn unwritable(plan: &Path, error: &ReportError) -> Self {
-        Self::Unreportable(Refusal {
+        Self::Unreportable(RunRefusal {
             what: format!("{}: failed to {}", plan.display(), chain(error)),
             next: Some("name a folder that can be written with --reports-dir".to_owned()),
         })
@@ -173,9 +173,9 @@ impl Invalid {
             Self::Unreadable(error) => format!("error: {error}"),
             Self::Plan(error) => error.render(color),
             Self::Empty(path) => format!("error: {}\nhelp: {ADD_STEPS}", no_steps(path)),
-            Self::Call(Refusal { what, next })
-            | Self::Weakened(Refusal { what, next })
-            | Self::Unreportable(Refusal { what, next }) => match next {
+            Self::Call(RunRefusal { what, next })
+            | Self::Weakened(RunRefusal { what, next })
+            | Self::Unreportable(RunRefusal { what, next }) => match next {
                 Some(next) => format!("error: {what}\nhelp: {next}"),
                 None => format!("error: {what}"),
             },
@@ -203,9 +203,9 @@ impl Invalid {
                 })
                 .collect(),
             Self::Empty(path) => vec![problem(no_steps(path), None, vec![ADD_STEPS.to_owned()])],
-            Self::Call(Refusal { what, next })
-            | Self::Weakened(Refusal { what, next })
-            | Self::Unreportable(Refusal { what, next }) => {
+            Self::Call(RunRefusal { what, next })
+            | Self::Weakened(RunRefusal { what, next })
+            | Self::Unreportable(RunRefusal { what, next }) => {
                 vec![problem(what.clone(), None, next.iter().cloned().collect())]
             }
         }

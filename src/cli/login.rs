@@ -81,13 +81,13 @@ pub struct LoginArgs {
 
 /// Why nobody can log in, and what would help.
 #[derive(Debug)]
-struct Refusal {
+struct LoginRefusal {
     code: ExitCode,
     what: String,
     next: Option<String>,
 }
 
-impl Refusal {
+impl LoginRefusal {
     fn of(what: impl Into<String>, next: impl Into<String>) -> Self {
         Self {
             code: ExitCode::InvalidInput,
@@ -128,17 +128,17 @@ async fn log_in(settings: AuthSettings, redactor: &Redactor) -> Result<LoggedIn,
     Authorizer::new(settings, redactor)?.log_in().await
 }
 
-fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), Refusal> {
+fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), LoginRefusal> {
     let machine = "a plan that runs without a person has a client of its own: `auth: { \
                    client_credentials: { client_id: …, client_secret: \"${secret:NAME}\" }, issuer: … }`";
     if world.in_ci() {
         let what = "nobody can log in here: CI is set, and a login is a person's";
-        return Err(Refusal::of(what, machine));
+        return Err(LoginRefusal::of(what, machine));
     }
     if !(world.stdin_is_terminal && world.stdout_is_terminal) {
         let what = "nobody can log in here: a login is a person's, and stdin or stdout is no \
                     terminal";
-        return Err(Refusal::of(what, machine));
+        return Err(LoginRefusal::of(what, machine));
     }
     let (server, redactor) = server(args, world)?;
     if !["http://", "https://"]
@@ -148,11 +148,11 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
         let what = format!("`{}` is no URL of a server", sanitize(&server));
         let next = "write it with `https://`, or name the plan that has a server called so: \
                     --plan PLAN";
-        return Err(Refusal::of(what, next));
+        return Err(LoginRefusal::of(what, next));
     }
     let Some(book) = world.logins() else {
         let what = "there is no place for a login: the user has no home folder";
-        return Err(Refusal::of(what, "name a folder by JELLY_LOGINS_DIR"));
+        return Err(LoginRefusal::of(what, "name a folder by JELLY_LOGINS_DIR"));
     };
     let secret = match &args.client_secret_env {
         Some(name) => match world.env.get(name).filter(|value| !value.is_empty()) {
@@ -160,7 +160,7 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
             None => {
                 let what = format!("the environment variable {name} is not set");
                 let next = "set it to the client's secret, or leave --client-secret-env out";
-                return Err(Refusal::of(what, next));
+                return Err(LoginRefusal::of(what, next));
             }
         },
         None => None,
@@ -170,7 +170,7 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
                     the secret";
         let next = "name it by --issuer URL; the server names its own in \
                     `authorization_servers` of /.well-known/oauth-protected-resource";
-        return Err(Refusal::of(what, next));
+        return Err(LoginRefusal::of(what, next));
     }
     if let Some(url) = &args.client_metadata_url
         && !Client::may_be_url(url)
@@ -178,7 +178,7 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
         let what = format!("`{}` is no URL that a client could have", sanitize(url));
         let next = "it is one of a document, by `https://` and with a path, as in \
                     https://app.example.org/client.json";
-        return Err(Refusal::of(what, next));
+        return Err(LoginRefusal::of(what, next));
     }
     let settings = AuthSettings {
         server,
@@ -198,11 +198,11 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
 }
 
 /// The URL that is meant, and what is secret about it.
-fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), Refusal> {
+fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), LoginRefusal> {
     let Some(path) = &args.plan else {
         return Ok((args.server.clone(), Redactor::none()));
     };
-    let invalid = |invalid: Invalid| Refusal {
+    let invalid = |invalid: Invalid| LoginRefusal {
         code: ExitCode::InvalidInput,
         what: invalid.render(false),
         next: None,
@@ -215,7 +215,7 @@ fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), Refusal
         let what = format!("{shown}: the plan has no server `{}`", sanitize(name));
         let close = close_names(name, plan.servers.keys().map(String::as_str));
         let all: Vec<&str> = plan.servers.keys().map(String::as_str).collect();
-        return Err(Refusal::of(
+        return Err(LoginRefusal::of(
             what,
             match close.first() {
                 Some(close) => format!("did you mean `{close}`?"),
@@ -227,7 +227,7 @@ fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), Refusal
         let what = format!("{shown}: the server `{name}` has no `url`");
         let next = "tokens are for servers that are reached by a URL; others get what they need \
                     by `env`";
-        return Err(Refusal::of(what, next));
+        return Err(LoginRefusal::of(what, next));
     };
     let folder = world.cwd.join(path.parent().unwrap_or(Path::new("")));
     let scope = Scope::new(
@@ -239,7 +239,7 @@ fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), Refusal
     );
     let url = url.resolve_str(&scope, name).map_err(|unresolved| {
         let what = format!("{shown}: the URL of `{name}` is not known: {unresolved}");
-        Refusal::of(what, "give the URL itself: jelly login URL")
+        LoginRefusal::of(what, "give the URL itself: jelly login URL")
     })?;
     let secrets = plan.secret_names();
     let secrets = secrets

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// How it may look.
 #[derive(Debug, Clone, Copy)]
-pub struct Paint {
+pub struct DiffPaint {
     pub color: bool,
     /// Columns.
     pub width: usize,
@@ -21,7 +21,7 @@ pub const DIM: Style = Style::new().dimmed();
 pub const RED: Style = AnsiColor::Red.on_default();
 pub const GREEN: Style = AnsiColor::Green.on_default();
 
-impl Paint {
+impl DiffPaint {
     pub fn tone(self, style: Style, text: &str) -> String {
         if self.color && !text.trim().is_empty() {
             format!("{style}{text}{style:#}")

@@ -1,7 +1,7 @@
 //! One plan of a call: read, selected, run in the loop, reported.
 
 use super::args::{Format, RunArgs};
-use super::call::{Call, PlanEnd};
+use super::call::{PlanEnd, RunCall};
 use super::events::EventQueue;
 use super::executor::PlanExecutor;
 use super::invalid::{Invalid, chain, read};
@@ -37,7 +37,7 @@ const LOGIN_GRACE: Duration = Duration::from_secs(10);
 
 /// One plan with all that it is run with.
 struct PlanRun<'a> {
-    call: &'a Call,
+    call: &'a RunCall,
     project: PathBuf,
     report_dir: Rc<ReportDir>,
     proposals: Rc<Proposals>,
@@ -58,7 +58,7 @@ struct PlanRun<'a> {
     warned: Cell<usize>,
 }
 
-impl Call {
+impl RunCall {
     /// Runs one plan to its end; `None` when the selection leaves it out.
     pub async fn run_plan(&self, job: &Job) -> Option<PlanEnd> {
         let path = job.path.as_path();
@@ -130,7 +130,7 @@ impl Call {
 }
 
 impl<'a> PlanRun<'a> {
-    fn new(call: &'a Call, plan: &Plan, project: PathBuf, report_dir: Rc<ReportDir>) -> Self {
+    fn new(call: &'a RunCall, plan: &Plan, project: PathBuf, report_dir: Rc<ReportDir>) -> Self {
         let transcript = Rc::new(RefCell::new(Vec::new()));
         let out = match call.args.format {
             Format::Json => Out::Nowhere,

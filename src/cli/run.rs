@@ -1,7 +1,7 @@
 //! `jelly run`: plans → reports → an exit code.
 
 use super::args::{ColorChoice, RunArgs};
-use super::call::{Call, PlanEnd};
+use super::call::{PlanEnd, RunCall};
 use super::interrupt;
 use super::matrix::{Job, jobs};
 use super::rules::find_rules;
@@ -63,7 +63,7 @@ fn open_call(
     args: RunArgs,
     color: ColorChoice,
     world: &World,
-) -> Result<(Call, Vec<PathBuf>, Vec<Job>), ExitCode> {
+) -> Result<(RunCall, Vec<PathBuf>, Vec<Job>), ExitCode> {
     let interrupt = interrupt::listen()
         .map_err(|error| fault(&format!("signals can't be listened for: {error}")))?;
     let paths = plans(&args.plans, "run").map_err(|message| {
@@ -82,7 +82,7 @@ fn open_call(
     // What is wrong with the plans weighs more, and is found out first.
     let run_dir = RunDir::create(&args.reports.reports_dir, &id);
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
-    let call = Call {
+    let call = RunCall {
         color_errors: world.color(color, world.stderr_is_terminal),
         options: TerminalOptions {
             color: world.color(color, world.stdout_is_terminal),
@@ -108,7 +108,7 @@ fn open_call(
     Ok((call, paths, jobs_to_run))
 }
 
-async fn run_plans(call: &Rc<Call>, jobs: Vec<Job>) -> Result<ExitCode, tokio::task::JoinError> {
+async fn run_plans(call: &Rc<RunCall>, jobs: Vec<Job>) -> Result<ExitCode, tokio::task::JoinError> {
     let mut work = JoinSet::new();
     let mut jobs: Vec<(usize, Job)> = jobs.into_iter().enumerate().collect();
     while let Some((_, first)) = jobs.first() {

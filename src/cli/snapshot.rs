@@ -6,7 +6,7 @@ mod pending;
 use super::args::{ColorChoice, ReportsDir};
 use super::ask::choose;
 use super::out::UntilClosed;
-use super::paint::{BOLD, DIM, Paint};
+use super::paint::{BOLD, DIM, DiffPaint};
 use super::results::open_results;
 use super::run::complain;
 use super::settings::World;
@@ -90,7 +90,7 @@ pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitC
         let orphan = orphan.display().to_string();
         complain(&format!("note: no step names {}", sanitize(&orphan)));
     }
-    let paint = Paint {
+    let paint = DiffPaint {
         color: world.color(color, world.stdout_is_terminal),
         width: usize::from(world.width().unwrap_or(100)),
     };
@@ -169,7 +169,7 @@ fn settle(
     }
 }
 
-fn show_all(pending: &[Pending], paint: Paint) -> Result<(), String> {
+fn show_all(pending: &[Pending], paint: DiffPaint) -> Result<(), String> {
     for one in pending {
         say(&shown(one, paint))?;
     }
@@ -191,7 +191,7 @@ fn show_all(pending: &[Pending], paint: Paint) -> Result<(), String> {
 }
 
 /// A proposal beside what is stored.
-fn shown(one: &Pending, paint: Paint) -> String {
+fn shown(one: &Pending, paint: DiffPaint) -> String {
     let heading = format!("{} of {}", one.name, one.plan.display());
     let mut text = format!("{}\n", paint.tone(BOLD, &sanitize(&heading)));
     match &one.stored {
@@ -262,7 +262,7 @@ fn is_short(text: &str) -> bool {
 }
 
 /// Asks until there is an answer; the end of the input ends the review.
-fn ask(one: &Pending, paint: Paint) -> Result<Choice, String> {
+fn ask(one: &Pending, paint: DiffPaint) -> Result<Choice, String> {
     say(&shown(one, paint))?;
     let chosen = choose("[a]ccept, [r]eject, [s]kip, [q]uit? ", choice_of)?;
     Ok(chosen.unwrap_or(Choice::Quit))

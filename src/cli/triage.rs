@@ -19,7 +19,9 @@ use jelly_base::text::one_line;
 use jelly_base::text::redact::Redactor;
 use jelly_triage::engine::Engine;
 use jelly_triage::history::Past;
-use jelly_triage::survey::{self, Account, Before, Hint, Input, Part, Source, Terms, Tools};
+use jelly_triage::survey::{
+    self, Account, Before, Hint, Input, ReportPart, ReportSource, Terms, Tools,
+};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZero;
@@ -61,7 +63,7 @@ pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode 
         Ok(target) => target,
         Err(error) => return unwritable(args, &error),
     };
-    let call = Call {
+    let call = TriageCall {
         args,
         memory,
         color,
@@ -90,7 +92,7 @@ fn unwritable(args: &TriageArgs, error: &io::Error) -> ExitCode {
 }
 
 /// The reports that are meant; a sentence where there are none.
-fn sources(args: &TriageArgs) -> Result<Vec<Source>, String> {
+fn sources(args: &TriageArgs) -> Result<Vec<ReportSource>, String> {
     if !args.reports.is_empty() {
         return find(&args.reports).map_err(|error| format!("error: failed to {error}"));
     }
@@ -117,7 +119,7 @@ fn sources(args: &TriageArgs) -> Result<Vec<Source>, String> {
     Ok(sources)
 }
 
-struct Call<'c> {
+struct TriageCall<'c> {
     args: &'c TriageArgs,
     memory: Option<Memory>,
     color: ColorChoice,
@@ -126,13 +128,13 @@ struct Call<'c> {
     redactor: &'c Redactor,
 }
 
-impl Call<'_> {
-    fn is_of_failures(&self, sources: &[Source]) -> bool {
+impl TriageCall<'_> {
+    fn is_of_failures(&self, sources: &[ReportSource]) -> bool {
         match self.args.input {
             InputKind::Failures => true,
             InputKind::Report => false,
             InputKind::Auto => {
-                let lines = |source: &Source| {
+                let lines = |source: &ReportSource| {
                     source.name.ends_with(".jsonl") || source.name.ends_with(".ndjson")
                 };
                 !sources.is_empty() && sources.iter().all(lines)
@@ -140,7 +142,7 @@ impl Call<'_> {
         }
     }
 
-    fn reports(&self, sources: &[Source], out: &mut dyn Write) -> io::Result<ExitCode> {
+    fn reports(&self, sources: &[ReportSource], out: &mut dyn Write) -> io::Result<ExitCode> {
         let jobs = self.args.jobs.map_or_else(
             || available_parallelism().map_or(1, NonZero::get),
             usize::from,
@@ -151,10 +153,10 @@ impl Call<'_> {
         };
         // What is read twice must be there a second time.
         let spool = self.spool(sources)?;
-        let sources: Vec<Source> = sources
+        let sources: Vec<ReportSource> = sources
             .iter()
             .map(|source| match (&source.input, &spool) {
-                (Input::Stdin, Some(file)) => Source {
+                (Input::Stdin, Some(file)) => ReportSource {
                     name: source.name.clone(),
                     input: Input::File(file.path().to_owned()),
                 },
@@ -223,7 +225,7 @@ impl Call<'_> {
     }
 
     /// The earlier reports, or what is to be said of them.
-    fn baseline(&self, current: &[Source], tools: Tools<'_>) -> Result<Option<Past>, String> {
+    fn baseline(&self, current: &[ReportSource], tools: Tools<'_>) -> Result<Option<Past>, String> {
         if self.args.baseline.is_empty() {
             return Ok(None);
         }
@@ -233,15 +235,18 @@ impl Call<'_> {
             complain(&format!("note: {note}"));
         }
         let mut problems: Vec<String> = Vec::new();
-        let past = survey::past_of(earlier.runs.iter().collect(), |run: &Vec<Source>, past| {
-            let watch = [Some(past), None];
-            let parts = survey::read_all(run, Tools { watch, ..tools });
-            problems.extend(parts.iter().filter_map(|part| {
-                let problem = part.summary.problem.as_ref()?;
-                Some(format!("{}: {problem}", part.summary.path))
-            }));
-            parts
-        });
+        let past = survey::past_of(
+            earlier.runs.iter().collect(),
+            |run: &Vec<ReportSource>, past| {
+                let watch = [Some(past), None];
+                let parts = survey::read_all(run, Tools { watch, ..tools });
+                problems.extend(parts.iter().filter_map(|part| {
+                    let problem = part.summary.problem.as_ref()?;
+                    Some(format!("{}: {problem}", part.summary.path))
+                }));
+                parts
+            },
+        );
         match problems.first() {
             Some(problem) => Err(format!(
                 "error: the baseline can't be relied on: {problem}\n\
@@ -273,7 +278,7 @@ impl Call<'_> {
     }
 
     /// A copy of stdin, where it will be read twice.
-    fn spool(&self, sources: &[Source]) -> io::Result<Option<NamedTempFile>> {
+    fn spool(&self, sources: &[ReportSource]) -> io::Result<Option<NamedTempFile>> {
         let twice = match self.args.format {
             Some(TriageFormat::Ctrf | TriageFormat::Junit) => true,
             Some(
@@ -370,7 +375,7 @@ impl Call<'_> {
 
     /// Failures as input. With `jsonl`, and by default, each is answered as
     /// soon as it is read; any other format is of all of them together.
-    fn failures(&self, sources: &[Source], out: &mut dyn Write) -> io::Result<ExitCode> {
+    fn failures(&self, sources: &[ReportSource], out: &mut dyn Write) -> io::Result<ExitCode> {
         let at_once = self.args.emit.is_none()
             && self.args.mode == Mode::Rca
             && matches!(self.args.format, None | Some(TriageFormat::Jsonl));
@@ -379,13 +384,13 @@ impl Call<'_> {
         for source in sources {
             let mut bad = 0_u64;
             let mut is_unwritten = false;
-            let mut part = Part {
+            let mut part = ReportPart {
                 summary: ReportSummary {
                     path: source.name.clone(),
                     dialect: "failures".to_owned(),
                     ..ReportSummary::default()
                 },
-                ..Part::default()
+                ..ReportPart::default()
             };
             let mut tell = |told| match told {
                 Told::Problem(problem) => {

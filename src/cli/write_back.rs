@@ -3,7 +3,7 @@
 //! The combinations of a matrix are runs of one file. What one of them needed
 //! is written when all have ended, and only where all came to the same text.
 
-use super::call::{Call, PlanEnd};
+use super::call::{PlanEnd, RunCall};
 use super::invalid::chain;
 use super::run::complain;
 use crate::report::{Extras, ReportDir};
@@ -96,7 +96,7 @@ impl WriteBack {
     }
 }
 
-impl Call {
+impl RunCall {
     /// Writes the repairs of the combinations of one matrix, when all have run.
     pub fn write_together(&self, ends: &mut [&mut PlanEnd]) {
         let mut texts = ends

@@ -49,7 +49,7 @@ const NUMBERS: std::ops::Range<usize> = 4..8;
 /// For a terminal.
 #[must_use]
 pub fn doctor_text(report: &DoctorReport, options: DoctorOptions) -> String {
-    let paint = Paint(options);
+    let paint = DoctorPaint(options);
     let mut text = String::new();
     for file in &report.files {
         let servers = match &file.error {
@@ -113,7 +113,7 @@ pub fn doctor_text(report: &DoctorReport, options: DoctorOptions) -> String {
 #[must_use]
 pub fn server_text(server: &Checkup, options: DoctorOptions) -> String {
     let mut text = String::new();
-    Paint(options).server(server, &mut text);
+    DoctorPaint(options).server(server, &mut text);
     text
 }
 
@@ -254,9 +254,9 @@ fn says_the_same(message: &str, diagnosis: &Diagnosis) -> bool {
     diagnosis.root_cause == "command_not_found" && message.starts_with("could not be started")
 }
 
-struct Paint(DoctorOptions);
+struct DoctorPaint(DoctorOptions);
 
-impl Paint {
+impl DoctorPaint {
     fn tone(&self, style: Style, text: &str) -> String {
         if self.0.color {
             format!("{style}{text}{style:#}")

@@ -17,7 +17,7 @@ use jelly_base::model::{
     StepReport, StepState,
 };
 use jelly_base::text::{human_duration, plural};
-use paint::{Paint, Tone, disarmed};
+use paint::{TerminalPaint, Tone, disarmed};
 use progress::Progress;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -45,7 +45,7 @@ pub struct TerminalOptions {
 #[derive(Debug)]
 pub struct TerminalReporter<W> {
     out: W,
-    paint: Paint,
+    paint: TerminalPaint,
     options: TerminalOptions,
     progress: Option<Progress>,
     /// Servers whose noise was shown in this iteration.
@@ -57,7 +57,7 @@ impl<W: Write> TerminalReporter<W> {
     pub fn new(out: W, options: TerminalOptions) -> Self {
         Self {
             out,
-            paint: Paint::new(options.color, options.width),
+            paint: TerminalPaint::new(options.color, options.width),
             options,
             progress: None,
             noisy: BTreeSet::new(),

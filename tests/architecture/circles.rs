@@ -69,7 +69,7 @@ impl<'p> Map<'p> {
             handed_on: BTreeMap::new(),
         };
         for file in &package.files {
-            // The door of a package that is a library too is nobody's module.
+            // The program beside the library is nobody's module.
             if file.path != "src/main.rs" {
                 map.files.insert(&file.module, file);
             }

@@ -54,10 +54,12 @@ const MAX_LINES: usize = 600;
 /// it can be worth it, a knot is not.
 const MAX_CIRCLE: usize = 3;
 
-/// Larger circles, and names that more than one type of a crate bears, that are
-/// still there: neither figure may rise, and both go to nothing.
+/// Larger circles that are still there: the figure may not rise, and goes to
+/// nothing.
 const CIRCLES_LEFT: usize = 11;
-const NAMES_LEFT: usize = 45;
+
+/// Built in the place of another file, on other platforms, with the same names.
+const STAND_IN: &str = "crates/process/src/other.rs";
 
 /// The crates and those of ours that each uses, as the page shows them.
 #[test]
@@ -116,7 +118,7 @@ fn a_type_is_the_only_one_of_its_name_in_its_crate() {
     let mut twice = Vec::new();
     for package in packages() {
         let mut places: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for file in &package.files {
+        for file in package.files.iter().filter(|file| file.path != STAND_IN) {
             for name in file.types() {
                 places.entry(name).or_default().push(&file.path);
             }
@@ -128,7 +130,7 @@ fn a_type_is_the_only_one_of_its_name_in_its_crate() {
                 .map(|(name, files)| (name, files.join(", "))),
         );
     }
-    assert_eq!(twice.len(), NAMES_LEFT, "{twice:#?}");
+    assert!(twice.is_empty(), "{twice:#?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! looked for beside it, as `shared/corpus`, or where `JELLY_CORPUS` says.
 
 use jelly_base::model::ReportSummary;
-use jelly_triage::junit::{Case, CaseOutcome, CaseSink, Limits, read};
+use jelly_triage::junit::{Case, CaseOutcome, CaseSink, ReaderLimits, read};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -67,7 +67,7 @@ impl CaseSink for Tally {
 fn summary(corpus: &Path, file: &str) -> ReportSummary {
     let mut input = BufReader::new(File::open(corpus.join("files").join(file)).unwrap());
     let mut tally = Tally::default();
-    let summary = read(&mut input, file, &Limits::default(), &mut tally);
+    let summary = read(&mut input, file, &ReaderLimits::default(), &mut tally);
     let parts = [
         summary.passed,
         summary.failed,

@@ -20,7 +20,7 @@ static HOME: OnceLock<PathBuf> = OnceLock::new();
 /// the one that comes.
 static DOOR: Mutex<()> = Mutex::new(());
 
-fn door() -> MutexGuard<'static, ()> {
+fn one_at_a_time() -> MutexGuard<'static, ()> {
     DOOR.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -37,7 +37,7 @@ impl Scratch {
     /// # Errors
     /// The system's folder for such things can't be written.
     pub fn new() -> io::Result<Self> {
-        let _door = door();
+        let _guard = one_at_a_time();
         let home = home();
         let made = DirBuilder::new().mode(0o700).create(home);
         // Another plan's may be there.
@@ -61,7 +61,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         drop(self.own.take());
-        let _door = door();
+        let _guard = one_at_a_time();
         // Refused as long as there is another one in it.
         let _ = fs::remove_dir(&self.home);
     }

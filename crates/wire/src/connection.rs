@@ -6,7 +6,7 @@
 //! What the task moves the messages by, pipes or HTTP, is the driver's alone
 //! to know; the connection must not know of eras either.
 
-use super::exchange::{Answer, Life, Outgoing};
+use super::exchange::{Life, Outgoing, RequestEnd};
 use super::http::ParamHeaders;
 use super::notices::Listener;
 use super::peer::Peer;
@@ -106,8 +106,8 @@ impl Connection {
 
     /// Hears what goes on here, without being part of it.
     #[must_use]
-    pub fn ear(&self) -> Ear {
-        Ear(Arc::clone(&self.shared))
+    pub fn ear(&self) -> ConnectionObserver {
+        ConnectionObserver(Arc::clone(&self.shared))
     }
 
     /// Sends a request. Dropping what comes back before the answer gives the
@@ -218,9 +218,9 @@ impl Drop for Attending {
 
 /// Looks at a connection that somebody else owns.
 #[derive(Debug)]
-pub struct Ear(Arc<Shared>);
+pub struct ConnectionObserver(Arc<Shared>);
 
-impl Ear {
+impl ConnectionObserver {
     /// Messages received so far.
     #[must_use]
     pub fn messages(&self) -> u64 {
@@ -239,7 +239,7 @@ impl Ear {
 pub struct InFlight {
     id: u64,
     /// None once the answer was taken.
-    receiver: Option<oneshot::Receiver<Answer>>,
+    receiver: Option<oneshot::Receiver<RequestEnd>>,
     shared: Arc<Shared>,
 }
 
@@ -255,7 +255,7 @@ impl InFlight {
     }
 
     /// The answer, if it is there. After the answer there is none.
-    pub fn answer_now(&mut self) -> Option<Answer> {
+    pub fn answer_now(&mut self) -> Option<RequestEnd> {
         let answer = self.receiver.as_mut()?.try_recv().ok()?;
         self.receiver = None;
         Some(answer)
@@ -263,7 +263,7 @@ impl InFlight {
 
     /// The answer. Cancel-safe: it can be called again after being dropped
     /// at an await. After the answer it stays pending for ever.
-    pub async fn answer(&mut self) -> Answer {
+    pub async fn answer(&mut self) -> RequestEnd {
         match self.answer_at_once(WAKEFUL).await {
             Some(answer) => answer,
             None => self.answer_in_time().await,
@@ -273,7 +273,7 @@ impl InFlight {
     /// The answer of a server that answers at once, for which it is not worth
     /// going to sleep: to be woken on another processor takes longer than its
     /// answer.
-    async fn answer_at_once(&mut self, limit: Duration) -> Option<Answer> {
+    async fn answer_at_once(&mut self, limit: Duration) -> Option<RequestEnd> {
         self.receiver.as_ref()?;
         let patience = std::time::Instant::now() + limit;
         loop {
@@ -290,25 +290,25 @@ impl InFlight {
     }
 
     /// The answer of a server that has work to do.
-    async fn answer_in_time(&mut self) -> Answer {
+    async fn answer_in_time(&mut self) -> RequestEnd {
         let Some(receiver) = &mut self.receiver else {
             return std::future::pending().await;
         };
         let answer = receiver.await;
         self.receiver = None;
         // The peer answers everybody before it goes.
-        answer.unwrap_or_else(|_| Answer::Broken("connection was closed by jelly".to_owned()))
+        answer.unwrap_or_else(|_| RequestEnd::Broken("connection was closed by jelly".to_owned()))
     }
 
     /// The answer, if it comes in time; else the request is given up, the
     /// server told, and the signs of life since given back.
-    pub async fn answer_within(self, limit: Duration) -> Result<Answer, Life> {
+    pub async fn answer_within(self, limit: Duration) -> Result<RequestEnd, Life> {
         self.ended_after(limit, "timed out", false).await
     }
 
     /// The same, and what the peer still hears of the request is watched for:
     /// see [`Peer::watch`].
-    pub async fn cancelled_after(self, limit: Duration, reason: &str) -> Result<Answer, Life> {
+    pub async fn cancelled_after(self, limit: Duration, reason: &str) -> Result<RequestEnd, Life> {
         self.ended_after(limit, reason, true).await
     }
 
@@ -317,7 +317,7 @@ impl InFlight {
         limit: Duration,
         reason: &str,
         watched: bool,
-    ) -> Result<Answer, Life> {
+    ) -> Result<RequestEnd, Life> {
         // Most answers come before a timer would be worth its while.
         let at_once = WAKEFUL.min(limit);
         if let Some(answer) = self.answer_at_once(at_once).await {

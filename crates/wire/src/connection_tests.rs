@@ -1,5 +1,5 @@
 use super::Connection;
-use crate::{Answer, Answers, Outgoing, Peer};
+use crate::{Answers, Outgoing, Peer, RequestEnd};
 use jelly_base::model::Exit;
 use jelly_base::text::redact::Redactor;
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ async fn ten_thousand_messages_in_one_chunk_and_then_the_answer() {
     chunk.push_str(&answer(1));
     server.say(&chunk).await;
     let end = waiting.answer_within(SOON).await;
-    assert_eq!(end, Ok(Answer::Result(json!({}))));
+    assert_eq!(end, Ok(RequestEnd::Result(json!({}))));
     assert_eq!(connection.ear().messages(), 10_001);
 }
 
@@ -100,7 +100,7 @@ async fn a_line_of_twenty_megabytes_is_an_answer_like_any_other() {
         server
     });
     match waiting.answer_within(SOON).await {
-        Ok(Answer::Result(result)) => {
+        Ok(RequestEnd::Result(result)) => {
             assert_eq!(
                 result["text"].as_str().map(str::len),
                 Some(20 * 1024 * 1024)
@@ -145,16 +145,16 @@ async fn what_was_written_before_the_exit_counts() {
     server.exit(7);
     assert_eq!(
         first.answer_within(SOON).await,
-        Ok(Answer::Result(json!({})))
+        Ok(RequestEnd::Result(json!({})))
     );
     match second.answer_within(SOON).await {
-        Ok(Answer::Exited(exit)) => assert_eq!(exit.code, Some(7)),
+        Ok(RequestEnd::Exited(exit)) => assert_eq!(exit.code, Some(7)),
         other => panic!("{other:?}"),
     }
     let later = connection.send(call(Value::Null));
     assert!(matches!(
         later.answer_within(SOON).await,
-        Ok(Answer::Exited(_))
+        Ok(RequestEnd::Exited(_))
     ));
 }
 
@@ -165,7 +165,7 @@ async fn a_closed_stdout_of_a_live_server_is_said_as_such() {
     let Server { output, exit, .. } = server;
     drop(output);
     match waiting.answer_within(SOON).await {
-        Ok(Answer::Broken(why)) => assert!(why.contains("closed its stdout"), "{why}"),
+        Ok(RequestEnd::Broken(why)) => assert!(why.contains("closed its stdout"), "{why}"),
         other => panic!("{other:?}"),
     }
     drop(exit);
@@ -198,7 +198,7 @@ async fn a_closed_stdin_ends_the_requests_that_can_no_longer_be_read() {
     drop(input);
     let waiting = connection.send(call(json!({"text": "x".repeat(1000)})));
     match waiting.answer_within(SOON).await {
-        Ok(Answer::Broken(why)) => assert!(why.contains("closed its stdin"), "{why}"),
+        Ok(RequestEnd::Broken(why)) => assert!(why.contains("closed its stdin"), "{why}"),
         other => panic!("{other:?}"),
     }
     output.write_all(b"still talking\n").await.unwrap();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// How a request ended, but for its time limit, which the asker holds.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum RequestEnd {
     Result(Value),
     Error(RpcError),
     /// The process ended first.
@@ -68,10 +68,10 @@ pub enum End {
 }
 
 impl End {
-    pub(super) fn answer(&self) -> Answer {
+    pub(super) fn answer(&self) -> RequestEnd {
         match self {
-            Self::Exited(exit) => Answer::Exited(exit.clone()),
-            Self::Closed(why) => Answer::Broken(why.clone()),
+            Self::Exited(exit) => RequestEnd::Exited(exit.clone()),
+            Self::Closed(why) => RequestEnd::Broken(why.clone()),
         }
     }
 }

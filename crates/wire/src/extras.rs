@@ -5,7 +5,7 @@
 
 use super::connection::Attending;
 use super::connection::{InFlight, deadline_after};
-use super::exchange::{Answer, Outgoing};
+use super::exchange::{Outgoing, RequestEnd};
 use super::listing::ListKind;
 use super::notices::Listener;
 use super::peer::{LISTEN, LateAnswer, Peer};
@@ -141,7 +141,7 @@ impl Session {
                 return (ReplyOutcome::Answered(params), Some(listening));
             }
             match in_flight.answer_now() {
-                Some(Answer::Result(_)) => {
+                Some(RequestEnd::Result(_)) => {
                     let text = format!("answered `{LISTEN}` before it acknowledged it");
                     return (self.broken(&text), None);
                 }

@@ -10,7 +10,7 @@ use super::era::{
     Greeting, Version, initialize_params, is_modern_error, read_discover, read_initialize,
     supported_by,
 };
-use super::exchange::{Answer, Beyond, HttpEnd, Outgoing};
+use super::exchange::{Beyond, HttpEnd, Outgoing, RequestEnd};
 use super::peer::Peer;
 use jelly_base::model::{Era, Exit, RpcError};
 use serde_json::Value;
@@ -241,7 +241,7 @@ async fn accepted(connection: &Connection, mut init: InFlight) -> bool {
     // Over HTTP no request depends on another one.
     let separate = connection.look(Peer::has_streams);
     if !separate && let Ok(answer) = timeout(SECOND_ANSWER, init.answer()).await {
-        return matches!(answer, Answer::Result(_));
+        return matches!(answer, RequestEnd::Result(_));
     }
     init.forget();
     false
@@ -273,22 +273,24 @@ fn initialize(connection: &Connection, version: &'static Version) -> InFlight {
     })
 }
 
-fn judge_discover(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
+fn judge_discover(answer: RequestEnd, tried: &mut Vec<&'static str>) -> Next {
     match answer {
-        Answer::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
-        Answer::Broken(why) => Next::NotModern(Version::newest(Era::Legacy), Trouble::Breach(why)),
-        Answer::Beyond(beyond) => {
+        RequestEnd::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
+        RequestEnd::Broken(why) => {
+            Next::NotModern(Version::newest(Era::Legacy), Trouble::Breach(why))
+        }
+        RequestEnd::Beyond(beyond) => {
             Next::NotModern(Version::newest(Era::Legacy), Trouble::Beyond(beyond))
         }
-        Answer::Result(result) => match read_discover(&result) {
+        RequestEnd::Result(result) => match read_discover(&result) {
             Some((versions, greeting)) => choose(&versions, greeting),
             None => Next::NotModern(
                 Version::newest(Era::Legacy),
                 Trouble::Breach(format!("answered `{DISCOVER}` without `supportedVersions`")),
             ),
         },
-        Answer::Http(end) => judge_refused_probe(end, tried),
-        Answer::Error(error) if is_modern_error(&error) => {
+        RequestEnd::Http(end) => judge_refused_probe(end, tried),
+        RequestEnd::Error(error) if is_modern_error(&error) => {
             let supported = supported_by(&error);
             match Version::best_of(Era::Modern, &supported) {
                 // The refused version may be in the list: some servers only
@@ -306,7 +308,7 @@ fn judge_discover(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
                 _ => Next::Failed(Trouble::Version(unknown_versions(&supported))),
             }
         }
-        Answer::Error(error) => Next::NotModern(
+        RequestEnd::Error(error) => Next::NotModern(
             Version::newest(Era::Legacy),
             Trouble::Refused {
                 method: DISCOVER,
@@ -322,7 +324,7 @@ fn judge_discover(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
 fn judge_refused_probe(end: Box<HttpEnd>, tried: &mut Vec<&'static str>) -> Next {
     match &end.rpc_error {
         Some(error) if is_modern_error(error) => {
-            return judge_discover(Answer::Error(error.clone()), tried);
+            return judge_discover(RequestEnd::Error(error.clone()), tried);
         }
         Some(_) | None => {}
     }
@@ -357,12 +359,12 @@ fn choose(versions: &[String], greeting: Greeting) -> Next {
     }
 }
 
-fn judge_initialize(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
+fn judge_initialize(answer: RequestEnd, tried: &mut Vec<&'static str>) -> Next {
     match answer {
-        Answer::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
-        Answer::Broken(why) => Next::Failed(Trouble::Breach(why)),
-        Answer::Beyond(beyond) => Next::Failed(Trouble::Beyond(beyond)),
-        Answer::Http(end) => {
+        RequestEnd::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
+        RequestEnd::Broken(why) => Next::Failed(Trouble::Breach(why)),
+        RequestEnd::Beyond(beyond) => Next::Failed(Trouble::Beyond(beyond)),
+        RequestEnd::Http(end) => {
             let supported = end.rpc_error.as_ref().map(supported_by);
             match Version::best_of(Era::Legacy, &supported.unwrap_or_default()) {
                 Some(version) if !tried.contains(&version.name) => {
@@ -372,7 +374,7 @@ fn judge_initialize(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
                 Some(_) | None => Next::Failed(Trouble::http(INITIALIZE, end)),
             }
         }
-        Answer::Error(error) => {
+        RequestEnd::Error(error) => {
             // It should have answered with a version of its own; some refuse
             // and say which they know.
             let supported = supported_by(&error);
@@ -387,7 +389,7 @@ fn judge_initialize(answer: Answer, tried: &mut Vec<&'static str>) -> Next {
                 }),
             }
         }
-        Answer::Result(result) => match read_initialize(&result) {
+        RequestEnd::Result(result) => match read_initialize(&result) {
             Err(breach) => Next::Failed(Trouble::Breach(breach)),
             Ok((name, greeting)) => match Version::find(&name) {
                 Some(version) if version.era == Era::Legacy => {
@@ -407,7 +409,7 @@ fn unknown_versions(versions: &[String]) -> String {
     )
 }
 
-async fn answer_to(request: &mut Option<InFlight>) -> Answer {
+async fn answer_to(request: &mut Option<InFlight>) -> RequestEnd {
     match request {
         Some(request) => request.answer().await,
         None => std::future::pending().await,

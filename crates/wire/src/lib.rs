@@ -45,9 +45,9 @@ mod fixture;
 
 pub use answers::{Answers, Ask, Given, Responder, accept_defaults};
 pub use check::{Checker, RULES, Rule};
-pub use connection::{Attending, Connection, Ear, InFlight, deadline_after};
+pub use connection::{Attending, Connection, ConnectionObserver, InFlight, deadline_after};
 pub use era::{Greeting, LOG_LEVEL, VERSIONS, Version};
-pub use exchange::{Answer, Beyond, End, HttpEnd, Life, Outgoing};
+pub use exchange::{Beyond, End, HttpEnd, Life, Outgoing, RequestEnd};
 pub use extras::{CROSSING, CancelEnd, Listening, Stirs};
 pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
 pub use http::{SseItem, SseParser, auth};

@@ -33,7 +33,7 @@ pub enum Line {
 /// One JSON-RPC message with what is wrong about its form.
 #[derive(Debug, PartialEq)]
 pub struct Message {
-    pub body: Body,
+    pub body: MessageBody,
     /// Breaches of JSON-RPC that leave the message readable, in fragments.
     pub flaws: Vec<String>,
     /// Carried the member `jsonrpc` at all; without it, only what matches a
@@ -46,7 +46,7 @@ pub struct Message {
 
 /// The kinds of messages.
 #[derive(Debug, PartialEq)]
-pub enum Body {
+pub enum MessageBody {
     Response {
         /// As it was sent; null where there was none.
         id: Value,
@@ -280,8 +280,8 @@ impl Members {
                 return None;
             }
             let body = match self.id {
-                Some(id) => Body::Request { id, method, params },
-                None => Body::Notification { method, params },
+                Some(id) => MessageBody::Request { id, method, params },
+                None => MessageBody::Notification { method, params },
             };
             return Some(Message {
                 body,
@@ -309,7 +309,7 @@ impl Members {
             return None;
         }
         Some(Message {
-            body: Body::Response {
+            body: MessageBody::Response {
                 id: self.id.unwrap_or(Value::Null),
                 payload,
             },
@@ -434,7 +434,7 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Body, Line, Message, Payload, read_line};
+    use super::{Line, Message, MessageBody, Payload, read_line};
     use jelly_base::model::OwnLimit;
     use serde_json::{Value, json};
 
@@ -451,7 +451,7 @@ mod tests {
         assert!(message.flaws.is_empty());
         assert_eq!(
             message.body,
-            Body::Response {
+            MessageBody::Response {
                 id: json!(7),
                 payload: Payload::Result(json!({"a":1}))
             }
@@ -461,7 +461,7 @@ mod tests {
     #[test]
     fn of_two_members_with_one_name_the_last_counts() {
         let message = one(r#"{"jsonrpc":"2.0","id":1,"result":{},"x":[{}],"id":2,"\u0069d":3}"#);
-        assert!(matches!(message.body, Body::Response { id, .. } if id == json!(3)));
+        assert!(matches!(message.body, MessageBody::Response { id, .. } if id == json!(3)));
     }
 
     #[test]
@@ -469,7 +469,7 @@ mod tests {
         let message = one(r#"{"jsonrpc":"2.0","id":7,"result":null}"#);
         assert_eq!(
             message.body,
-            Body::Response {
+            MessageBody::Response {
                 id: json!(7),
                 payload: Payload::Result(Value::Null)
             }
@@ -557,7 +557,7 @@ mod tests {
             let message = one(&format!(
                 r#"{{"jsonrpc":"2.0","id":1,"result":{{"t":"{half}"}}}}"#
             ));
-            let Body::Response {
+            let MessageBody::Response {
                 payload: Payload::Result(result),
                 ..
             } = message.body

@@ -12,7 +12,7 @@ pub use receiving::Understood;
 use super::answers::Answers;
 use super::check::Checker;
 use super::era::{Version, dress};
-use super::exchange::{Answer, Beyond, End, Life, Outgoing};
+use super::exchange::{Beyond, End, Life, Outgoing, RequestEnd};
 use super::notices::{Listener, Listeners, Notice};
 use super::observed::Observed;
 use super::raw::RawAsks;
@@ -47,7 +47,7 @@ struct Pending {
     id: u64,
     method: String,
     probe: bool,
-    reply: oneshot::Sender<Answer>,
+    reply: oneshot::Sender<RequestEnd>,
     progress: u64,
     messages_before: u64,
     noise_before: u64,
@@ -226,7 +226,7 @@ impl Peer {
     // ── sending ──────────────────────────────────────────────────────────
 
     /// Queues a request; its id, and where the answer will come.
-    pub fn open(&mut self, request: Outgoing<'_>) -> (u64, oneshot::Receiver<Answer>) {
+    pub fn open(&mut self, request: Outgoing<'_>) -> (u64, oneshot::Receiver<RequestEnd>) {
         let (reply, receiver) = oneshot::channel();
         let id = self.fresh_id();
         if let Some(end) = &self.end {
@@ -258,7 +258,7 @@ impl Peer {
     /// Queues bytes as they are; the number by which their answer is known
     /// here, and where it will come: the first with an id of their own, or the
     /// next error without one.
-    pub fn open_raw(&mut self, bytes: &[u8]) -> (u64, oneshot::Receiver<Answer>) {
+    pub fn open_raw(&mut self, bytes: &[u8]) -> (u64, oneshot::Receiver<RequestEnd>) {
         let (reply, receiver) = oneshot::channel();
         let id = self.fresh_id();
         if let Some(end) = &self.end {
@@ -524,7 +524,7 @@ impl Peer {
     }
 
     /// Ends one request, if it still waits.
-    pub fn settle_request(&mut self, id: u64, answer: Answer) {
+    pub fn settle_request(&mut self, id: u64, answer: RequestEnd) {
         if let Some(index) = self.pending.iter().position(|p| p.id == id) {
             self.check_no_more(index);
             self.settle_pending(index, answer);
@@ -534,7 +534,7 @@ impl Peer {
     /// What was not sent yet will not be: ends the requests among it.
     pub fn fail_unsent(&mut self, why: &str) {
         while let Some(index) = self.pending.iter().position(|p| p.sent_at > self.written) {
-            self.settle_pending(index, Answer::Broken(why.to_owned()));
+            self.settle_pending(index, RequestEnd::Broken(why.to_owned()));
         }
     }
 
@@ -551,7 +551,7 @@ impl Peer {
         let text = self.breach(text);
         if let Some(index) = self.suspect() {
             self.check_no_more(index);
-            self.settle_pending(index, Answer::Broken(text));
+            self.settle_pending(index, RequestEnd::Broken(text));
         }
     }
 
@@ -560,11 +560,11 @@ impl Peer {
         let beyond = self.pass_over(limit, text);
         if let Some(index) = self.suspect() {
             self.check_no_more(index);
-            self.settle_pending(index, Answer::Beyond(beyond));
+            self.settle_pending(index, RequestEnd::Beyond(beyond));
         }
     }
 
-    fn settle_pending(&mut self, index: usize, answer: Answer) {
+    fn settle_pending(&mut self, index: usize, answer: RequestEnd) {
         let mut pending = self.pending.swap_remove(index);
         self.expect_no_more(&mut pending);
         if pending.is_lasting() {

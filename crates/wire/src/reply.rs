@@ -2,7 +2,7 @@
 //!
 //! Main types: [`Reply`] and [`StartFailure`]: facts, for others to judge.
 
-use super::exchange::{Answer, Beyond, HttpEnd, Life};
+use super::exchange::{Beyond, HttpEnd, Life, RequestEnd};
 use jelly_base::model::{
     Era, Exit, HttpFacts, Outcome, OwnLimit, Phase, RequestFacts, RpcError, SpawnError,
 };
@@ -48,15 +48,15 @@ pub enum ReplyOutcome {
     Http(Box<HttpEnd>),
 }
 
-impl From<Result<Answer, Life>> for ReplyOutcome {
-    fn from(end: Result<Answer, Life>) -> Self {
+impl From<Result<RequestEnd, Life>> for ReplyOutcome {
+    fn from(end: Result<RequestEnd, Life>) -> Self {
         match end {
-            Ok(Answer::Result(result)) => Self::Answered(result),
-            Ok(Answer::Error(error)) => Self::RpcError(error),
-            Ok(Answer::Exited(exit)) => Self::Exited(exit),
-            Ok(Answer::Broken(why)) => Self::Broken(why),
-            Ok(Answer::Beyond(beyond)) => Self::Beyond(beyond),
-            Ok(Answer::Http(end)) => Self::Http(end),
+            Ok(RequestEnd::Result(result)) => Self::Answered(result),
+            Ok(RequestEnd::Error(error)) => Self::RpcError(error),
+            Ok(RequestEnd::Exited(exit)) => Self::Exited(exit),
+            Ok(RequestEnd::Broken(why)) => Self::Broken(why),
+            Ok(RequestEnd::Beyond(beyond)) => Self::Beyond(beyond),
+            Ok(RequestEnd::Http(end)) => Self::Http(end),
             Err(life) => Self::TimedOut(life),
         }
     }

@@ -52,10 +52,10 @@ enum Content {
 /// Writes `wire.jsonl`; clones write to the same file, with one sequence of
 /// numbers over all servers.
 #[derive(Debug, Clone)]
-pub struct Recorder(Arc<Mutex<State>>);
+pub struct Recorder(Arc<Mutex<TranscriptState>>);
 
 #[derive(Debug)]
-struct State {
+struct TranscriptState {
     /// None after the first failure: half a record is not resumed.
     file: Option<File>,
     /// So many bytes more are written.
@@ -71,7 +71,7 @@ impl Recorder {
     }
 
     fn of_at_most(path: &Path, bytes: u64) -> io::Result<Self> {
-        Ok(Self(Arc::new(Mutex::new(State {
+        Ok(Self(Arc::new(Mutex::new(TranscriptState {
             file: Some(File::create(path)?),
             left: bytes,
             seq: 0,

@@ -4,9 +4,9 @@
 use super::super::read::text_within;
 use super::super::settings::World;
 use super::ask::Answers;
-use super::find::Found;
+use super::find::FoundConfigs;
 use super::sight::Machine;
-use super::trial::{self, Trial, try_out};
+use super::trial::{self, CandidateTrial, try_out};
 use jelly_base::model::{
     Checkup, CheckupState, Failure, Finding, FindingLevel, Lint, Outcome, Phase,
 };
@@ -15,7 +15,7 @@ use jelly_base::text::sanitize;
 use jelly_harness::exec::{CheckupSettings, Examined, examine, preflight};
 use jelly_process::CommandSpec;
 use jelly_setup::doctor::{
-    Bedside, Config, Entry, Platform, Reached, Sight as _, Spot, Surroundings, by_hand,
+    Config, Entry, Platform, Reached, RemedyContext, Sight as _, Spot, Surroundings, by_hand,
     duplicate_names, fill, lint, prescribe, secrets_of,
 };
 use jelly_triage::engine::Engine;
@@ -42,7 +42,7 @@ const ENV_FILE: u64 = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What all servers share.
-pub struct Ward<'a> {
+pub struct CheckupContext<'a> {
     pub platform: Platform,
     /// Whether servers are started at all.
     pub starts: bool,
@@ -54,7 +54,7 @@ pub struct Ward<'a> {
 }
 
 /// A server before it is started.
-struct Patient<'a> {
+struct ExaminedEntry<'a> {
     config: &'a Config,
     entry: &'a Entry,
     findings: Vec<Finding>,
@@ -64,39 +64,41 @@ struct Patient<'a> {
 }
 
 /// Looks after all servers, side by side; in the order of the files.
-pub async fn admit(ward: &Ward<'_>, found: &Found) -> Vec<Checkup> {
-    let redactor = &ward.settings.redactor;
+pub async fn admit(context: &CheckupContext<'_>, found: &FoundConfigs) -> Vec<Checkup> {
+    let redactor = &context.settings.redactor;
     // Before anything can be shown.
     let entries = found.configs.iter().flat_map(|config| &config.entries);
     redactor.learn(entries.flat_map(secrets_of).collect::<Vec<_>>());
-    let mut patients = Vec::new();
+    let mut entries_examined = Vec::new();
     let mut duplicates = duplicate_names(&found.configs).into_iter().peekable();
     for (file, (config, folder)) in found.configs.iter().zip(&found.folders).enumerate() {
         for (index, entry) in config.entries.iter().enumerate() {
-            let mut patient = ward.patient(config, entry, folder);
+            let mut examined_entry = context.examined_entry(config, entry, folder);
             if let Some((.., finding)) = duplicates.next_if(|(f, e, _)| (*f, *e) == (file, index)) {
-                patient.findings.push(finding);
+                examined_entry.findings.push(finding);
             }
-            patients.push(patient);
+            entries_examined.push(examined_entry);
         }
     }
     let mut work = JoinSet::new();
-    for (index, patient) in patients.iter().enumerate() {
-        if let (true, false, Some(reach)) =
-            (ward.starts, patient.entry.disabled, patient.reach.clone())
-        {
-            let (name, settings) = (patient.entry.name.clone(), ward.settings.clone());
+    for (index, examined_entry) in entries_examined.iter().enumerate() {
+        if let (true, false, Some(reach)) = (
+            context.starts,
+            examined_entry.entry.disabled,
+            examined_entry.reach.clone(),
+        ) {
+            let (name, settings) = (examined_entry.entry.name.clone(), context.settings.clone());
             work.spawn_local(async move { (index, examine(&name, &reach, &settings).await) });
         }
     }
     let mut examined = gathered(work).await;
-    let mut trials = try_all(ward, &patients, &examined).await;
-    patients
+    let mut trials = try_all(context, &entries_examined, &examined).await;
+    entries_examined
         .into_iter()
         .enumerate()
-        .map(|(index, patient)| {
+        .map(|(index, examined_entry)| {
             let trial = trials.remove(&index).unwrap_or_default();
-            ward.checkup(patient, examined.remove(&index), trial)
+            context.checkup(examined_entry, examined.remove(&index), trial)
         })
         .collect()
 }
@@ -104,18 +106,19 @@ pub async fn admit(ward: &Ward<'_>, found: &Found) -> Vec<Checkup> {
 /// Those that may be mended by other words for the same program; after all
 /// others have ended, since they may have been in the way.
 async fn try_all(
-    ward: &Ward<'_>,
-    patients: &[Patient<'_>],
+    context: &CheckupContext<'_>,
+    entries_examined: &[ExaminedEntry<'_>],
     examined: &BTreeMap<usize, Examined>,
-) -> BTreeMap<usize, Trial> {
+) -> BTreeMap<usize, CandidateTrial> {
     let mut work = JoinSet::new();
     for (&index, seen) in examined {
-        let Patient { entry, reach, .. } = &patients[index];
+        let ExaminedEntry { entry, reach, .. } = &entries_examined[index];
         let Some(Reach::Stdio(spec)) = reach else {
             continue;
         };
-        if let Some(plan) = trial::plan(ward.engine, entry, seen) {
-            let (name, spec, settings) = (entry.name.clone(), spec.clone(), ward.settings.clone());
+        if let Some(plan) = trial::plan(context.engine, entry, seen) {
+            let (name, spec, settings) =
+                (entry.name.clone(), spec.clone(), context.settings.clone());
             work.spawn_local(async move { (index, try_out(&name, &spec, plan, settings).await) });
         }
     }
@@ -138,8 +141,13 @@ async fn gathered<T: 'static>(mut work: JoinSet<(usize, T)>) -> BTreeMap<usize, 
     all
 }
 
-impl Ward<'_> {
-    fn patient<'c>(&self, config: &'c Config, entry: &'c Entry, folder: &Path) -> Patient<'c> {
+impl CheckupContext<'_> {
+    fn examined_entry<'c>(
+        &self,
+        config: &'c Config,
+        entry: &'c Entry,
+        folder: &Path,
+    ) -> ExaminedEntry<'c> {
         let none = BTreeMap::new();
         let around = Surroundings {
             env: &self.world.env,
@@ -158,7 +166,7 @@ impl Ward<'_> {
             .reached
             .as_ref()
             .map(|reached| filler.reach(reached, folder, &mut notes));
-        Patient {
+        ExaminedEntry {
             config,
             entry,
             findings: lint(config, entry, self.platform, &around)
@@ -174,18 +182,23 @@ impl Ward<'_> {
     /// already.
     pub fn told(&self, config: &Config, folder: &Path, examined: Examined) -> Option<Checkup> {
         let entry = config.entries.first()?;
-        let patient = self.patient(config, entry, folder);
-        Some(self.checkup(patient, Some(examined), Trial::default()))
+        let examined_entry = self.examined_entry(config, entry, folder);
+        Some(self.checkup(examined_entry, Some(examined), CandidateTrial::default()))
     }
 
-    fn checkup(&self, patient: Patient<'_>, examined: Option<Examined>, trial: Trial) -> Checkup {
-        let Patient {
+    fn checkup(
+        &self,
+        examined_entry: ExaminedEntry<'_>,
+        examined: Option<Examined>,
+        trial: CandidateTrial,
+    ) -> Checkup {
+        let ExaminedEntry {
             config,
             entry,
             findings,
             notes,
             reach,
-        } = patient;
+        } = examined_entry;
         let redactor = &self.settings.redactor;
         let clean = |text: &str| sanitize(&redactor.redact(text)).into_owned();
         let mut checkup = Checkup {
@@ -268,7 +281,7 @@ impl Ward<'_> {
         examined: Examined,
         reach: &Reach,
         (config, entry): (&Config, &Entry),
-        trial: &Trial,
+        trial: &CandidateTrial,
     ) {
         let redactor = &self.settings.redactor;
         checkup.state = match (&examined.vitals, &examined.failure) {
@@ -315,7 +328,7 @@ impl Ward<'_> {
             let mut diagnosis = self.engine.diagnose(&failure);
             let path = self.world.env.get("PATH").map_or("", String::as_str);
             let machine = Machine { path };
-            let bedside = Bedside {
+            let context = RemedyContext {
                 config,
                 entry,
                 failure: &failure,
@@ -325,7 +338,7 @@ impl Ward<'_> {
                 proven: trial.proven.as_ref(),
                 tried: trial.was_made,
             };
-            prescribe(&mut diagnosis, &bedside);
+            prescribe(&mut diagnosis, &context);
             // Where that is known already, no look at its code is needed.
             if diagnosis.root_cause == "startup_timeout"
                 && !diagnosis.rule.starts_with("doctor/")

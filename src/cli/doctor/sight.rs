@@ -62,7 +62,7 @@ mod tests {
     use super::Machine;
     use jelly_base::model::{Advice, Failure};
     use jelly_base::text::redact::Redactor;
-    use jelly_setup::doctor::{Bedside, prescribe, read};
+    use jelly_setup::doctor::{RemedyContext, prescribe, read};
     use jelly_triage::engine::Engine;
     use std::path::Path;
 
@@ -71,7 +71,7 @@ mod tests {
         let text = r#"{"mcpServers": {"a": {"command": "srv"}}}"#;
         let config = read(Path::new("mcp.json"), text, Path::new("/")).unwrap();
         let (failure, redactor) = (Failure::default(), Redactor::none());
-        let bedside = Bedside {
+        let context = RemedyContext {
             config: &config,
             entry: &config.entries[0],
             failure: &failure,
@@ -89,7 +89,7 @@ mod tests {
                 why: rule.advice.why.clone(),
                 fix: rule.advice.fix.clone(),
             };
-            prescribe(&mut diagnosis, &bedside);
+            prescribe(&mut diagnosis, &context);
             let Advice { what, why, fix } = diagnosis.advice;
             let said = format!("{what} {why} {}", fix.join(" ")).to_lowercase();
             assert!(!said.contains("the plan"), "{}: {said}", rule.id);

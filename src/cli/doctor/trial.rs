@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What came of the trial.
 #[derive(Debug, Clone, Default)]
-pub struct Trial {
+pub struct CandidateTrial {
     /// Whether there was one.
     pub was_made: bool,
     /// With what it answered.
@@ -60,14 +60,14 @@ pub async fn try_out(
     spec: &CommandSpec,
     plan: Plan,
     settings: CheckupSettings,
-) -> Trial {
+) -> CandidateTrial {
     let settings = CheckupSettings {
         startup_timeout: settings.startup_timeout.min(PATIENCE),
         ..settings
     };
     let candidates = plan.candidates;
     if plan.with_own && answers(name, spec.clone(), &settings).await {
-        return Trial {
+        return CandidateTrial {
             was_made: false,
             proven: None,
             note: Some(
@@ -85,7 +85,7 @@ pub async fn try_out(
             break;
         }
     }
-    Trial {
+    CandidateTrial {
         was_made: true,
         proven: proven.cloned(),
         note: None,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What came of looking for a fingerprint.
-pub enum Found {
+pub enum FoundCause {
     None,
     One(Box<Known>),
     Several(Vec<String>),

@@ -2,7 +2,7 @@
 
 use super::compare::{Comparison, Part};
 use super::known::{Known, Seen};
-use crate::cli::paint::{BOLD, DIM, GREEN, Paint, RED};
+use crate::cli::paint::{BOLD, DIM, DiffPaint, GREEN, RED};
 use anstyle::Style;
 use jelly_base::model::{ErrorCategory, Side};
 use jelly_base::text::{plural, sanitize};
@@ -14,7 +14,7 @@ const TESTS: usize = 10;
 
 /// All that is known of a fingerprint.
 #[must_use]
-pub fn show(known: &Known, paint: Paint) -> String {
+pub fn show(known: &Known, paint: DiffPaint) -> String {
     let mut text = headline(known, paint);
     let template: Vec<String> = known
         .cause
@@ -63,7 +63,7 @@ pub fn show(known: &Known, paint: Paint) -> String {
     text
 }
 
-fn headline(known: &Known, paint: Paint) -> String {
+fn headline(known: &Known, paint: DiffPaint) -> String {
     let side = match (known.cause.side, known.cause.ambiguous) {
         (Side::Code, _) => "the code under test",
         (Side::Test, false) => "test or environment",
@@ -128,7 +128,7 @@ pub fn show_comparison(
     comparison: &Comparison,
     one: &Known,
     other: &Known,
-    paint: Paint,
+    paint: DiffPaint,
 ) -> String {
     let mut text = headline(one, paint);
     text += &headline(other, paint);
@@ -158,7 +158,7 @@ pub fn show_comparison(
     text
 }
 
-fn show_part(part: &Part, paint: Paint) -> String {
+fn show_part(part: &Part, paint: DiffPaint) -> String {
     let lines = |mark: &str, style: Style, text: &Option<String>| -> String {
         let Some(text) = text else {
             return format!("  {mark} {}\n", paint.tone(DIM, "(absent)"));

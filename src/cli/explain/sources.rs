@@ -2,7 +2,7 @@
 //! the last `jelly run`, the history.
 
 use super::ExplainArgs;
-use super::known::{Found, Known};
+use super::known::{FoundCause, Known};
 use super::unreadable;
 use crate::cli::find::find;
 use crate::cli::results::read_results;
@@ -13,8 +13,8 @@ use jelly_base::model::{Diagnosis, ExitCode, Failure, FailureReport, Template};
 use jelly_base::text::redact::Redactor;
 use jelly_triage::engine::fingerprints;
 use jelly_triage::history::{Past, PastCause, TestName};
-use jelly_triage::junit::{self, Case, CaseSink, Limits};
-use jelly_triage::survey::{Input, Source, open};
+use jelly_triage::junit::{self, Case, CaseSink, ReaderLimits};
+use jelly_triage::survey::{Input, ReportSource, open};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 
@@ -56,7 +56,7 @@ impl Sources {
             ExitCode::InvalidInput
         })?;
         let latest = args.of_runs.latest().join("results.json");
-        let latest = latest.is_file().then(|| Source {
+        let latest = latest.is_file().then(|| ReportSource {
             name: latest.display().to_string(),
             input: Input::File(latest),
         });
@@ -82,7 +82,7 @@ impl Sources {
     }
 
     /// What is known of the one fingerprint that begins like this.
-    pub fn find(&self, asked: &str) -> Found {
+    pub fn find(&self, asked: &str) -> FoundCause {
         let prefix = if asked.starts_with(PREFIX) {
             asked.to_owned()
         } else {
@@ -103,11 +103,11 @@ impl Sources {
             .collect();
         let mut causes = causes.into_iter();
         match (causes.next(), causes.next()) {
-            (None, _) => Found::None,
+            (None, _) => FoundCause::None,
             (Some(one), None) => self
                 .about(one)
-                .map_or(Found::None, |known| Found::One(Box::new(known))),
-            (Some(one), Some(two)) => Found::Several(
+                .map_or(FoundCause::None, |known| FoundCause::One(Box::new(known))),
+            (Some(one), Some(two)) => FoundCause::Several(
                 [one, two]
                     .into_iter()
                     .chain(causes)
@@ -130,7 +130,7 @@ impl Sources {
         }
     }
 
-    fn read(&mut self, source: &Source, redactor: &Redactor) -> Result<(), ExitCode> {
+    fn read(&mut self, source: &ReportSource, redactor: &Redactor) -> Result<(), ExitCode> {
         let shown = source.name.as_str();
         let input = open(&source.input).map_err(|error| error.to_string());
         let result = input.and_then(|input| {
@@ -174,7 +174,7 @@ impl Sources {
             redactor,
             shown,
         };
-        let summary = junit::read(&mut input, shown, &Limits::default(), &mut sink);
+        let summary = junit::read(&mut input, shown, &ReaderLimits::default(), &mut sink);
         match summary.problem {
             Some(problem) => Err(problem),
             None => Ok(()),

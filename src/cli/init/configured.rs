@@ -5,16 +5,16 @@ use super::super::run::complain;
 use super::super::settings::World;
 use super::origin::{Origin, Words, ask_left, canonical, check_name, name_in};
 use super::slips::{is_server_json, told};
-use super::{Refusal, Shared};
+use super::{InitRefusal, Shared};
 use jelly_base::text::{close_names, is_placeholder, sanitize, shell_word};
 use jelly_setup::doctor::{Config, Entry, Piece, Reached, Surroundings, pieces, variable_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Those that are meant.
-pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
+pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, InitRefusal> {
     let (args, world) = (shared.args, shared.world);
-    let found = find::find(&[path.to_path_buf()], world).map_err(Refusal::Invalid)?;
+    let found = find::find(&[path.to_path_buf()], world).map_err(InitRefusal::Invalid)?;
     let unread = found.summaries.iter().find_map(|file| file.error.as_ref());
     if let Some(problem) = unread {
         let help = match is_server_json(shared, path) {
@@ -25,7 +25,7 @@ pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, 
             false => problem.help.clone(),
         };
         let help = help.map(|help| format!("\nhelp: {help}"));
-        return Err(Refusal::Invalid(format!(
+        return Err(InitRefusal::Invalid(format!(
             "error: {}: {}{}",
             problem.at,
             problem.what,
@@ -37,7 +37,7 @@ pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, 
         let entries = selected(config, &args.names)?;
         if entries.len() > 1 && (args.output.is_some() || args.name.is_some()) {
             let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-            return Err(Refusal::Invalid(format!(
+            return Err(InitRefusal::Invalid(format!(
                 "error: {} has several servers, and -o and --name are for one\nhelp: name the one \
                  that is meant: {}",
                 config.path.display(),
@@ -54,7 +54,7 @@ pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, 
 }
 
 /// The entries that are meant.
-fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
+fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, InitRefusal> {
     for name in names {
         if !config.entries.iter().any(|entry| &entry.name == name) {
             let all: Vec<&str> = config.entries.iter().map(|e| e.name.as_str()).collect();
@@ -62,7 +62,7 @@ fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
                 Some(close) => format!("did you mean `{close}`?"),
                 None => format!("there are: {}", all.join(", ")),
             };
-            return Err(Refusal::Invalid(format!(
+            return Err(InitRefusal::Invalid(format!(
                 "error: {} has no server `{name}`\nhelp: {}",
                 config.path.display(),
                 sanitize(&help)
@@ -91,7 +91,7 @@ fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
         .map(|e| e.name.as_str())
         .collect();
     if entries.is_empty() {
-        return Err(Refusal::Invalid(match off.first() {
+        return Err(InitRefusal::Invalid(match off.first() {
             None => format!("error: {shown} has no servers"),
             Some(first) => format!(
                 "error: {shown} has no server that is not disabled\nhelp: named, a disabled one is \
@@ -110,7 +110,7 @@ fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
     for entry in &entries {
         if entry.reached.is_none() {
             let flaw = entry.flaws.first();
-            return Err(Refusal::Invalid(format!(
+            return Err(InitRefusal::Invalid(format!(
                 "error: {}: {}\nhelp: {}",
                 flaw.map_or_else(|| config.at(entry.place), |flaw| flaw.at.clone()),
                 flaw.map_or("this is no server that can be started", |flaw| &flaw.what),
@@ -127,7 +127,7 @@ async fn filled(
     config: &Config,
     folder: &Path,
     home: Option<&Path>,
-) -> Result<Vec<Origin>, Refusal> {
+) -> Result<Vec<Origin>, InitRefusal> {
     let mut world = World::clone(shared.world);
     let mut config = config.clone();
     for entry in &mut config.entries {

@@ -8,7 +8,7 @@ use super::origin::{Origin, spot};
 use super::remote::{Blanks, names_in};
 use super::slips::told;
 use super::way::{self, Way};
-use super::{Refusal, Shared, remote};
+use super::{InitRefusal, Shared, remote};
 use jelly_base::text::sanitize;
 use jelly_package::{Given, InputKind, Package, Trouble, Values, env_name, read, resolve};
 use jelly_plan::Template;
@@ -23,17 +23,17 @@ use std::path::Path;
 const MAX_BYTES: u64 = 5 << 20;
 
 /// The server of a file, in one of the ways that it offers.
-pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
+pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, InitRefusal> {
     let shown = path.display();
     let text = text_of(&shared.world.cwd.join(path))
-        .map_err(|error| Refusal::Invalid(format!("error: {shown} can't be read: {error}")))?;
+        .map_err(|error| InitRefusal::Invalid(format!("error: {shown} can't be read: {error}")))?;
     let server = read(&text).map_err(|error| {
         let lines: Vec<String> = error
             .problems
             .iter()
             .map(|problem| format!("error: {shown}:{}", sanitize(&problem.to_string())))
             .collect();
-        Refusal::Invalid(lines.join("\n"))
+        InitRefusal::Invalid(lines.join("\n"))
     })?;
     for warning in &server.warnings {
         complain(&format!(
@@ -58,7 +58,7 @@ async fn of_package(
     shared: &Shared<'_>,
     server: &str,
     package: &Package,
-) -> Result<Vec<Origin>, Refusal> {
+) -> Result<Vec<Origin>, InitRefusal> {
     let mut known = names_in(&package.transport.headers);
     known.extend(package.inputs().into_iter().map(|input| input.key));
     let given = told(shared, &known)?;
@@ -68,7 +68,7 @@ async fn of_package(
         Some(_) => blanks.headers(&package.transport.headers).await?,
         None if shared.args.header.is_empty() => Vec::new(),
         None => {
-            return Err(Refusal::Invalid(
+            return Err(InitRefusal::Invalid(
                 "error: --header does not fit the server that is named\nhelp: its package is \
                  started, and talked to by pipes"
                     .to_owned(),
@@ -126,7 +126,7 @@ async fn values(
     shared: &Shared<'_>,
     package: &Package,
     given: &[(String, String)],
-) -> Result<(Values, Map<String, Value>, Vec<(String, String)>), Refusal> {
+) -> Result<(Values, Map<String, Value>, Vec<(String, String)>), InitRefusal> {
     let (mut package_args, mut env) = (Map::new(), Map::new());
     let mut secrets = Secrets::of(package);
     let mut values = Values {
@@ -233,7 +233,7 @@ impl Secrets {
 }
 
 /// All that is in the way, with the flags that help.
-fn refused(troubles: &[Trouble]) -> Refusal {
+fn refused(troubles: &[Trouble]) -> InitRefusal {
     let mut text = String::new();
     let mut flags = Vec::new();
     for trouble in troubles {
@@ -250,5 +250,5 @@ fn refused(troubles: &[Trouble]) -> Refusal {
     if !flags.is_empty() {
         text.push_str(&format!("help: give {}", sanitize(&flags.join(", "))));
     }
-    Refusal::Invalid(text.trim_end().to_owned())
+    InitRefusal::Invalid(text.trim_end().to_owned())
 }

@@ -3,7 +3,7 @@
 use super::super::out::print;
 use super::super::schema::plan_schema;
 use super::super::settings::World;
-use super::{Refusal, Shared};
+use super::{InitRefusal, Shared};
 use jelly_base::text::shell_word as word;
 use jelly_plan::{PlanSource, Template};
 use std::fs;
@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 /// Where one plan goes. The folders that were made for it are taken away again
 /// unless it is kept.
 #[derive(Debug)]
-pub struct Place {
+pub struct PlanPlace {
     /// As it is shown; absent where the plan is printed.
     path: Option<PathBuf>,
     /// Absolute: `${workspace}`.
@@ -22,9 +22,9 @@ pub struct Place {
     made: Vec<PathBuf>,
 }
 
-impl Place {
+impl PlanPlace {
     /// Decides on it, and makes its folder.
-    pub fn open(shared: &Shared<'_>, name: Option<&str>) -> Result<Self, Refusal> {
+    pub fn open(shared: &Shared<'_>, name: Option<&str>) -> Result<Self, InitRefusal> {
         let (args, world) = (shared.args, shared.world);
         let path = match &args.output {
             Some(path) if path.as_os_str() == "-" => None,
@@ -48,7 +48,7 @@ impl Place {
         place.project =
             super::super::settings::project_dir(told.as_deref(), &plan).map_err(|error| {
                 let folder = told.as_deref().unwrap_or(&plan).display();
-                Refusal::Invalid(format!(
+                InitRefusal::Invalid(format!(
                     "error: the project folder {folder} can't be used: {error}"
                 ))
             })?;
@@ -56,7 +56,7 @@ impl Place {
     }
 
     /// The same folder with the name that is known now.
-    pub fn rename(mut self, shared: &Shared<'_>, name: &str) -> Result<Self, Refusal> {
+    pub fn rename(mut self, shared: &Shared<'_>, name: &str) -> Result<Self, InitRefusal> {
         if shared.args.output.is_none() {
             self.path = Some(usual(Some(name)));
             self.refuse_what_is_there(shared)?;
@@ -64,20 +64,20 @@ impl Place {
         Ok(self)
     }
 
-    fn refuse_what_is_there(&self, shared: &Shared<'_>) -> Result<(), Refusal> {
+    fn refuse_what_is_there(&self, shared: &Shared<'_>) -> Result<(), InitRefusal> {
         let Some(path) = &self.path else {
             return Ok(());
         };
         let full = shared.world.cwd.join(path);
         let shown = path.display();
         if full.is_dir() {
-            return Err(Refusal::Invalid(format!(
+            return Err(InitRefusal::Invalid(format!(
                 "error: {shown} is a folder\nhelp: name the plan's file, as in -o {}",
                 path.join("server.yaml").display()
             )));
         }
         if shared.kept.borrow().contains(&full) {
-            return Err(Refusal::Invalid(format!(
+            return Err(InitRefusal::Invalid(format!(
                 "error: {shown} is the plan of another of these servers\nhelp: make them one by \
                  one, as in: jelly init --config CONFIG NAME --name OTHER"
             )));
@@ -85,13 +85,13 @@ impl Place {
         if !full.exists() || shared.args.force {
             return Ok(());
         }
-        Err(Refusal::Invalid(format!(
+        Err(InitRefusal::Invalid(format!(
             "error: {shown} is there already, and stays as it is\nhelp: --force overwrites it; -o \
              PATH names another file, and -o - prints the plan"
         )))
     }
 
-    fn make_folder(&mut self, world: &World) -> Result<(), Refusal> {
+    fn make_folder(&mut self, world: &World) -> Result<(), InitRefusal> {
         let Some(path) = &self.path else {
             return Ok(());
         };
@@ -107,7 +107,7 @@ impl Place {
         for folder in missing.into_iter().rev() {
             fs::create_dir(&folder).map_err(|error| {
                 let shown = folder.display();
-                Refusal::Help(format!("error: the folder {shown} can't be made: {error}"))
+                InitRefusal::Help(format!("error: the folder {shown} can't be made: {error}"))
             })?;
             self.made.insert(0, folder);
         }
@@ -205,16 +205,16 @@ impl Place {
     }
 
     /// Writes the plan, whole or not at all.
-    pub fn keep(&mut self, shared: &Shared<'_>, text: &str) -> Result<(), Refusal> {
+    pub fn keep(&mut self, shared: &Shared<'_>, text: &str) -> Result<(), InitRefusal> {
         let Some(path) = self.path.clone() else {
             return print(text).map_err(|error| {
-                Refusal::Help(format!("error: failed to write to stdout: {error}"))
+                InitRefusal::Help(format!("error: failed to write to stdout: {error}"))
             });
         };
         let full = shared.world.cwd.join(&path);
         shared.kept.borrow_mut().insert(full.clone());
         let failed = |why: String| {
-            Refusal::Help(format!("error: {} can't be written: {why}", path.display()))
+            InitRefusal::Help(format!("error: {} can't be written: {why}", path.display()))
         };
         if shared.args.force
             && let Ok(before) = PlanSource::read(&full)
@@ -249,7 +249,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for PlanPlace {
     fn drop(&mut self) {
         for folder in &self.made {
             // Where somebody has put something into it meanwhile, it stays.

@@ -5,7 +5,7 @@ use super::super::ask::{Question, ask, may_ask};
 use super::configured::of_config;
 use super::from_package;
 use super::slips::{is_config, is_json, no_command, no_url, refuse_misplaced, told};
-use super::{Refusal, Shared};
+use super::{InitRefusal, Shared};
 use jelly_base::text::redact::looks_secret;
 use jelly_base::text::{one_line, sanitize};
 use jelly_plan::{Part, Template};
@@ -60,7 +60,7 @@ pub fn parse_pair(text: &str) -> Result<(String, String), String> {
 }
 
 /// The servers that are meant.
-pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
+pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, InitRefusal> {
     let args = shared.args;
     if let Some(name) = &args.name {
         check_name(name)?;
@@ -71,7 +71,7 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
     }
     let reached = match (args.command.as_slice(), &args.url, args.names.as_slice()) {
         ([file], _, _) if shared.world.cwd.join(file).is_file() && is_json(file) => {
-            return Err(Refusal::Invalid(no_command(shared, file)));
+            return Err(InitRefusal::Invalid(no_command(shared, file)));
         }
         ([command, rest @ ..], _, _) => Reached::Command {
             command: spot(command),
@@ -85,13 +85,13 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
         ([], None, [one]) if is_json(one) => {
             let path = Path::new(one);
             if is_config(shared, path) {
-                return Err(Refusal::Invalid(no_command(shared, one)));
+                return Err(InitRefusal::Invalid(no_command(shared, one)));
             }
             return from_package::of_server_json(shared, path).await;
         }
-        ([], None, [one, ..]) => return Err(Refusal::Invalid(no_url(args, one))),
+        ([], None, [one, ..]) => return Err(InitRefusal::Invalid(no_url(args, one))),
         ([], None, []) => {
-            return Err(Refusal::Invalid(
+            return Err(InitRefusal::Invalid(
                 "error: no server was named\nhelp: jelly init -- COMMAND [ARGS]..., jelly init \
                  URL, or jelly init --config CONFIG [NAME]..."
                     .to_owned(),
@@ -130,13 +130,13 @@ fn is_server(word: &str) -> bool {
     !word.starts_with('-') && !word.contains(['=', ' ']) && parts.any(|part| part == "mcp")
 }
 
-pub(super) fn check_name(name: &str) -> Result<(), Refusal> {
+pub(super) fn check_name(name: &str) -> Result<(), InitRefusal> {
     let bad = name.is_empty()
         || name.starts_with('.')
         || name.trim() != name
         || name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | '{' | '}' | '$'));
     if bad {
-        return Err(Refusal::Invalid(format!(
+        return Err(InitRefusal::Invalid(format!(
             "error: a server can't be called `{}`\nhelp: its name becomes a file's: no slashes, \
              braces or dots in front",
             one_line(name, 80)
@@ -216,11 +216,11 @@ fn alone(name: &str, reached: Reached) -> Config {
 }
 
 /// `NAME=VALUE`, or `NAME` for what the environment has.
-fn variables(given: &[String]) -> Result<Vec<(String, Spot)>, Refusal> {
+fn variables(given: &[String]) -> Result<Vec<(String, Spot)>, InitRefusal> {
     given
         .iter()
         .map(|pair| match pair.split_once('=') {
-            Some(("", _)) => Err(Refusal::Invalid(format!(
+            Some(("", _)) => Err(InitRefusal::Invalid(format!(
                 "error: --env {pair}: a variable has a name\nhelp: write NAME=VALUE, or NAME"
             ))),
             Some((name, value)) => Ok((name.to_owned(), spot(value))),
@@ -232,7 +232,7 @@ fn variables(given: &[String]) -> Result<Vec<(String, Spot)>, Refusal> {
         .collect()
 }
 
-fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, Refusal> {
+fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, InitRefusal> {
     Ok(Reached::Url {
         url: spot(url),
         headers: headers(shared)?,
@@ -240,12 +240,12 @@ fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, Refusal> {
 }
 
 /// Those that were given.
-pub(super) fn headers(shared: &Shared<'_>) -> Result<Vec<(String, Spot)>, Refusal> {
+pub(super) fn headers(shared: &Shared<'_>) -> Result<Vec<(String, Spot)>, InitRefusal> {
     let header = |header: &String| match header.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => {
             Ok((name.trim().to_owned(), spot(value.trim())))
         }
-        Some(_) | None => Err(Refusal::Invalid(
+        Some(_) | None => Err(InitRefusal::Invalid(
             "error: a header is written `NAME: VALUE`\nhelp: --header 'Authorization: Bearer \
              ${secret:TOKEN}' takes its value from the environment"
                 .to_owned(),
@@ -286,7 +286,7 @@ pub(super) async fn ask_left(
     shared: &Shared<'_>,
     wanted: BTreeMap<String, String>,
     env: &mut BTreeMap<String, String>,
-) -> Result<(), Refusal> {
+) -> Result<(), InitRefusal> {
     let mut missing = Vec::new();
     for (name, variable) in wanted {
         if env.get(&variable).is_some_and(|value| !value.is_empty()) {
@@ -331,7 +331,7 @@ pub(super) async fn ask_left(
             "; what is secret is better set in the environment, where no list of processes shows it",
         );
     }
-    Err(Refusal::Invalid(text))
+    Err(InitRefusal::Invalid(text))
 }
 
 /// A text in the words of plans, where it is one.

@@ -4,7 +4,7 @@
 use super::super::ask::{Question, ask, may_ask};
 use super::origin::{Origin, spot};
 use super::slips::told;
-use super::{Refusal, Shared};
+use super::{InitRefusal, Shared};
 use indexmap::IndexMap;
 use jelly_base::text::redact::looks_secret;
 use jelly_base::text::sanitize;
@@ -19,7 +19,7 @@ pub async fn of_remote(
     shared: &Shared<'_>,
     server: &ServerJson,
     remote: &Remote,
-) -> Result<Vec<Origin>, Refusal> {
+) -> Result<Vec<Origin>, InitRefusal> {
     let mut known = names_in(&remote.headers);
     known.extend(open(&remote.variables));
     let mut blanks = Blanks::new(shared, told(shared, &known)?);
@@ -77,7 +77,7 @@ impl<'a> Blanks<'a> {
     pub async fn headers(
         &mut self,
         declared: &[EnvironmentVariable],
-    ) -> Result<Vec<(String, Spot)>, Refusal> {
+    ) -> Result<Vec<(String, Spot)>, InitRefusal> {
         let mut headers = super::origin::headers(self.shared)?;
         for header in declared {
             let given = headers
@@ -172,7 +172,7 @@ impl<'a> Blanks<'a> {
     }
 
     /// All that has no value.
-    pub fn refuse_missing(&self) -> Result<(), Refusal> {
+    pub fn refuse_missing(&self) -> Result<(), InitRefusal> {
         if self.missing.is_empty() {
             return Ok(());
         }
@@ -195,6 +195,6 @@ impl<'a> Blanks<'a> {
             })
             .collect();
         text.push_str(&format!("help: give {}", ways.join("; ")));
-        Err(Refusal::Invalid(sanitize(&text).into_owned()))
+        Err(InitRefusal::Invalid(sanitize(&text).into_owned()))
     }
 }

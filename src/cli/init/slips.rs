@@ -1,7 +1,7 @@
 //! What was typed and can't be meant.
 
 use super::super::doctor::find;
-use super::{InitArgs, Refusal, Shared, from_package};
+use super::{InitArgs, InitRefusal, Shared, from_package};
 use jelly_base::text::{close_names, one_line, sanitize, shell_command, shell_word};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub fn no_url(args: &InitArgs, first: &str) -> String {
 }
 
 /// Flags that nothing would look at: most likely slips.
-pub fn refuse_misplaced(args: &InitArgs) -> Result<(), Refusal> {
+pub fn refuse_misplaced(args: &InitArgs) -> Result<(), InitRefusal> {
     let is_command = !args.command.is_empty();
     let is_package = args.config.is_none() && args.names.iter().any(|name| is_json(name));
     let is_url = !is_command && !is_package && args.config.is_none();
@@ -78,7 +78,7 @@ pub fn refuse_misplaced(args: &InitArgs) -> Result<(), Refusal> {
         ),
     ];
     match misplaced.into_iter().find(|(_, is_there, _)| *is_there) {
-        Some((flag, _, why)) => Err(Refusal::Invalid(format!(
+        Some((flag, _, why)) => Err(InitRefusal::Invalid(format!(
             "error: {flag} does not fit the server that is named\nhelp: {why}"
         ))),
         None => Ok(()),
@@ -90,7 +90,7 @@ pub fn refuse_misplaced(args: &InitArgs) -> Result<(), Refusal> {
 pub fn told(
     shared: &Shared<'_>,
     known: &BTreeSet<String>,
-) -> Result<Vec<(String, String)>, Refusal> {
+) -> Result<Vec<(String, String)>, InitRefusal> {
     let given = shared.args.args.iter();
     given
         .map(|(name, value)| match meant(name, known) {
@@ -117,7 +117,7 @@ fn meant<'k>(name: &str, known: &'k BTreeSet<String>) -> Option<&'k str> {
         .map(String::as_str)
 }
 
-fn stranger(name: &str, known: &BTreeSet<String>) -> Refusal {
+fn stranger(name: &str, known: &BTreeSet<String>) -> InitRefusal {
     let close = close_names(name, known.iter().map(String::as_str));
     let help = match (close.first(), known.is_empty()) {
         (Some(close), _) => format!("did you mean `{close}`?"),
@@ -127,7 +127,7 @@ fn stranger(name: &str, known: &BTreeSet<String>) -> Refusal {
             format!("there are: {}", known.join(", "))
         }
     };
-    Refusal::Invalid(format!(
+    InitRefusal::Invalid(format!(
         "error: --arg {name}: nothing has this name\nhelp: {help}"
     ))
 }

@@ -4,11 +4,11 @@ use super::super::plan_run::secrets_from;
 use super::super::read::text_within;
 use super::super::stage::unless_interrupted;
 use super::clean::without_secrets;
-use super::keep::Place;
+use super::keep::PlanPlace;
 use super::origin::{Origin, written_time};
 use super::unwell::unwell;
 use super::written::MIN_WITHIN;
-use super::{Refusal, Shared};
+use super::{InitRefusal, Shared};
 use indexmap::IndexMap;
 use jelly_base::model::{
     Because, ExitCode, Failure, Inventory, IterationRecord, Outcome as Ended, StepReport, StepState,
@@ -52,7 +52,7 @@ const FRONT_PAGES: [&str; 6] = [
 ];
 
 /// Runs plans for one server.
-pub struct Trial<'a> {
+pub struct PlanTrial<'a> {
     shared: &'a Shared<'a>,
     /// As the plan's errors name it.
     path: PathBuf,
@@ -75,8 +75,8 @@ pub struct GivenFolder {
     pub file: Option<String>,
 }
 
-impl<'a> Trial<'a> {
-    pub fn new(shared: &'a Shared<'a>, place: &Place, env: BTreeMap<String, String>) -> Self {
+impl<'a> PlanTrial<'a> {
+    pub fn new(shared: &'a Shared<'a>, place: &PlanPlace, env: BTreeMap<String, String>) -> Self {
         Self {
             shared,
             path: place.source_path(),
@@ -90,7 +90,7 @@ impl<'a> Trial<'a> {
         &mut self,
         settings: &Settings,
         origin: &Origin,
-    ) -> Result<Stock, Refusal> {
+    ) -> Result<Stock, InitRefusal> {
         let plan = self.load(&Draft::new(&Inventory::default(), settings.clone()).text())?;
         let exec = self.settings(&plan);
         let scope = Scope::new(
@@ -101,12 +101,12 @@ impl<'a> Trial<'a> {
             &IndexMap::new(),
         );
         let Some(server) = plan.servers.values().next() else {
-            return Err(Refusal::Invalid("error: there is no server".to_owned()));
+            return Err(InitRefusal::Invalid("error: there is no server".to_owned()));
         };
         let work = take_stock(server, &scope, &exec);
         let found = match unless_interrupted(&self.shared.interrupt, work).await {
             Ok(found) => found,
-            Err(code) => return Err(Refusal::Stopped(code)),
+            Err(code) => return Err(InitRefusal::Stopped(code)),
         };
         let (reach, examined, inventory) = match found {
             Ok(found) => found,
@@ -146,7 +146,7 @@ impl<'a> Trial<'a> {
 
     /// Runs the plan until all that is left in it passes, and returns it as it
     /// is kept.
-    pub async fn settle(&mut self, draft: &mut Draft) -> Result<String, Refusal> {
+    pub async fn settle(&mut self, draft: &mut Draft) -> Result<String, InitRefusal> {
         let limit = written_time(self.shared.args.call_timeout);
         let mut passed_before = false;
         for _ in 0..MAX_ROUNDS {
@@ -154,7 +154,7 @@ impl<'a> Trial<'a> {
             let record = self.run(&plan).await?;
             let passed = record.steps.iter().all(|s| s.state == StepState::Passed);
             let learnt = draft.learn(self.called(&record)).map_err(|(id, why)| {
-                Refusal::Help(format!(
+                InitRefusal::Help(format!(
                     "error: the step `{id}` does not pass, so there is no plan: {}\nhelp: try it \
                      again; if the server gives another answer each time, write the plan by hand",
                     sanitize(&why)
@@ -176,21 +176,21 @@ impl<'a> Trial<'a> {
                     .first()
                     .and_then(|failure| failure.message.clone())
                     .unwrap_or_else(|| "not all steps came to their turn".to_owned());
-                return Err(Refusal::Help(format!(
+                return Err(InitRefusal::Help(format!(
                     "error: the server does not stay well while its plan is run: {}\nhelp: try \
                      `jelly doctor`, or --call-timeout for a server that is slow",
                     sanitize(&why)
                 )));
             }
         }
-        Err(Refusal::Help(format!(
+        Err(InitRefusal::Help(format!(
             "error: the plan was run {MAX_ROUNDS} times, and something else failed each time, so \
              there is no plan\nhelp: try it again; a server that is busy or starts slowly may \
              answer another time"
         )))
     }
 
-    fn load(&self, text: &str) -> Result<Plan, Refusal> {
+    fn load(&self, text: &str) -> Result<Plan, InitRefusal> {
         let source = PlanSource {
             path: self.path.clone(),
             text: text.into(),
@@ -198,10 +198,10 @@ impl<'a> Trial<'a> {
         };
         let world = self.shared.world;
         let color = world.color(self.shared.color, world.stderr_is_terminal);
-        load(source).map_err(|error| Refusal::Invalid(error.render(color)))
+        load(source).map_err(|error| InitRefusal::Invalid(error.render(color)))
     }
 
-    async fn run(&self, plan: &Rc<Plan>) -> Result<IterationRecord, Refusal> {
+    async fn run(&self, plan: &Rc<Plan>) -> Result<IterationRecord, InitRefusal> {
         let settings = Rc::new(self.settings(plan));
         let (nothing, no_ports) = (BTreeSet::new(), BTreeMap::new());
         let iteration = Iteration {
@@ -213,7 +213,7 @@ impl<'a> Trial<'a> {
         let Executed { record, .. } = execute(plan, &settings, &iteration).await;
         jelly_process::sweep_orphans(&[]);
         match record.interrupted {
-            Some(signal) => Err(Refusal::Stopped(ExitCode::Interrupted(signal))),
+            Some(signal) => Err(InitRefusal::Stopped(ExitCode::Interrupted(signal))),
             None => Ok(record),
         }
     }

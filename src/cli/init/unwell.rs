@@ -1,10 +1,10 @@
 //! What is said of a server that can't be started: the doctor's diagnosis, in
 //! the words of who typed a command.
 
-use super::super::doctor::examine::Ward;
+use super::super::doctor::examine::CheckupContext;
 use super::super::settings::World;
 use super::origin::Origin;
-use super::{Refusal, Shared};
+use super::{InitRefusal, Shared};
 use crate::report::{DoctorOptions, server_text};
 use jelly_base::model::{Checkup, FindingLevel};
 use jelly_base::text::redact::show_argv;
@@ -24,7 +24,7 @@ pub fn unwell(
     origin: &Origin,
     examined: Examined,
     exec: &ExecSettings,
-) -> Refusal {
+) -> InitRefusal {
     let settings = CheckupSettings {
         startup_timeout: shared.args.timeout,
         redactor: exec.redactor.clone(),
@@ -35,7 +35,7 @@ pub fn unwell(
         ..shared.world.clone()
     };
     let answers = [(origin.config.path.clone(), origin.answers.clone())].into();
-    let ward = Ward {
+    let ward = CheckupContext {
         platform: Platform::current(),
         starts: false,
         answers: &answers,
@@ -69,7 +69,7 @@ pub fn unwell(
         text.push_str("\n\n");
         text.push_str(&server_text(&checkup, options));
     }
-    Refusal::Help(text)
+    InitRefusal::Help(text)
 }
 
 /// How a server that wants to know who asks is told so.

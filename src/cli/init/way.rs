@@ -2,7 +2,7 @@
 
 use super::super::ask::{Question, ask, may_ask};
 use super::super::run::complain;
-use super::{Refusal, Shared};
+use super::{InitRefusal, Shared};
 use clap::ValueEnum;
 use jelly_base::text::{one_line, sanitize};
 use jelly_package::{Package, Registry, Remote, ServerJson};
@@ -75,7 +75,7 @@ pub async fn chosen<'a>(
     shared: &Shared<'_>,
     path: &Path,
     server: &'a ServerJson,
-) -> Result<Way<'a>, Refusal> {
+) -> Result<Way<'a>, InitRefusal> {
     let shown = path.display();
     let packages = server.packages.iter().map(Way::Package);
     let remotes = server.remotes.iter().map(Way::Remote);
@@ -84,7 +84,7 @@ pub async fn chosen<'a>(
         .filter(|way| way.kind().is_some())
         .collect();
     if all.is_empty() {
-        return Err(Refusal::Invalid(format!(
+        return Err(InitRefusal::Invalid(format!(
             "error: {shown} has no package that can be fetched and started, and no remote\nhelp: \
              npm, PyPI, OCI and NuGet are known; a command that starts it stands behind `--`, as \
              in `jelly init -- COMMAND`"
@@ -107,7 +107,7 @@ pub async fn chosen<'a>(
     // What is not there fails with the words for it.
     let candidates = if here.is_empty() { &wanted } else { &here };
     let Some(first) = candidates.first().copied() else {
-        return Err(Refusal::Invalid(format!(
+        return Err(InitRefusal::Invalid(format!(
             "error: {shown} has nothing of this registry\nhelp: it has: {}",
             labels.join(", ")
         )));

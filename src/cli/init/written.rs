@@ -2,7 +2,7 @@
 //! the project named from the plan.
 
 use super::Shared;
-use super::keep::Place;
+use super::keep::PlanPlace;
 use super::origin::{Origin, Words, canonical, name_in, typed, written_time};
 use jelly_base::text::is_placeholder;
 use jelly_base::text::redact::{Redactor, looks_secret};
@@ -28,7 +28,7 @@ pub struct Server {
 
 impl Origin {
     /// As plans write it.
-    pub fn server(&self, shared: &Shared<'_>, place: &Place) -> Server {
+    pub fn server(&self, shared: &Shared<'_>, place: &PlanPlace) -> Server {
         let mut writer = Writer {
             origin: self,
             place,
@@ -62,7 +62,7 @@ impl Origin {
 
 struct Writer<'a> {
     origin: &'a Origin,
-    place: &'a Place,
+    place: &'a PlanPlace,
     redactor: &'a Redactor,
     /// By value, the variable that holds it.
     secrets: BTreeMap<String, String>,

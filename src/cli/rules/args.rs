@@ -56,7 +56,7 @@ pub enum RulesCommand {
         tried: Vec<PathBuf>,
     },
     /// Says which rules match a text, which of them decides, and why
-    Explain(ExplainArgs),
+    Explain(RulesExplainArgs),
 }
 
 /// How a list of rules is printed.
@@ -77,7 +77,7 @@ pub enum ShowFormat {
 }
 
 #[derive(Debug, Args)]
-pub struct ExplainArgs {
+pub struct RulesExplainArgs {
     /// The text of a failure, or `-` to read it from stdin
     pub text: String,
 

@@ -1,7 +1,7 @@
 //! `jelly rules`: list, show, test, explain.
 
-use super::args::{ExplainArgs, ListFormat, RulesArgs, RulesCommand, ShowFormat};
-use super::source::{Refusal, Rules, find_rules, rules_of};
+use super::args::{ListFormat, RulesArgs, RulesCommand, RulesExplainArgs, ShowFormat};
+use super::source::{Rules, RulesRefusal, find_rules, rules_of};
 use super::trial::trial;
 use crate::cli::args::ColorChoice;
 use crate::cli::out::UntilClosed;
@@ -19,7 +19,7 @@ const MAX_TEXT: u64 = 1024 * 1024;
 
 /// Runs the command.
 pub fn rules(args: &RulesArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let refuse = |refusal: &Refusal| {
+    let refuse = |refusal: &RulesRefusal| {
         complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
         ExitCode::InvalidInput
     };
@@ -106,7 +106,7 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> ExitCode {
     ExitCode::InvalidInput
 }
 
-fn explain(rules: &Rules, args: &ExplainArgs, out: &mut dyn Write) -> io::Result<ExitCode> {
+fn explain(rules: &Rules, args: &RulesExplainArgs, out: &mut dyn Write) -> io::Result<ExitCode> {
     let text = match args.text.as_str() {
         "-" => {
             let mut bytes = Vec::new();
@@ -131,7 +131,7 @@ fn explain(rules: &Rules, args: &ExplainArgs, out: &mut dyn Write) -> io::Result
 }
 
 /// The failure that the flags describe.
-fn failure(args: &ExplainArgs, text: &str) -> Result<Failure, String> {
+fn failure(args: &RulesExplainArgs, text: &str) -> Result<Failure, String> {
     let live = args.live || args.phase.is_some();
     let field = match args.field {
         Some(field) => field.into(),

@@ -54,7 +54,7 @@ impl Deref for Rules {
 
 /// Why rules can't be used.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum RulesRefusal {
     /// A file can't be had.
     Unreadable(String),
     /// A file is wrong.
@@ -63,7 +63,7 @@ pub enum Refusal {
     Together(RuleError),
 }
 
-impl Refusal {
+impl RulesRefusal {
     /// As it is printed.
     pub fn render(&self, color: bool) -> String {
         match self {
@@ -79,8 +79,8 @@ impl Refusal {
 ///
 /// # Errors
 /// A file can't be read or is wrong.
-pub fn find_rules(files: &[PathBuf], cwd: &Path) -> Result<Rules, Refusal> {
-    let mut found = Found::default();
+pub fn find_rules(files: &[PathBuf], cwd: &Path) -> Result<Rules, RulesRefusal> {
+    let mut found = FoundRules::default();
     for path in files {
         found.file(path, RuleFileKind::Rules)?;
     }
@@ -94,8 +94,8 @@ pub fn find_rules(files: &[PathBuf], cwd: &Path) -> Result<Rules, Refusal> {
 ///
 /// # Errors
 /// As [`find_rules`]; a file of the name `jelly.yaml` is read as such.
-pub fn rules_of(files: &[PathBuf]) -> Result<Rules, Refusal> {
-    let mut found = Found::default();
+pub fn rules_of(files: &[PathBuf]) -> Result<Rules, RulesRefusal> {
+    let mut found = FoundRules::default();
     for path in files {
         let kind = if path.file_name().is_some_and(|name| name == PROJECT_FILE) {
             RuleFileKind::Project
@@ -127,7 +127,7 @@ pub fn project_file(cwd: &Path) -> Option<PathBuf> {
 
 /// What was read so far.
 #[derive(Default)]
-struct Found {
+struct FoundRules {
     before: Vec<Rule>,
     after: Vec<Rule>,
     /// Which file a rule is from.
@@ -135,21 +135,21 @@ struct Found {
     digest: Sha256,
 }
 
-impl Found {
-    fn file(&mut self, path: &Path, kind: RuleFileKind) -> Result<(), Refusal> {
+impl FoundRules {
+    fn file(&mut self, path: &Path, kind: RuleFileKind) -> Result<(), RulesRefusal> {
         let file = read(path, kind)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         self.list(&file, true, folder)?;
         self.list(&file, false, folder)
     }
 
-    fn list(&mut self, file: &RuleFile, before: bool, folder: &Path) -> Result<(), Refusal> {
+    fn list(&mut self, file: &RuleFile, before: bool, folder: &Path) -> Result<(), RulesRefusal> {
         let entries = if before { &file.before } else { &file.after };
         for entry in entries {
             match &entry.what {
                 RuleOrFile::Rule(rule) => {
                     if let Some(other) = self.known(&rule.id) {
-                        return Err(Refusal::Wrong(Box::new(file.problem(
+                        return Err(RulesRefusal::Wrong(Box::new(file.problem(
                             entry,
                             format!("{other} has a rule with this id"),
                             "every rule needs an id of its own",
@@ -166,7 +166,7 @@ impl Found {
                 RuleOrFile::File(path) => {
                     let path = folder.join(path);
                     if !path.is_file() {
-                        return Err(Refusal::Wrong(Box::new(file.problem(
+                        return Err(RulesRefusal::Wrong(Box::new(file.problem(
                             entry,
                             "there is no such file",
                             "a path is taken from the folder of `jelly.yaml`",
@@ -212,7 +212,7 @@ impl Found {
         }
     }
 
-    fn engine(self) -> Result<Rules, Refusal> {
+    fn engine(self) -> Result<Rules, RulesRefusal> {
         if self.before.is_empty() && self.after.is_empty() {
             return Ok(Rules::Builtin);
         }
@@ -222,19 +222,19 @@ impl Found {
                 engine: Box::new(engine),
                 digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
             })
-            .map_err(Refusal::Together)
+            .map_err(RulesRefusal::Together)
     }
 }
 
-fn read(path: &Path, kind: RuleFileKind) -> Result<RuleFile, Refusal> {
+fn read(path: &Path, kind: RuleFileKind) -> Result<RuleFile, RulesRefusal> {
     let shown = path.display().to_string();
     let text = text_of(path, "a file of rules")
-        .map_err(|why| Refusal::Unreadable(format!("{shown}: {why}")))?;
+        .map_err(|why| RulesRefusal::Unreadable(format!("{shown}: {why}")))?;
     let source = RuleText {
         path: shown,
         text: text.into(),
     };
-    parse_rule_file(kind, source).map_err(|error| Refusal::Wrong(Box::new(error)))
+    parse_rule_file(kind, source).map_err(|error| RulesRefusal::Wrong(Box::new(error)))
 }
 
 /// The text of a file, or a fragment that says why there is none.

@@ -2,7 +2,7 @@
 
 use crate::cli::find::{FindError, find};
 use jelly_base::text::natural_cmp;
-use jelly_triage::survey::{Input, Source};
+use jelly_triage::survey::{Input, ReportSource};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 #[derive(Debug, Default)]
 pub struct Baseline {
     /// Oldest first.
-    pub runs: Vec<Vec<Source>>,
+    pub runs: Vec<Vec<ReportSource>>,
     /// What the reader should know of it, one sentence each.
     pub notes: Vec<String>,
     /// What came out of git; gone with the value.
@@ -37,7 +37,7 @@ pub enum BaselineError {
 ///
 /// # Errors
 /// A value that leads to nothing.
-pub fn baseline(values: &[String], current: &[Source]) -> Result<Baseline, BaselineError> {
+pub fn baseline(values: &[String], current: &[ReportSource]) -> Result<Baseline, BaselineError> {
     let mut baseline = Baseline::default();
     for value in values {
         match value.strip_prefix("git:") {
@@ -52,7 +52,7 @@ pub fn baseline(values: &[String], current: &[Source]) -> Result<Baseline, Basel
                             ));
                             continue;
                         };
-                        run.push(Source {
+                        run.push(ReportSource {
                             name,
                             input: Input::File(file.path().to_owned()),
                         });
@@ -73,14 +73,14 @@ pub fn baseline(values: &[String], current: &[Source]) -> Result<Baseline, Basel
 /// Files that differ in nothing but a number are the same report of successive
 /// runs: `builds/17/junit.xml` and `builds/18/junit.xml`, `Results.xml` and
 /// `Results(7).xml`. The last of each belong to the last run.
-fn runs(mut files: Vec<Source>) -> Vec<Vec<Source>> {
+fn runs(mut files: Vec<ReportSource>) -> Vec<Vec<ReportSource>> {
     files.sort_by(|a, b| natural_cmp(&a.name, &b.name));
-    let mut series: BTreeMap<String, Vec<Source>> = BTreeMap::new();
+    let mut series: BTreeMap<String, Vec<ReportSource>> = BTreeMap::new();
     for file in files {
         series.entry(unnumbered(&file.name)).or_default().push(file);
     }
     let most = series.values().map(Vec::len).max().unwrap_or_default();
-    let mut runs: Vec<Vec<Source>> = (0..most).map(|_| Vec::new()).collect();
+    let mut runs: Vec<Vec<ReportSource>> = (0..most).map(|_| Vec::new()).collect();
     for files in series.into_values() {
         let late = most - files.len();
         for (at, file) in files.into_iter().enumerate() {
@@ -172,10 +172,10 @@ fn out_of_git(
 #[cfg(test)]
 mod tests {
     use super::runs;
-    use jelly_triage::survey::{Input, Source};
+    use jelly_triage::survey::{Input, ReportSource};
 
     fn names(files: &[&str]) -> Vec<Vec<String>> {
-        let files = files.iter().map(|name| Source {
+        let files = files.iter().map(|name| ReportSource {
             name: (*name).to_owned(),
             input: Input::Stdin,
         });

@@ -4,8 +4,8 @@
 use crate::report::triage::{CaseWriter, ShownCase, ShownOutcome};
 use jelly_base::model::{FailureStatus, FailureView, Failures, TriageReport};
 use jelly_base::text::redact::Redactor;
-use jelly_triage::junit::{self, Case, CaseOutcome, CaseSink, Limits};
-use jelly_triage::survey::{Source, open};
+use jelly_triage::junit::{self, Case, CaseOutcome, CaseSink, ReaderLimits};
+use jelly_triage::survey::{ReportSource, open};
 use std::collections::HashMap;
 use std::io;
 
@@ -16,11 +16,11 @@ use std::io;
 /// What `writer` says. A report that can't be read again has no cases.
 pub fn replay(
     report: &TriageReport,
-    sources: &[Source],
+    sources: &[ReportSource],
     redactor: &Redactor,
     writer: &mut dyn CaseWriter,
 ) -> io::Result<()> {
-    let by_name: HashMap<String, &Source> = sources
+    let by_name: HashMap<String, &ReportSource> = sources
         .iter()
         .map(|source| (redactor.redact(&source.name).into_owned(), source))
         .collect();
@@ -38,7 +38,12 @@ pub fn replay(
         let read = by_name.get(&summary.path);
         // Where it can't be opened any more, its problem is in the account.
         if let Some(Ok(mut input)) = read.map(|source| open(&source.input)) {
-            junit::read(&mut input, &summary.path, &Limits::default(), &mut sink);
+            junit::read(
+                &mut input,
+                &summary.path,
+                &ReaderLimits::default(),
+                &mut sink,
+            );
         }
         sink.result?;
         writer.end_report()?;

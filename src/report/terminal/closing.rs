@@ -2,7 +2,7 @@
 //! nobody has to scroll to learn why.
 
 use super::name;
-use super::paint::{Paint, Tone};
+use super::paint::{TerminalPaint, Tone};
 use crate::report::quote::harmless;
 use crate::report::{matrix, words};
 use jelly_base::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use unicode_width::UnicodeWidthStr;
 
 /// The end of one run.
-pub(super) fn one(paint: &Paint, report: &RunReport, quiet: bool) -> String {
+pub(super) fn one(paint: &TerminalPaint, report: &RunReport, quiet: bool) -> String {
     let mut out = String::new();
     if !quiet {
         out.push('\n');
@@ -30,14 +30,14 @@ pub(super) fn one(paint: &Paint, report: &RunReport, quiet: bool) -> String {
     out
 }
 
-fn warnings(paint: &Paint, report: &RunReport, indent: &str) -> String {
+fn warnings(paint: &TerminalPaint, report: &RunReport, indent: &str) -> String {
     let head = format!("{indent}warning: ");
     let told = report.warnings.iter();
     told.map(|warning| paint.hanging(&head, Tone::Warn, &name(warning), indent.len() + 4))
         .collect()
 }
 
-fn where_it_lies(paint: &Paint, report: &RunReport, indent: &str) -> String {
+fn where_it_lies(paint: &TerminalPaint, report: &RunReport, indent: &str) -> String {
     report
         .report_dir
         .as_ref()
@@ -50,7 +50,7 @@ fn where_it_lies(paint: &Paint, report: &RunReport, indent: &str) -> String {
 
 /// The end of a call with several plans.
 pub(super) fn several(
-    paint: &Paint,
+    paint: &TerminalPaint,
     (reports, matrices): (&[RunReport], &[MatrixReport]),
     exit_code: u8,
     quiet: bool,
@@ -92,7 +92,7 @@ const CELL: usize = 48;
 const DIFF_LINES: usize = 20;
 
 /// The combinations of a matrix: a column each, and below what differs.
-fn side_by_side(paint: &Paint, found: &MatrixReport) -> String {
+fn side_by_side(paint: &TerminalPaint, found: &MatrixReport) -> String {
     let head = format!("{}: ", name(&found.plan));
     let mut out = String::from("\n");
     out.push_str(&paint.hanging(&head, Tone::Strong, &matrix::in_short(found), 4));
@@ -145,7 +145,7 @@ fn side_by_side(paint: &Paint, found: &MatrixReport) -> String {
     out
 }
 
-fn verdict(paint: &Paint, report: &RunReport) -> String {
+fn verdict(paint: &TerminalPaint, report: &RunReport) -> String {
     let tone = match report.verdict {
         Verdict::Passed | Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => {
             if report.exit_code == ExitCode::Passed.code() {
@@ -178,7 +178,7 @@ fn verdict(paint: &Paint, report: &RunReport) -> String {
     paint.hanging(&head, tone, &text, 4)
 }
 
-fn flaky(paint: &Paint, report: &RunReport) -> String {
+fn flaky(paint: &TerminalPaint, report: &RunReport) -> String {
     let steps: Vec<String> = report
         .iterations
         .last()
@@ -193,7 +193,7 @@ fn flaky(paint: &Paint, report: &RunReport) -> String {
     paint.hanging("flaky: ", Tone::Warn, &steps.join(", "), 4)
 }
 
-fn repaired(paint: &Paint, report: &RunReport) -> String {
+fn repaired(paint: &TerminalPaint, report: &RunReport) -> String {
     let mut out = String::new();
     let lasting = report.lasting_repairs();
     for iteration in &report.iterations {
@@ -231,7 +231,7 @@ fn repaired(paint: &Paint, report: &RunReport) -> String {
     out
 }
 
-fn help_text(paint: &Paint, help: &HelpSummary) -> String {
+fn help_text(paint: &TerminalPaint, help: &HelpSummary) -> String {
     let mut out = String::from("\n");
     out.push_str(&paint.hanging("help: ", Tone::Bad, &name(&help.title), 6));
     for problem in &help.problems {
@@ -241,7 +241,7 @@ fn help_text(paint: &Paint, help: &HelpSummary) -> String {
     out
 }
 
-fn problem_text(paint: &Paint, problem: &HelpProblem) -> String {
+fn problem_text(paint: &TerminalPaint, problem: &HelpProblem) -> String {
     let place = match (problem.server.as_deref(), problem.step.as_deref()) {
         (Some(server), Some(step)) => format!("{}/{}: ", name(server), name(step)),
         (Some(one), None) | (None, Some(one)) => format!("{}: ", name(one)),

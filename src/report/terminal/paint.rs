@@ -19,13 +19,13 @@ pub(in crate::report) enum Tone {
 }
 
 #[derive(Debug)]
-pub(in crate::report) struct Paint {
+pub(in crate::report) struct TerminalPaint {
     color: bool,
     /// `None` never wraps.
     width: Option<usize>,
 }
 
-impl Paint {
+impl TerminalPaint {
     pub(in crate::report) fn new(color: bool, width: Option<u16>) -> Self {
         // A pseudo-terminal may say 0 columns.
         let width = width.map(|columns| usize::from(columns.clamp(60, 200)));
@@ -131,7 +131,7 @@ pub(in crate::report) fn disarmed(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Paint, Tone, disarmed};
+    use super::{TerminalPaint, Tone, disarmed};
     use proptest::prelude::*;
 
     #[test]
@@ -143,15 +143,15 @@ mod tests {
 
     #[test]
     fn a_width_of_nothing_is_not_believed() {
-        let paint = Paint::new(false, Some(0));
+        let paint = TerminalPaint::new(false, Some(0));
         let text = paint.hanging("PASS  ", Tone::Good, &"word ".repeat(20), 6);
         assert!(text.lines().count() <= 3, "{text}");
     }
 
     #[test]
     fn colour_touches_nothing_but_the_looks() {
-        let plain = Paint::new(false, None).hanging("FAIL  ", Tone::Bad, "a b", 2);
-        let colour = Paint::new(true, None).hanging("FAIL  ", Tone::Bad, "a b", 2);
+        let plain = TerminalPaint::new(false, None).hanging("FAIL  ", Tone::Bad, "a b", 2);
+        let colour = TerminalPaint::new(true, None).hanging("FAIL  ", Tone::Bad, "a b", 2);
         assert_ne!(plain, colour);
         assert_eq!(jelly_base::text::strip_ansi(&colour), plain);
     }
@@ -160,7 +160,7 @@ mod tests {
         #[test]
         fn wrapping_loses_no_word(words in proptest::collection::vec("[a-z:#\\[]{1,90}", 0..30)) {
             let text = words.join(" ");
-            let wrapped = Paint::new(false, Some(60)).hanging("HEAD  ", Tone::Plain, &text, 6);
+            let wrapped = TerminalPaint::new(false, Some(60)).hanging("HEAD  ", Tone::Plain, &text, 6);
             let wrapped = disarmed(&wrapped);
             let letters = |text: &str| -> String {
                 text.chars().filter(|c| c.is_ascii_lowercase()).collect()

@@ -67,12 +67,13 @@ pub struct CtrfDocument<'a> {
     /// jelly and its version.
     generated_by: String,
     /// All of it.
-    results: Results<'a>,
+    results: CtrfResults<'a>,
 }
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "as above")]
-struct Results<'a> {
+#[schemars(rename = "Results")]
+struct CtrfResults<'a> {
     /// What ran the tests.
     tool: Tool,
     /// The counts.

@@ -2,7 +2,7 @@
 
 use super::words::{before, notes, retry, side, totals};
 use crate::report::quote::{harmless, line};
-use crate::report::terminal::paint::{Paint, Tone, disarmed};
+use crate::report::terminal::paint::{TerminalPaint, Tone, disarmed};
 use jelly_base::model::{Cluster, TriageReport, Verdict};
 use jelly_base::text::plural;
 
@@ -34,7 +34,7 @@ pub struct HumanOptions {
 /// The verdict, the causes by number of victims, what to run again.
 #[must_use]
 pub fn human(report: &TriageReport, options: HumanOptions) -> String {
-    let paint = Paint::new(options.color, options.width);
+    let paint = TerminalPaint::new(options.color, options.width);
     let mut out = String::new();
     head(&paint, report, &mut out);
     broken(&paint, report, &mut out);
@@ -46,7 +46,7 @@ pub fn human(report: &TriageReport, options: HumanOptions) -> String {
     disarmed(&out).into_owned()
 }
 
-fn head(paint: &Paint, report: &TriageReport, out: &mut String) {
+fn head(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     let (word, tone) = match report.verdict {
         Verdict::Passed => ("PASS  ", Tone::Good),
         Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => ("FLAKY  ", Tone::Warn),
@@ -70,7 +70,7 @@ fn head(paint: &Paint, report: &TriageReport, out: &mut String) {
     out.push('\n');
 }
 
-fn broken(paint: &Paint, report: &TriageReport, out: &mut String) {
+fn broken(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     let broken: Vec<_> = report
         .reports
         .iter()
@@ -88,7 +88,7 @@ fn broken(paint: &Paint, report: &TriageReport, out: &mut String) {
     more(paint, broken.len(), NOTES, "report", "", out);
 }
 
-fn causes(paint: &Paint, report: &TriageReport, out: &mut String) {
+fn causes(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     let causes: Vec<&Cluster> = report
         .clusters
         .iter()
@@ -152,7 +152,7 @@ fn named(report: &TriageReport, cluster: &Cluster) -> String {
 
 /// `said`: the first line of all says its title already.
 fn cause(
-    paint: &Paint,
+    paint: &TerminalPaint,
     report: &TriageReport,
     number: usize,
     cluster: &Cluster,
@@ -221,7 +221,7 @@ fn names(report: &TriageReport, cluster: &Cluster) -> Vec<String> {
         .collect()
 }
 
-fn flaky(paint: &Paint, report: &TriageReport, out: &mut String) {
+fn flaky(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     if report.health.flaky == 0 {
         return;
     }
@@ -245,7 +245,7 @@ fn flaky(paint: &Paint, report: &TriageReport, out: &mut String) {
     out.push_str(&paint.hanging("flaky: ", Tone::Warn, &text, 4));
 }
 
-fn fixed(paint: &Paint, report: &TriageReport, out: &mut String) {
+fn fixed(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     if report.fixed.is_empty() {
         return;
     }
@@ -271,7 +271,7 @@ fn fixed(paint: &Paint, report: &TriageReport, out: &mut String) {
     out.push_str(&paint.hanging("fixed: ", Tone::Good, &text, 4));
 }
 
-fn remarks(paint: &Paint, report: &TriageReport, out: &mut String) {
+fn remarks(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     let notes = notes(report);
     if notes.is_empty() {
         return;
@@ -283,7 +283,7 @@ fn remarks(paint: &Paint, report: &TriageReport, out: &mut String) {
     more(paint, notes.len(), NOTES, "note", "", out);
 }
 
-fn rerun(paint: &Paint, report: &TriageReport, out: &mut String) {
+fn rerun(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     let retry = &report.retry;
     if retry.tests.is_empty() {
         return;
@@ -346,7 +346,7 @@ fn told_commands(commands: &[String]) -> &[String] {
     &commands[..shown]
 }
 
-fn more(paint: &Paint, all: usize, shown: usize, noun: &str, tail: &str, out: &mut String) {
+fn more(paint: &TerminalPaint, all: usize, shown: usize, noun: &str, tail: &str, out: &mut String) {
     if all > shown {
         let text = format!(
             "   and {}{tail}",

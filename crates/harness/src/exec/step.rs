@@ -78,7 +78,7 @@ pub enum Aftermath {
 }
 
 /// A step that was run.
-pub struct Ran {
+pub struct StepRun {
     pub end: StepEnd,
     pub aftermath: Aftermath,
     /// What the server wrote on stderr meanwhile; all of it where it wrote
@@ -127,7 +127,7 @@ impl Scene<'_> {
 }
 
 /// Runs one step. Dropping the future cancels its request.
-pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &Step) -> Ran {
+pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &Step) -> StepRun {
     let Scene {
         board,
         session,
@@ -138,7 +138,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
         ..
     } = *scene;
     // What the server wrote has nothing to do with a plan that can't be meant.
-    let unfit = |failure| Ran {
+    let unfit = |failure| StepRun {
         end: StepEnd::unfit(failure),
         aftermath: Aftermath::Alive,
         stderr: String::new(),
@@ -241,7 +241,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
         .chain(refused)
         .chain(unheard)
         .chain(overridden);
-    Ran {
+    StepRun {
         notes: notes.collect(),
         stderr: if end.failures.iter().any(|f| f.phase == Some(Phase::Config)) {
             String::new()

@@ -77,33 +77,33 @@ impl<'de> Deserialize<'de> for Level {
 
 /// What of an object is taken apart: values by name, or all of them.
 #[derive(Clone, Copy)]
-enum Form {
+enum FieldForm {
     Opaque,
     /// An object, in which only this key has a form.
-    With(&'static str, &'static Form),
+    With(&'static str, &'static FieldForm),
     /// An object, all of whose values have this form.
-    Each(&'static Form),
+    Each(&'static FieldForm),
 }
 
-const TOOL: Form = Form::Each(&Form::Opaque);
-const SERVER: Form = Form::With(TOOLS, &Form::Each(&TOOL));
-const FILE: Form = Form::With(SERVERS, &Form::Each(&SERVER));
+const TOOL: FieldForm = FieldForm::Each(&FieldForm::Opaque);
+const SERVER: FieldForm = FieldForm::With(TOOLS, &FieldForm::Each(&TOOL));
+const FILE: FieldForm = FieldForm::With(SERVERS, &FieldForm::Each(&SERVER));
 
 impl Part {
     /// # Errors
     /// It has another form; a sentence's rest, after where that is.
-    fn open(raw: Box<RawValue>, form: Form, at: &str) -> Result<Self, String> {
-        if matches!(form, Form::Opaque) {
+    fn open(raw: Box<RawValue>, form: FieldForm, at: &str) -> Result<Self, String> {
+        if matches!(form, FieldForm::Opaque) {
             return Ok(Self::Raw(raw));
         }
         let level: Level = serde_json::from_str(raw.get()).map_err(|error| wrong(at, &error))?;
         let mut map = Map::new();
         for (key, value) in level.0 {
             let below = match form {
-                Form::Opaque => Form::Opaque,
-                Form::With(name, form) if name == key => *form,
-                Form::With(..) => Form::Opaque,
-                Form::Each(form) => *form,
+                FieldForm::Opaque => FieldForm::Opaque,
+                FieldForm::With(name, form) if name == key => *form,
+                FieldForm::With(..) => FieldForm::Opaque,
+                FieldForm::Each(form) => *form,
             };
             let at = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
             map.insert(key, Self::open(value, below, &at)?);

@@ -1,8 +1,8 @@
 //! What each failure asks for next, and which of the asks is heard.
 
+use super::budget_ledger::BudgetLedger;
 use super::judge::{Blame, Judged};
 use super::memory::{Memory, is_timeout};
-use super::purse::Purse;
 use super::seen::{Policy, Seen};
 use crate::repair::{Proposal, RepairId};
 use jelly_base::model::{Side, Track};
@@ -26,7 +26,7 @@ pub(super) fn ask<'a>(
     seen: &'a Seen,
     judged: &Judged,
     memory: &Memory,
-    purse: &Purse,
+    ledger: &BudgetLedger,
     policy: &Policy,
 ) -> (Ask, Option<&'a Proposal>) {
     if judged.is_overruled {
@@ -36,14 +36,14 @@ pub(super) fn ask<'a>(
     let applicable = |last_resort: bool| {
         seen.proposals.iter().find(|proposal| {
             test_side
-                && purse.has(Track::McpRepairs)
+                && ledger.has(Track::McpRepairs)
                 && (proposal.id == RepairId::QuarantineStep) == last_resort
                 && proposal.changes_something()
                 && !memory.is_ineffective(proposal)
         })
     };
     let repair = applicable(false);
-    let retry = judged.diagnosis.retryable == Some(true) && purse.has(Track::Retries);
+    let retry = judged.diagnosis.retryable == Some(true) && ledger.has(Track::Retries);
     let second_timeout = is_timeout(&judged.failure, judged.diagnosis.error_category)
         && memory.timed_out_before(&judged.failure);
     if repair.is_some() && (second_timeout || !retry) {
@@ -52,30 +52,30 @@ pub(super) fn ask<'a>(
     if retry {
         return (Ask::Retry, repair);
     }
-    if may_confirm(judged, purse) {
+    if may_confirm(judged, ledger) {
         return (Ask::Confirm, None);
     }
-    if test_side && purse.has(Track::TestFixes) {
+    if test_side && ledger.has(Track::TestFixes) {
         return (Ask::FixTests, None);
     }
     if let Some(quarantine) = applicable(true) {
         return (Ask::Quarantine, Some(quarantine));
     }
-    if may_refine(judged, purse, policy) {
+    if may_refine(judged, ledger, policy) {
         return (Ask::RefineCode, None);
     }
     (Ask::Nothing, None)
 }
 
 /// Seen once, and seeing it again could tell more.
-fn may_confirm(judged: &Judged, purse: &Purse) -> bool {
+fn may_confirm(judged: &Judged, ledger: &BudgetLedger) -> bool {
     judged.blame == Blame::Open
         && judged.sightings() == 1
-        && purse.may_confirm(&judged.diagnosis.test_fingerprint)
+        && ledger.may_confirm(&judged.diagnosis.test_fingerprint)
 }
 
-fn may_refine(judged: &Judged, purse: &Purse, policy: &Policy) -> bool {
+fn may_refine(judged: &Judged, ledger: &BudgetLedger, policy: &Policy) -> bool {
     judged.is_code()
-        && purse.has(Track::CodeRefines)
+        && ledger.has(Track::CodeRefines)
         && (policy.trust_plan || !judged.is_doubtful())
 }

@@ -7,13 +7,13 @@
 
 use super::ask::{Ask, ask};
 use super::backoff;
+use super::budget_ledger::BudgetLedger;
 use super::earlier::Ground;
 use super::judge::{Judged, judge};
 use super::lever::{Lever, act};
 use super::memory::{Memory, Tried};
 use super::one_side;
 use super::proofs::{Proof, Proofs};
-use super::purse::Purse;
 use super::reason;
 use super::seen::{Observation, Policy};
 use super::standing::{Standings, standings};
@@ -92,7 +92,7 @@ fn pause_asked_for(judged: &[Judged]) -> Option<Duration> {
 #[derive(Debug, Clone)]
 pub struct LoopState {
     policy: Policy,
-    purse: Purse,
+    ledger: BudgetLedger,
     memory: Memory,
     code_revision: u32,
     /// What was held against the code, and still is.
@@ -103,7 +103,7 @@ impl LoopState {
     #[must_use]
     pub fn new(policy: Policy) -> Self {
         Self {
-            purse: Purse::new(policy.budgets),
+            ledger: BudgetLedger::new(policy.budgets),
             policy,
             memory: Memory::default(),
             code_revision: 0,
@@ -139,8 +139,8 @@ impl LoopState {
             &judged,
             self.code_revision,
         );
-        next.purse.iterated(observation.index);
-        let before = next.purse.report();
+        next.ledger.iterated(observation.index);
+        let before = next.ledger.report();
         let standings = standings(observation.record, &judged, !next.proofs.all().is_empty());
         let chosen = next.choose(observation, judged, &standings);
         // Of a run that passes at once nobody asks what it remembers.
@@ -175,12 +175,12 @@ impl LoopState {
 
     #[must_use]
     pub fn budgets(&self) -> BudgetsReport {
-        self.purse.report()
+        self.ledger.report()
     }
 
     #[must_use]
     pub fn spent(&self) -> Spent {
-        self.purse.spent()
+        self.ledger.spent()
     }
 
     /// The repairs of this run so far.
@@ -192,12 +192,12 @@ impl LoopState {
     /// The hook of this track did not say that something changed: the track
     /// ends, whatever is left of its budget.
     pub fn close(&mut self, track: Track) {
-        self.purse.close(track);
+        self.ledger.close(track);
     }
 
     /// A hook's run was charged though the decision is made anew without it.
     pub fn charge(&mut self, track: Track) {
-        self.purse.charge(track);
+        self.ledger.charge(track);
     }
 
     /// The code was changed: what was seen before proves nothing of it. What was
@@ -248,7 +248,7 @@ impl LoopState {
     ) -> Chosen {
         let mut asks = Vec::with_capacity(judged.len());
         for (seen, judged) in observation.failures.iter().zip(&mut judged) {
-            let (ask, proposal) = ask(seen, judged, &self.memory, &self.purse, &self.policy);
+            let (ask, proposal) = ask(seen, judged, &self.memory, &self.ledger, &self.policy);
             judged.diagnosis.repair = proposal.map(|p| p.id.name().to_owned());
             asks.push((ask, proposal));
         }
@@ -310,7 +310,7 @@ impl LoopState {
             };
             return (vec![Some(lever); judged.len()], Some(lever));
         }
-        let endless = self.purse.without_end(self.policy.means);
+        let endless = self.ledger.without_end(self.policy.means);
         let asks: Vec<(Ask, Option<&Proposal>)> = observation
             .failures
             .iter()
@@ -388,13 +388,13 @@ impl LoopState {
             .filter_map(|(ask, _)| track(*ask))
             .collect();
         for track in &served {
-            self.purse.charge(*track);
+            self.ledger.charge(*track);
         }
         let mut confirmed = BTreeSet::new();
         for ((ask, _), judged) in asks.iter().zip(judged) {
             let fingerprint = judged.diagnosis.test_fingerprint.as_str();
             if *ask == Ask::Confirm && confirmed.insert(fingerprint) {
-                self.purse.charge_confirm(fingerprint);
+                self.ledger.charge_confirm(fingerprint);
             }
         }
         served.into_iter().collect()

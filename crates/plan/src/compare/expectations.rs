@@ -1,7 +1,7 @@
 //! Everything that a plan expects, one by one, with what nobody has to write:
 //! that there is no error, and that an output is as it was declared.
 
-use super::spelled::Names;
+use super::spelled::SpelledNames;
 use crate::anything::{Surface, holds_of_anything};
 use crate::{
     Answer, Capture, ErrorExpect, Expect, JsonExpect, NotificationExpect, Plan, Predicate,
@@ -20,7 +20,7 @@ pub(super) enum Owner {
 
 /// What makes an expectation the one that it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct ExpectationKey {
     pub owner: Owner,
     /// As in `text`, `json` or `error.code`.
     pub surface: &'static str,
@@ -37,17 +37,17 @@ pub(super) struct Said {
 }
 
 /// By key, in the order of the plan.
-pub(super) type Expectations = BTreeMap<Key, Vec<Said>>;
+pub(super) type Expectations = BTreeMap<ExpectationKey, Vec<Said>>;
 
 /// All of a plan's; of a step that is not in both plans it says nothing.
 pub(super) fn expectations(plan: &Plan, env: &BTreeMap<String, String>) -> Expectations {
     let mut found = Collected {
         all: Expectations::new(),
-        names: Names {
+        names: SpelledNames {
             vars: &plan.vars,
             env: None,
         },
-        known: Names {
+        known: SpelledNames {
             vars: &plan.vars,
             env: Some(env),
         },
@@ -68,9 +68,9 @@ pub(super) fn expectations(plan: &Plan, env: &BTreeMap<String, String>) -> Expec
 struct Collected<'p> {
     all: Expectations,
     /// For what is compared.
-    names: Names<'p>,
+    names: SpelledNames<'p>,
     /// For what it comes to in this environment.
-    known: Names<'p>,
+    known: SpelledNames<'p>,
     /// After which a request has failed anyway.
     limit: Duration,
 }
@@ -84,7 +84,7 @@ impl Collected<'_> {
         operator: &str,
         said: Said,
     ) {
-        let key = Key {
+        let key = ExpectationKey {
             owner: owner.clone(),
             surface,
             path: path.to_owned(),

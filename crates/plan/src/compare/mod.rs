@@ -11,9 +11,9 @@ mod expectations;
 mod program;
 mod spelled;
 
-use expectations::{Key, Owner, Said, expectations};
+use expectations::{ExpectationKey, Owner, Said, expectations};
 use program::program;
-use spelled::Names;
+use spelled::SpelledNames;
 pub(super) use spelled::is_open;
 
 use super::{
@@ -64,8 +64,8 @@ impl<'p> Found<'p> {
         self.add(kind, what).server = Some(server.to_owned());
     }
 
-    fn names(&self) -> (Names<'p>, Names<'p>) {
-        let of = |plan: &'p Plan| Names {
+    fn names(&self) -> (SpelledNames<'p>, SpelledNames<'p>) {
+        let of = |plan: &'p Plan| SpelledNames {
             vars: &plan.vars,
             env: None,
         };
@@ -280,7 +280,7 @@ fn became(mut before: Vec<Said>, mut after: Vec<Said>) -> Vec<PlanChangeKind> {
 }
 
 /// The change of an expectation as a clause.
-fn told(key: &Key, kind: PlanChangeKind) -> String {
+fn told(key: &ExpectationKey, kind: PlanChangeKind) -> String {
     let owner = match &key.owner {
         Owner::Step(id) => format!("the step `{id}`"),
         Owner::Server(name) => format!("the server `{name}`"),
@@ -322,9 +322,9 @@ fn section(section: Section) -> &'static str {
 /// The key by which it is seen that two servers are two programs.
 fn other_program(
     before: &Server,
-    ours: Names<'_>,
+    ours: SpelledNames<'_>,
     after: &Server,
-    theirs: Names<'_>,
+    theirs: SpelledNames<'_>,
 ) -> Option<&'static str> {
     let after: BTreeMap<&str, Value> = program(after, theirs).into_iter().collect();
     let ours = program(before, ours);
@@ -346,7 +346,7 @@ type Contract = BTreeMap<&'static str, Value>;
 
 /// What jelly and a server have agreed on besides the program, by the keys of
 /// plans.
-fn contract_of_server(server: &Server, names: Names<'_>) -> Contract {
+fn contract_of_server(server: &Server, names: SpelledNames<'_>) -> Contract {
     let Server {
         name: _,
         transport,
@@ -436,7 +436,7 @@ fn contract_of_server(server: &Server, names: Names<'_>) -> Contract {
 
 fn templates<'t>(
     map: impl IntoIterator<Item = (&'t String, &'t Template)>,
-    names: Names<'_>,
+    names: SpelledNames<'_>,
 ) -> Value {
     // The order of variables and headers means nothing.
     let sorted: BTreeMap<&String, Value> = map
@@ -446,7 +446,7 @@ fn templates<'t>(
     json!(sorted)
 }
 
-fn of_auth(auth: &Auth, names: Names<'_>) -> Value {
+fn of_auth(auth: &Auth, names: SpelledNames<'_>) -> Value {
     let Auth { grant, issuer } = auth;
     let grant = match grant {
         AuthGrant::ClientCredentials {
@@ -478,7 +478,7 @@ fn of_auth(auth: &Auth, names: Names<'_>) -> Value {
 
 /// What is answered; what is expected of the question is among the
 /// expectations.
-fn gives(answers: &[Answer], names: Names<'_>) -> Value {
+fn gives(answers: &[Answer], names: SpelledNames<'_>) -> Value {
     let give = |answer: &Answer| {
         let Answer {
             method,
@@ -497,7 +497,7 @@ fn gives(answers: &[Answer], names: Names<'_>) -> Value {
 }
 
 /// What a step sends and how, by what is to be said where it changes.
-fn contract_of_step(step: &Step, names: Names<'_>) -> Contract {
+fn contract_of_step(step: &Step, names: SpelledNames<'_>) -> Contract {
     let Step {
         // A step with another id is another step.
         id: _,
@@ -543,7 +543,7 @@ fn contract_of_step(step: &Step, names: Names<'_>) -> Contract {
     ])
 }
 
-fn of_request(request: &Request, names: Names<'_>) -> Value {
+fn of_request(request: &Request, names: SpelledNames<'_>) -> Value {
     match request {
         Request::Tool(name) => json!(["tool", name]),
         Request::List(kind) => json!([

@@ -3,7 +3,7 @@
 //!
 //! Where that can't be told apart, a word counts as one that says what is run.
 
-use super::spelled::Names;
+use super::spelled::SpelledNames;
 use crate::{Command, PackageUse, Server, Transport};
 use jelly_package::Package;
 use serde_json::{Value, json};
@@ -260,7 +260,7 @@ const CODE: &[&str] = &[
 ];
 
 /// What a server is, by the keys that plans write it with.
-pub(super) fn program(server: &Server, names: Names<'_>) -> Vec<(&'static str, Value)> {
+pub(super) fn program(server: &Server, names: SpelledNames<'_>) -> Vec<(&'static str, Value)> {
     let (url, command) = match &server.transport {
         Transport::Stdio(command) => (Value::Null, Some(command)),
         Transport::Http {
@@ -275,7 +275,7 @@ pub(super) fn program(server: &Server, names: Names<'_>) -> Vec<(&'static str, V
     parts
 }
 
-fn started(command: &Command, names: Names<'_>) -> Vec<(&'static str, Value)> {
+fn started(command: &Command, names: SpelledNames<'_>) -> Vec<(&'static str, Value)> {
     let Command {
         command,
         args,

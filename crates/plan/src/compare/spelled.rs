@@ -12,14 +12,14 @@ const DEPTH: u32 = 64;
 
 /// What names stand for before anything runs.
 #[derive(Clone, Copy)]
-pub(super) struct Names<'p> {
+pub(super) struct SpelledNames<'p> {
     pub vars: &'p IndexMap<String, Value>,
     /// What `${env:…}` and `${secret:…}` read. Without it, they stay as they
     /// are written: no value of theirs is compared or kept.
     pub env: Option<&'p BTreeMap<String, String>>,
 }
 
-impl Names<'_> {
+impl SpelledNames<'_> {
     pub fn value(self, value: &Value) -> Value {
         self.at(value, 0)
     }

@@ -1,7 +1,7 @@
 //! Edits → splices → text, and the proof that the text means what was meant.
 
 use super::emit::{self, Context};
-use super::splice::{Place, Splices, Text};
+use super::splice::{Splices, Text, ValuePlace};
 use super::{EditError, PlanEdit};
 use crate::syntax::{self, Data, Entry, Node, Style};
 use crate::{DocPath, PlanSource, Segment};
@@ -22,7 +22,7 @@ pub fn apply(source: &PlanSource, edits: &[PlanEdit]) -> Result<PlanSource, Edit
         text: Text(&source.text),
         splices: Splices::default(),
     };
-    let place = Place {
+    let place = ValuePlace {
         context: Context {
             format: source.format(),
             flow: false,
@@ -117,7 +117,7 @@ impl<'t> Editor<'t> {
         &mut self,
         node: &Node<'t>,
         edits: &EditTree<'_>,
-        place: Place,
+        place: ValuePlace,
         path: &DocPath,
     ) -> Result<Value, EditError> {
         if node.aliased || node.referred {
@@ -151,7 +151,7 @@ impl<'t> Editor<'t> {
         node: &Node<'t>,
         entries: &[Entry<'t>],
         edits: &EditTree<'_>,
-        place: Place,
+        place: ValuePlace,
         path: &DocPath,
     ) -> Result<Value, EditError> {
         let context = Context {
@@ -182,7 +182,7 @@ impl<'t> Editor<'t> {
                 }
                 None => entry.key.clone().into_owned(),
             };
-            let place = Place {
+            let place = ValuePlace {
                 context,
                 before: entry.key_span.end as usize,
                 key_end: Some(entry.key_span.end as usize),
@@ -234,7 +234,7 @@ impl<'t> Editor<'t> {
         node: &Node<'t>,
         items: &[Node<'t>],
         edits: &EditTree<'_>,
-        place: Place,
+        place: ValuePlace,
         path: &DocPath,
     ) -> Result<Value, EditError> {
         let context = Context {
@@ -281,7 +281,7 @@ impl<'t> Editor<'t> {
                 | Style::Folded
                 | Style::Flow => None,
             };
-            let place = Place {
+            let place = ValuePlace {
                 context,
                 before: dash.map_or(start, |dash| dash + 1),
                 key_end: None,

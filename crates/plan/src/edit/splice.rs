@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// What stands around a value.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ValuePlace {
     pub context: Context,
     /// Where what stands before the value ends: its key, or the item before.
     pub before: usize,
@@ -127,7 +127,13 @@ impl Splices {
     }
 
     /// Replaces a scalar.
-    pub(super) fn set(&mut self, text: Text<'_>, node: &Node<'_>, value: &Value, place: Place) {
+    pub(super) fn set(
+        &mut self,
+        text: Text<'_>,
+        node: &Node<'_>,
+        value: &Value,
+        place: ValuePlace,
+    ) {
         let span = node.span.range();
         match node.style {
             Style::Literal | Style::Folded => self.set_block(text, node, value, place),
@@ -137,7 +143,7 @@ impl Splices {
     }
 
     /// Gives a value to a key (or a dash) that had none.
-    fn fill(&mut self, text: Text<'_>, span: &Range<usize>, value: &Value, place: Place) {
+    fn fill(&mut self, text: Text<'_>, span: &Range<usize>, value: &Value, place: ValuePlace) {
         let new = emit::value(value, Style::Plain, place.context);
         if let Some(key_end) = place.key_end {
             let rest = text.slice(key_end..text.0.len());
@@ -156,7 +162,7 @@ impl Splices {
     }
 
     /// Replaces a block scalar: as one if it can be, else by a quoted one.
-    fn set_block(&mut self, text: Text<'_>, node: &Node<'_>, value: &Value, place: Place) {
+    fn set_block(&mut self, text: Text<'_>, node: &Node<'_>, value: &Value, place: ValuePlace) {
         let start = node.span.start as usize;
         let first_line = text.line_start(start);
         let end = node.span.end as usize;
@@ -212,7 +218,7 @@ impl Splices {
         text: Text<'_>,
         node: &Node<'_>,
         items: &[Node<'_>],
-        place: Place,
+        place: ValuePlace,
         added: &[String],
     ) {
         if node.style == Style::Flow {
@@ -270,7 +276,7 @@ impl Splices {
         node: &Node<'_>,
         items: &[Node<'_>],
         removed: &[bool],
-        place: Place,
+        place: ValuePlace,
     ) {
         if node.style == Style::Flow {
             self.remove_in_brackets(text, node, items, removed, place.context.format);
@@ -320,7 +326,7 @@ impl Splices {
         node: &Node<'_>,
         items: &[Node<'_>],
         removed: &[bool],
-        place: Place,
+        place: ValuePlace,
     ) {
         let mut before = place.before;
         let mut dashes = Vec::with_capacity(items.len());

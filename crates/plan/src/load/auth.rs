@@ -1,11 +1,11 @@
 //! `servers.NAME.auth`.
 
-use super::reader::{Path, Reader, Shape, entry, get};
+use super::reader::{MapShape, Path, Reader, entry, get};
 use crate::syntax::{Data, Entry, Node};
 use crate::template::Template;
 use crate::{ALGORITHMS, Auth, AuthGrant, AuthProof};
 
-const SHAPE: Shape = Shape {
+const SHAPE: MapShape = MapShape {
     what: "`auth`",
     keys: &["client_credentials", "workload", "issuer"],
     instead: &[
@@ -20,7 +20,7 @@ const SHAPE: Shape = Shape {
 
 const TOKEN: &str = "a token that is there already goes into `headers: { Authorization: \"Bearer ${secret:TOKEN}\" }`";
 
-const CLIENT: Shape = Shape {
+const CLIENT: MapShape = MapShape {
     what: "`client_credentials`",
     keys: &[
         "client_id",
@@ -41,7 +41,7 @@ const CLIENT: Shape = Shape {
     ],
 };
 
-const WORKLOAD: Shape = Shape {
+const WORKLOAD: MapShape = MapShape {
     what: "`workload`",
     keys: &["client_id", "token", "scopes"],
     instead: &[

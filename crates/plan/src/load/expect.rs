@@ -1,13 +1,13 @@
 //! `expect`.
 
 use super::operand::Target;
-use super::reader::{Path, Reader, Shape, entry, get};
+use super::reader::{MapShape, Path, Reader, entry, get};
 use super::references::Needs;
 use crate::syntax::{Data, Entry, Node};
 use crate::{ErrorExpect, Expect, Flag, JsonExpect, Operator, Predicate};
 use jelly_base::text::close_names;
 
-const SHAPE: Shape = Shape {
+const SHAPE: MapShape = MapShape {
     what: "`expect`",
     keys: &[
         "is_error",
@@ -33,7 +33,7 @@ const SHAPE: Shape = Shape {
     ],
 };
 
-const ERROR: Shape = Shape {
+const ERROR: MapShape = MapShape {
     what: "`error`",
     keys: &["code", "message"],
     instead: &[],

@@ -2,8 +2,8 @@
 //! subscriptions, raw bytes.
 
 use super::operand::Target;
-use super::reader::{Path, Reader, Shape, entry, get};
-use super::references::{Needs, Place};
+use super::reader::{MapShape, Path, Reader, entry, get};
+use super::references::{Needs, TemplatePlace};
 use crate::syntax::{Data, Entry, Node};
 use crate::{
     Answer, Completion, CompletionOf, Give, NotificationExpect, Operator, Predicate, Raw, Request,
@@ -34,7 +34,7 @@ const NOTIFIED: [&str; 10] = [
     "tasks/status",
 ];
 
-const ANSWER: Shape = Shape {
+const ANSWER: MapShape = MapShape {
     what: "an answer",
     keys: &[
         "method",
@@ -52,13 +52,13 @@ const ANSWER: Shape = Shape {
     ],
 };
 
-const ERROR: Shape = Shape {
+const ERROR: MapShape = MapShape {
     what: "an error",
     keys: &["code", "message", "data"],
     instead: &[],
 };
 
-const NOTIFICATION: Shape = Shape {
+const NOTIFICATION: MapShape = MapShape {
     what: "a notification",
     keys: &["method", "within", "json", "count", "absent"],
     instead: &[
@@ -72,7 +72,7 @@ const NOTIFICATION: Shape = Shape {
     ],
 };
 
-const COMPLETION: Shape = Shape {
+const COMPLETION: MapShape = MapShape {
     what: "`complete`",
     keys: &["prompt", "resource", "argument", "value"],
     instead: &[
@@ -85,7 +85,7 @@ const COMPLETION: Shape = Shape {
     ],
 };
 
-const SUBSCRIPTION: Shape = Shape {
+const SUBSCRIPTION: MapShape = MapShape {
     what: "`subscribe`",
     keys: &["resources", "tools", "prompts", "resources_list"],
     instead: &[
@@ -228,8 +228,8 @@ impl<'t> Reader<'t> {
             return None;
         }
         let place = match of {
-            Of::Server => Place::Server,
-            Of::Step => Place::Step,
+            Of::Server => TemplatePlace::Server,
+            Of::Step => TemplatePlace::Step,
         };
         let (value, to) = (&first.value, path.key(&first.key));
         match first.key.as_ref() {
@@ -415,7 +415,7 @@ impl<'t> Reader<'t> {
         let value = match get(entries, "value") {
             Some(value) => {
                 let to = path.key("value");
-                self.templates(value, to, Place::Step, needs);
+                self.templates(value, to, TemplatePlace::Step, needs);
                 self.string(value, to)?.to_owned()
             }
             None => String::new(),
@@ -436,13 +436,13 @@ impl<'t> Reader<'t> {
     ) -> Option<Request> {
         let mut subscription = Subscription::default();
         if let Data::String(uri) = &node.data {
-            self.templates(node, path, Place::Step, needs);
+            self.templates(node, path, TemplatePlace::Step, needs);
             subscription.resources.push(uri.clone().into_owned());
         } else {
             let entries = self.map(node, path, &SUBSCRIPTION)?;
             if let Some(list) = get(entries, "resources") {
                 let to = path.key("resources");
-                self.templates(list, to, Place::Step, needs);
+                self.templates(list, to, TemplatePlace::Step, needs);
                 subscription.resources = self.words(list, to, "URIs");
             }
             let mut flag = |key: &'static str| {
@@ -502,7 +502,7 @@ impl<'t> Reader<'t> {
         needs: &mut Needs,
     ) -> Option<Request> {
         let text = self.string(node, path)?;
-        self.templates(node, path, Place::Step, needs);
+        self.templates(node, path, TemplatePlace::Step, needs);
         Some(Request::Raw(Raw::Text(text.to_owned())))
     }
 

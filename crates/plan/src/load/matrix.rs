@@ -1,13 +1,13 @@
 //! `matrix`.
 
-use super::reader::{Path, Reader, Shape, get};
-use super::step::Raw;
+use super::reader::{MapShape, Path, Reader, get};
+use super::step::UnreadStep;
 use crate::matrix::{MAX_VARIANTS, Matrix};
 use crate::syntax::{Data, Node};
 use jelly_base::model::REVISIONS;
 use std::collections::BTreeSet;
 
-const SHAPE: Shape = Shape {
+const SHAPE: MapShape = MapShape {
     what: "`matrix`",
     keys: &["protocol", "servers"],
     instead: &[
@@ -69,7 +69,7 @@ impl<'t> Reader<'t> {
         &mut self,
         matrix: (&Node<'t>, &Matrix),
         servers: Option<&Node<'t>>,
-        steps: &[Raw<'_, 't>],
+        steps: &[UnreadStep<'_, 't>],
         path: Path<'_>,
     ) {
         let (node, matrix) = matrix;

@@ -1,7 +1,7 @@
 //! What operators may be said of, and what their operands must be.
 
 use super::reader::{Path, Reader, parse_duration};
-use super::references::{Needs, Place};
+use super::references::{Needs, TemplatePlace};
 use crate::Operator;
 use crate::syntax::{Data, Node};
 use crate::template::{Template, has_reference};
@@ -146,7 +146,7 @@ impl<'t> Reader<'t> {
         }
         // The name of a snapshot is that of a file, and never stands for another.
         if operator != Operator::Snapshot {
-            self.templates(node, path, Place::Step, needs);
+            self.templates(node, path, TemplatePlace::Step, needs);
             if is_open(node) && node.is_scalar() {
                 return Some(node.to_value());
             }

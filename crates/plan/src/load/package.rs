@@ -1,7 +1,7 @@
 //! `package` and `package_args` of a server.
 
 use super::reader::{Path, Reader, entry};
-use super::references::{Needs, Place};
+use super::references::{Needs, TemplatePlace};
 use crate::syntax::{Data, Entry, Node};
 use crate::{Command, PackageUse};
 use indexmap::IndexMap;
@@ -41,7 +41,12 @@ impl<'t> Reader<'t> {
                 .unwrap_or(&[])
             {
                 let needs = &mut Needs::new();
-                self.templates(&entry.value, path.key(&entry.key), Place::Server, needs);
+                self.templates(
+                    &entry.value,
+                    path.key(&entry.key),
+                    TemplatePlace::Server,
+                    needs,
+                );
                 given.insert(
                     entry.key.clone().into_owned(),
                     self.as_written(&entry.value),

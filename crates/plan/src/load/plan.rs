@@ -1,9 +1,9 @@
 //! The document as a whole.
 
 use super::problem::{PlanError, Problem};
-use super::reader::{Path, Reader, Shape, entry, get};
-use super::references::{Needs, Place};
-use super::step::{Raw, captured, ids};
+use super::reader::{MapShape, Path, Reader, entry, get};
+use super::references::{Needs, TemplatePlace};
+use super::step::{UnreadStep, captured, ids};
 use crate::syntax::{self, Data, Entry, Node, Span};
 use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step, Variant};
 use indexmap::IndexMap;
@@ -11,7 +11,7 @@ use jelly_base::model::Section;
 use serde_json::Value;
 use std::sync::Arc;
 
-const SHAPE: Shape = Shape {
+const SHAPE: MapShape = MapShape {
     what: "a plan",
     keys: &[
         "version", "name", "vars", "budgets", "hooks", "wire", "matrix", "servers", "setup",
@@ -31,7 +31,7 @@ const SHAPE: Shape = Shape {
     ],
 };
 
-const BUDGETS: Shape = Shape {
+const BUDGETS: MapShape = MapShape {
     what: "`budgets`",
     keys: &[
         "max_iterations",
@@ -45,7 +45,7 @@ const BUDGETS: Shape = Shape {
     instead: &[("timeout", "did you mean `deadline`?")],
 };
 
-const HOOKS: Shape = Shape {
+const HOOKS: MapShape = MapShape {
     what: "`hooks`",
     keys: &["refine_code", "fix_tests"],
     instead: &[],
@@ -299,7 +299,12 @@ impl<'t> Reader<'t> {
         for entry in entries {
             let path = path.key(&entry.key);
             self.new_name(entry.key_span, &entry.key, path);
-            self.templates(&entry.value, path, Place::Variable, &mut Needs::new());
+            self.templates(
+                &entry.value,
+                path,
+                TemplatePlace::Variable,
+                &mut Needs::new(),
+            );
             if !given.contains_key(entry.key.as_ref()) {
                 let name = entry.key.clone().into_owned();
                 self.names.vars.insert(name.clone());
@@ -366,7 +371,11 @@ impl<'t> Reader<'t> {
         Some(argv)
     }
 
-    fn raw_steps<'n>(&mut self, entries: &'n [Entry<'t>], path: Path<'_>) -> Vec<Raw<'n, 't>> {
+    fn raw_steps<'n>(
+        &mut self,
+        entries: &'n [Entry<'t>],
+        path: Path<'_>,
+    ) -> Vec<UnreadStep<'n, 't>> {
         let mut raw = Vec::new();
         for section in [Section::Setup, Section::Steps, Section::Teardown] {
             let key = section_key(section);
@@ -374,7 +383,7 @@ impl<'t> Reader<'t> {
                 continue;
             };
             let items = self.list(node, path.key(key), "steps").unwrap_or(&[]);
-            raw.extend(items.iter().enumerate().map(|(index, node)| Raw {
+            raw.extend(items.iter().enumerate().map(|(index, node)| UnreadStep {
                 section,
                 index,
                 node,
@@ -383,7 +392,7 @@ impl<'t> Reader<'t> {
         raw
     }
 
-    fn duplicate_ids(&mut self, steps: &[Raw<'_, 't>]) {
+    fn duplicate_ids(&mut self, steps: &[UnreadStep<'_, 't>]) {
         let mut seen: IndexMap<&str, Span> = IndexMap::new();
         for raw in steps {
             let Some(entry) = raw.node.entry("id") else {

@@ -2,7 +2,7 @@
 //! scalars of every kind.
 
 use super::problem::Problem;
-use super::references::Names;
+use super::references::KnownNames;
 use crate::syntax::{Data, Entry, Node, Span, Trouble};
 use crate::template::{Part, Template, has_reference};
 use crate::{DocPath, Location, Segment, Variant};
@@ -66,7 +66,7 @@ impl<'p> Path<'p> {
 }
 
 /// What a map may hold.
-pub(super) struct Shape {
+pub(super) struct MapShape {
     /// As in "a step".
     pub what: &'static str,
     pub keys: &'static [&'static str],
@@ -84,7 +84,7 @@ pub(super) struct Reader<'t> {
     problems: Vec<Problem>,
     /// Those that came after enough were known; only the last is kept.
     more: Option<(usize, Problem)>,
-    pub(super) names: Names,
+    pub(super) names: KnownNames,
     /// The combination of the matrix that is read.
     pub(super) variant: Option<Arc<Variant>>,
     /// What would only show when the plan runs is a problem too.
@@ -102,7 +102,7 @@ impl<'t> Reader<'t> {
             lines: Lines::of(text),
             problems: Vec::new(),
             more: None,
-            names: Names::default(),
+            names: KnownNames::default(),
             variant: None,
             strict: false,
             good_operands: HashSet::new(),
@@ -200,7 +200,7 @@ impl<'t> Reader<'t> {
         &mut self,
         node: &'n Node<'t>,
         path: Path<'_>,
-        shape: &Shape,
+        shape: &MapShape,
     ) -> Option<&'n [Entry<'t>]> {
         let entries = self.entries(node, path, shape.what)?;
         for entry in entries {

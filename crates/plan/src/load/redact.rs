@@ -1,12 +1,12 @@
 //! `redact`: what of a value counts for nothing beside its snapshot.
 
-use super::reader::{Path, Reader, Shape, get};
+use super::reader::{MapShape, Path, Reader, get};
 use crate::anything::redacts_all;
 use crate::syntax::{Data, Node};
 use crate::{Redaction, Volatile};
 use jelly_base::text::close_names;
 
-const SHAPE: Shape = Shape {
+const SHAPE: MapShape = MapShape {
     what: "a redaction",
     keys: &["path", "pattern", "with"],
     instead: &[

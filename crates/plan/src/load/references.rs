@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The names known so far, in the order of the plan.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct KnownNames {
     pub vars: IndexSet<String>,
     /// Variables below the one that is read.
     pub later_vars: IndexSet<String>,
@@ -27,7 +27,7 @@ pub(super) struct Names {
     pub unsubscribed: HashSet<String>,
 }
 
-impl Names {
+impl KnownNames {
     /// Takes note that some servers take turns under other names.
     pub(super) fn under_other_names(&mut self, turns: &IndexMap<String, Vec<String>>) {
         let hidden = |name: &String| turns.values().any(|servers| servers.contains(name));
@@ -38,7 +38,7 @@ impl Names {
 
 /// Where a template stands, which decides what it may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TemplatePlace {
     Variable,
     Server,
     Step,
@@ -55,7 +55,7 @@ impl<'t> Reader<'t> {
         node: &Node<'t>,
         text: &str,
         path: Path<'_>,
-        place: Place,
+        place: TemplatePlace,
         needs: &mut Needs,
     ) -> Option<Template> {
         if !has_reference(text) {
@@ -91,7 +91,7 @@ impl<'t> Reader<'t> {
         &mut self,
         node: &Node<'t>,
         path: Path<'_>,
-        place: Place,
+        place: TemplatePlace,
         needs: &mut Needs,
     ) {
         match &node.data {
@@ -119,13 +119,13 @@ impl<'t> Reader<'t> {
         node: &Node<'t>,
         part: &Part,
         path: Path<'_>,
-        place: Place,
+        place: TemplatePlace,
         needs: &mut Needs,
     ) {
         match part {
             Part::Text(_) | Part::Workspace | Part::Tmp | Part::Env(_) | Part::Secret(_) => {}
             Part::Port(None) => {
-                if place == Place::Variable {
+                if place == TemplatePlace::Variable {
                     let span = self.within(node, "${port}");
                     self.problem_at(span, path, "a variable belongs to no server")
                         .hint("name the server: `${port:SERVER}`");
@@ -151,20 +151,20 @@ impl<'t> Reader<'t> {
         node: &Node<'t>,
         name: &str,
         path: Path<'_>,
-        place: Place,
+        place: TemplatePlace,
         needs: &mut Needs,
     ) {
         if self.names.vars.contains(name) {
             return;
         }
         let captured = self.names.captures.get(name).cloned();
-        if let (Some((position, step)), Place::Step) = (&captured, place) {
+        if let (Some((position, step)), TemplatePlace::Step) = (&captured, place) {
             needs.insert(*position, step.clone());
             return;
         }
         let span = self.within(node, &format!("${{{name}}}"));
         let later = self.names.later_captures.get(name).cloned();
-        if captured.is_some() || (later.is_some() && place != Place::Step) {
+        if captured.is_some() || (later.is_some() && place != TemplatePlace::Step) {
             let message = format!("`{name}` is a capture, which only steps can use");
             self.problem_at(span, path, message);
             return;
@@ -175,7 +175,7 @@ impl<'t> Reader<'t> {
                 .hint("move the step that captures it before the one that uses it");
             return;
         }
-        if place == Place::Variable && self.names.later_vars.contains(name) {
+        if place == TemplatePlace::Variable && self.names.later_vars.contains(name) {
             self.problem_at(span, path, format!("`{name}` is defined only below"))
                 .hint("a variable may use the variables before it; move it up");
             return;

@@ -1,8 +1,8 @@
 //! `servers`.
 
 use super::features::Of;
-use super::reader::{Path, Reader, Shape, entry, get};
-use super::references::{Needs, Place};
+use super::reader::{MapShape, Path, Reader, entry, get};
+use super::references::{Needs, TemplatePlace};
 use crate::syntax::{Entry, Node};
 use crate::template::Template;
 use crate::{Command, Server, Transport};
@@ -15,7 +15,7 @@ use std::time::Duration;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const DEFAULT_SHUTDOWN: Duration = Duration::from_secs(2);
 
-const SHAPE: Shape = Shape {
+const SHAPE: MapShape = MapShape {
     what: "a server",
     keys: &[
         "command",
@@ -374,7 +374,7 @@ impl<'t> Reader<'t> {
 
     pub(super) fn server_template(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Template> {
         let word = self.word(node, path)?;
-        self.template(node, &word, path, Place::Server, &mut Needs::new())
+        self.template(node, &word, path, TemplatePlace::Server, &mut Needs::new())
     }
 }
 

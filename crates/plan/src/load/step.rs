@@ -1,8 +1,8 @@
 //! `setup`, `steps` and `teardown`.
 
 use super::features::Of;
-use super::reader::{Path, Reader, Shape, entry, get};
-use super::references::{Needs, Place};
+use super::reader::{MapShape, Path, Reader, entry, get};
+use super::references::{Needs, TemplatePlace};
 use crate::syntax::{Data, Entry, Node};
 use crate::{Capture, Expect, ListKind, LogLevel, Request, Step};
 use indexmap::IndexMap;
@@ -25,7 +25,7 @@ pub(crate) const KINDS: [&str; 10] = [
     "raw_base64",
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: MapShape = MapShape {
     what: "a step",
     keys: &[
         "id",
@@ -89,7 +89,7 @@ const LISTS: [(&str, ListKind); 4] = [
 
 /// A step of one of the three lists, before it is read.
 #[derive(Clone, Copy)]
-pub(super) struct Raw<'n, 't> {
+pub(super) struct UnreadStep<'n, 't> {
     pub section: Section,
     /// In its list.
     pub index: usize,
@@ -97,8 +97,8 @@ pub(super) struct Raw<'n, 't> {
 }
 
 /// The id of every step, in order: its own, or one made from what it does.
-pub(super) fn ids(steps: &[Raw<'_, '_>]) -> Vec<String> {
-    let own = |raw: &Raw<'_, '_>| {
+pub(super) fn ids(steps: &[UnreadStep<'_, '_>]) -> Vec<String> {
+    let own = |raw: &UnreadStep<'_, '_>| {
         let id = raw.node.entry("id")?.value.as_str()?;
         (!id.is_empty()).then(|| id.to_owned())
     };
@@ -155,7 +155,7 @@ fn name_for(node: &Node<'_>) -> String {
 }
 
 /// The names that each step captures.
-pub(super) fn captured<'n, 't>(raw: Raw<'n, 't>) -> &'n [Entry<'t>] {
+pub(super) fn captured<'n, 't>(raw: UnreadStep<'n, 't>) -> &'n [Entry<'t>] {
     match raw.node.entry("capture").map(|entry| &entry.value.data) {
         Some(Data::Map(entries)) => entries,
         Some(Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) | Data::List(_))
@@ -167,7 +167,7 @@ impl<'t> Reader<'t> {
     /// Reads one step; `position` counts over all three lists.
     pub(super) fn step(
         &mut self,
-        raw: Raw<'_, 't>,
+        raw: UnreadStep<'_, 't>,
         id: &str,
         position: usize,
         path: Path<'_>,
@@ -338,7 +338,7 @@ impl<'t> Reader<'t> {
                     self.problem(value.span, to, "a URI can't be empty");
                     return None;
                 }
-                self.templates(value, to, Place::Step, needs);
+                self.templates(value, to, TemplatePlace::Step, needs);
                 Some(Request::Read(uri))
             }
             "prompt" => Some(Request::Prompt(self.foreign_name(
@@ -386,7 +386,7 @@ impl<'t> Reader<'t> {
         let path = path.key("args");
         if let Some(Request::Method(_)) = request {
             // A negative test may well send a list or a number.
-            self.templates(&args.value, path, Place::Step, needs);
+            self.templates(&args.value, path, TemplatePlace::Step, needs);
             return args.value.to_value();
         }
         if self
@@ -395,7 +395,7 @@ impl<'t> Reader<'t> {
         {
             return Value::Null;
         }
-        self.templates(&args.value, path, Place::Step, needs);
+        self.templates(&args.value, path, TemplatePlace::Step, needs);
         args.value.to_value()
     }
 

@@ -1,8 +1,8 @@
 //! The document as a whole.
 
 use super::parts::{Anything, Argv, FixedName, Revision, TimeLimit};
-use super::server::Server;
-use super::step::Step;
+use super::server::ServerSchema;
+use super::step::StepSchema;
 use indexmap::IndexMap;
 use jelly_base::model::NeverNull;
 use schemars::generate::SchemaSettings;
@@ -38,23 +38,23 @@ struct PlanDocument {
     /// environment and flags win over what stands here.
     budgets: Option<Budgets>,
     /// Commands that mend what jelly can't.
-    hooks: Option<Hooks>,
+    hooks: Option<HooksSchema>,
     /// strict: every message of every server is held against the
     /// specification, and a breach fails the run.
     wire: Option<Wire>,
     /// Runs the plan once for each combination, and compares.
-    matrix: Option<Matrix>,
+    matrix: Option<MatrixSchema>,
     /// By name.
     #[schemars(extend("minProperties" = 1))]
-    servers: IndexMap<String, Server>,
+    servers: IndexMap<String, ServerSchema>,
     /// Steps before the others. Where one does not pass, the steps of its
     /// server are blocked.
-    setup: Option<Vec<Step>>,
+    setup: Option<Vec<StepSchema>>,
     /// What is tested.
     #[schemars(length(min = 1))]
-    steps: Vec<Step>,
+    steps: Vec<StepSchema>,
     /// Steps after the others, whatever became of those.
-    teardown: Option<Vec<Step>>,
+    teardown: Option<Vec<StepSchema>>,
 }
 
 /// How often an action may happen in one run of the plan.
@@ -85,7 +85,8 @@ struct Budgets {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[expect(dead_code, reason = "described, and never built")]
-struct Hooks {
+#[schemars(rename = "Hooks")]
+struct HooksSchema {
     /// For a confirmed failure of the code under test.
     refine_code: Option<Argv>,
     /// For a failure of the plan or of what is around it. It may change the
@@ -108,7 +109,8 @@ pub(super) enum Wire {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("minProperties" = 1))]
 #[expect(dead_code, reason = "described, and never built")]
-struct Matrix {
+#[schemars(rename = "Matrix")]
+struct MatrixSchema {
     /// Revisions of the protocol that the servers are held to, in turn.
     #[schemars(length(min = 2), extend("uniqueItems" = true))]
     protocol: Option<Vec<Revision>>,

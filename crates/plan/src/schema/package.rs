@@ -128,7 +128,7 @@ struct Input {
     #[schemars(rename = "isSecret")]
     is_secret_camel: Option<bool>,
     /// What a value looks like.
-    format: Option<Format>,
+    format: Option<FormatSchema>,
     /// A value that is fixed; what stands in braces is one of the variables.
     value: Option<Word>,
     /// The value where none is given.
@@ -143,7 +143,8 @@ struct Input {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "snake_case")]
 #[expect(dead_code, reason = "described, and never built")]
-enum Format {
+#[schemars(rename = "Format")]
+enum FormatSchema {
     /// Any text.
     String,
     /// A decimal number.

@@ -3,7 +3,7 @@
 use super::document::Wire;
 use super::package::Package;
 use super::parts::{Anything, FixedName, Map, Revision, Secret, TimeLimit, Word};
-use super::step::Answer;
+use super::step::AnswerSchema;
 use crate::ALGORITHMS;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -21,7 +21,8 @@ use serde_json::json;
     ])
 )]
 #[expect(dead_code, reason = "described, and never built")]
-pub(super) struct Server {
+#[schemars(rename = "Server")]
+pub(super) struct ServerSchema {
     /// What is started: one word, looked for on PATH, and never a line for a
     /// shell.
     #[schemars(with = "Option<String>", length(min = 1))]
@@ -43,7 +44,7 @@ pub(super) struct Server {
     /// Headers of every request.
     headers: Option<IndexMap<String, Word>>,
     /// How to get the tokens that it wants.
-    auth: Option<Auth>,
+    auth: Option<AuthSchema>,
     /// Pins the era instead of finding it out.
     era: Option<Era>,
     /// Pins the revision of the protocol.
@@ -59,7 +60,7 @@ pub(super) struct Server {
     capabilities: Option<IndexMap<String, Map>>,
     /// What the client answers when the server asks something of it, as often
     /// as asked.
-    answers: Option<Vec<Answer>>,
+    answers: Option<Vec<AnswerSchema>>,
     /// How long it may take to become ready. Default: 30s.
     startup_timeout: Option<TimeLimit>,
     /// How long it may take to answer a request. Default: 30s.
@@ -83,7 +84,8 @@ enum Era {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 #[expect(dead_code, reason = "described, and never built")]
-enum Auth {
+#[schemars(rename = "Auth")]
+enum AuthSchema {
     /// What `jelly login` has left.
     Login(Login),
     /// Without a person.

@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, transform = does_one_thing)]
 #[expect(dead_code, reason = "described, and never built")]
-pub(super) struct Step {
+#[schemars(rename = "Step")]
+pub(super) struct StepSchema {
     /// Unique in the plan; made from what the step does if left out.
     id: Option<FixedName>,
     /// What people call it; the id if left out.
@@ -53,11 +54,11 @@ pub(super) struct Step {
     args: Option<Anything>,
     /// What the client answers when the server asks something of it during
     /// this step, one after the other.
-    answers: Option<Vec<Answer>>,
+    answers: Option<Vec<AnswerSchema>>,
     /// What the answer must be. Without it, the step fails on a protocol
     /// error, on isError: true, and on an output that breaks its declared
     /// schema.
-    expect: Option<Expect>,
+    expect: Option<ExpectSchema>,
     /// Values to keep, by the name of the variable that they become for later
     /// steps.
     capture: Option<IndexMap<String, Path>>,
@@ -145,14 +146,15 @@ enum Subscribe {
     /// The URI of a resource.
     Resource(#[schemars(length(min = 1))] String),
     /// Several things.
-    Several(Subscription),
+    Several(SubscriptionSchema),
 }
 
 /// Several things to hear of.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("minProperties" = 1))]
 #[expect(dead_code, reason = "described, and never built")]
-struct Subscription {
+#[schemars(rename = "Subscription")]
+struct SubscriptionSchema {
     /// URIs of resources that may change.
     resources: Option<Vec<Word>>,
     /// The list of tools.
@@ -172,7 +174,8 @@ struct Subscription {
     ])
 )]
 #[expect(dead_code, reason = "described, and never built")]
-pub(super) struct Answer {
+#[schemars(rename = "Answer")]
+pub(super) struct AnswerSchema {
     /// What is asked, as in roots/list, sampling/createMessage or
     /// elicitation/create.
     method: FixedName,
@@ -193,7 +196,8 @@ pub(super) struct Answer {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[expect(dead_code, reason = "described, and never built")]
-struct Expect {
+#[schemars(rename = "Expect")]
+struct ExpectSchema {
     /// What the tool says of itself. true also expects the error.
     is_error: Option<bool>,
     /// All text blocks, joined by newlines.
@@ -204,7 +208,7 @@ struct Expect {
     /// The structured output.
     structured: Option<StructuredPredicates>,
     /// An error is expected; {} for any.
-    error: Option<ErrorExpect>,
+    error: Option<ErrorExpectSchema>,
     /// How long the answer took.
     duration: Option<DurationPredicates>,
     /// What the server wrote on stderr during the step.
@@ -218,7 +222,8 @@ struct Expect {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[expect(dead_code, reason = "described, and never built")]
-struct ErrorExpect {
+#[schemars(rename = "ErrorExpect")]
+struct ErrorExpectSchema {
     /// As in -32602, or operators.
     code: Option<ErrorCode>,
     /// Operators on its words.

@@ -55,7 +55,7 @@ fn properties(definition: &str) -> BTreeSet<String> {
 fn shapes() -> BTreeMap<String, BTreeSet<String>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/load");
     let shape =
-        Regex::new(r#"(?s)const \w+: Shape = Shape \{\s*what: "([^"]+)",\s*keys: &\[([^\]]*)\]"#)
+        Regex::new(r#"(?s)const \w+: MapShape = MapShape \{\s*what: "([^"]+)",\s*keys: &\[([^\]]*)\]"#)
             .unwrap();
     let key = Regex::new(r#""(\w+)""#).unwrap();
     let mut shapes = BTreeMap::new();
@@ -68,8 +68,8 @@ fn shapes() -> BTreeMap<String, BTreeSet<String>> {
         let found: Vec<_> = shape.captures_iter(&text).collect();
         assert_eq!(
             found.len(),
-            text.matches(": Shape = ").count(),
-            "a `Shape` that this test can't read"
+            text.matches(": MapShape = ").count(),
+            "a `MapShape` that this test can't read"
         );
         for shape in found {
             let keys = key.captures_iter(&shape[2]).map(|key| key[1].to_owned());

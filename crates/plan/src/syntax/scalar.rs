@@ -51,12 +51,12 @@ fn number(text: &str) -> Plain {
             None => Plain::Refused("too large to be kept exactly"),
         };
     }
-    let Some(shape) = Shape::of(digits) else {
+    let Some(shape) = ScalarShape::of(digits) else {
         return Plain::Text;
     };
     match shape {
-        Shape::LeadingZero => Plain::Text,
-        Shape::Integer => {
+        ScalarShape::LeadingZero => Plain::Text,
+        ScalarShape::Integer => {
             let value = if negative {
                 text.parse::<i64>().ok().map(Number::from)
             } else {
@@ -67,20 +67,20 @@ fn number(text: &str) -> Plain {
                 None => Plain::Refused("too large to be kept exactly"),
             }
         }
-        Shape::Float => match text.parse::<f64>().ok().and_then(Number::from_f64) {
+        ScalarShape::Float => match text.parse::<f64>().ok().and_then(Number::from_f64) {
             Some(number) => Plain::Value(Data::Number(number)),
             None => Plain::Refused("too large for a number"),
         },
     }
 }
 
-enum Shape {
+enum ScalarShape {
     Integer,
     LeadingZero,
     Float,
 }
 
-impl Shape {
+impl ScalarShape {
     /// `[0-9]+`, or `(\.[0-9]+ | [0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`.
     fn of(digits: &str) -> Option<Self> {
         let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();

@@ -21,7 +21,7 @@ const MAX_NODES: usize = 4_000_000;
 const MAX_COPIED: usize = 500_000;
 
 /// A key whose value is due.
-enum Key<'t> {
+enum PendingKey<'t> {
     Word(Cow<'t, str>, Span),
     /// `<<`.
     Merge,
@@ -34,7 +34,7 @@ struct Open<'t> {
     node: Node<'t>,
     anchor: usize,
     /// The key whose value is due.
-    key: Option<Key<'t>>,
+    key: Option<PendingKey<'t>>,
     /// What merge keys brought.
     merges: IndexMap<Cow<'t, str>, Entry<'t>>,
     /// A key that is no scalar, or a map in a place of a key, is being read:
@@ -316,7 +316,7 @@ impl<'t> Builder<'t> {
         }
         if open.in_key {
             if let Some(parent) = self.open.last_mut() {
-                parent.key = Some(Key::Broken);
+                parent.key = Some(PendingKey::Broken);
             }
             return Ok(());
         }
@@ -400,12 +400,12 @@ impl<'t> Builder<'t> {
                         Ok(key) => key,
                         Err(trouble) => {
                             self.troubles.push(trouble);
-                            Key::Broken
+                            PendingKey::Broken
                         }
                     });
                 }
-                Some(Key::Broken) => {}
-                Some(Key::Merge) => {
+                Some(PendingKey::Broken) => {}
+                Some(PendingKey::Merge) => {
                     let sources = match node.data {
                         Data::List(items) => items,
                         Data::Map(_)
@@ -431,7 +431,7 @@ impl<'t> Builder<'t> {
                         }
                     }
                 }
-                Some(Key::Word(key, key_span)) => entries.push(Entry {
+                Some(PendingKey::Word(key, key_span)) => entries.push(Entry {
                     key,
                     key_span,
                     value: node,
@@ -462,14 +462,14 @@ impl<'t> Builder<'t> {
 }
 
 /// A key by its text as it is written, since `1:` and `true:` are words here.
-fn key<'t>(text: &'t str, node: Node<'t>) -> Result<Key<'t>, Trouble> {
+fn key<'t>(text: &'t str, node: Node<'t>) -> Result<PendingKey<'t>, Trouble> {
     let span = node.span;
     match node.data {
-        Data::String(word) if node.style == Style::Plain && word == "<<" => Ok(Key::Merge),
-        Data::String(word) => Ok(Key::Word(word, span)),
+        Data::String(word) if node.style == Style::Plain && word == "<<" => Ok(PendingKey::Merge),
+        Data::String(word) => Ok(PendingKey::Word(word, span)),
         Data::Bool(_) | Data::Number(_) => {
             let word = text.get(span.range()).unwrap_or_default();
-            Ok(Key::Word(Cow::Borrowed(word), span))
+            Ok(PendingKey::Word(Cow::Borrowed(word), span))
         }
         Data::Null | Data::List(_) | Data::Map(_) => {
             let message = format!("a key must be a word, not {}", node.kind());

@@ -26,5 +26,5 @@ pub use launcher::package_name;
 pub use lint::{duplicate_names, lint, variable_of};
 pub use places::{Base, Client, Platform, USUAL, UsualPlace, client_of};
 pub use read::{ConfigError, MAX_BYTES, read};
-pub use remedy::{Bedside, Sight, prescribe};
+pub use remedy::{RemedyContext, Sight, prescribe};
 pub use secrets::secrets_of;

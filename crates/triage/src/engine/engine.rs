@@ -4,19 +4,19 @@ use super::advice::{self, Values};
 use super::clues::{self, Text};
 use super::error_answer::Reading;
 use super::evidence::{evidence, evidence_of, with_values};
-use super::facts::{ErrorAnswer, Facts, Promise, Source};
+use super::facts::{ErrorAnswer, Facts, FailureSource, Promise};
 use super::fingerprint::{self, Parts};
 use super::launchers::launchers;
 use super::literals::literals;
 use super::load::{self, RuleError};
 use super::marks::Marks;
+use super::pattern_filter::{KnownPattern, PatternFilter};
 use super::reading::{is_syntax, without_repeated, without_values};
-use super::roll::{Applying, Ask, Asked, Key, Roll, Scratch};
 use super::rule::{Field, Rule, RuleSide, Strength, unknown};
+use super::rule_index::{Applying, Ask, Asked, Key, RuleIndex, Scratch};
 use super::secrets::unmarked;
-use super::sieve::{Known, Sieve};
 use super::whereabouts::whereabouts;
-use super::windows::Room;
+use super::windows::PassMemory;
 use jelly_base::model::{Diagnosis, ErrorCategory, Evidence, Failure, Side, Suspect, Template};
 use jelly_base::text::truncate;
 use regex::bytes::{Regex, RegexBuilder};
@@ -33,10 +33,10 @@ pub struct Engine {
     pub(super) rules: Vec<Ranked>,
     /// One for each pattern of the rules, in their order.
     pub(super) patterns: Vec<Pattern>,
-    pub(super) roll: Roll,
-    sieve: OnceLock<Option<Sieve>>,
+    pub(super) rule_index: RuleIndex,
+    filter: OnceLock<Option<PatternFilter>>,
     /// The same for names of tests alone, which few rules read.
-    sieve_of_titles: OnceLock<Option<Sieve>>,
+    sieve_of_titles: OnceLock<Option<PatternFilter>>,
     /// Room of failures that were read, for those that come: one for each
     /// thread that reads at the same time.
     spare: Mutex<Vec<Scratch>>,
@@ -146,10 +146,10 @@ impl Engine {
             }
         }
         let engine = Self {
-            roll: Roll::of(&rules, &patterns),
+            rule_index: RuleIndex::of(&rules, &patterns),
             rules,
             patterns,
-            sieve: OnceLock::new(),
+            filter: OnceLock::new(),
             sieve_of_titles: OnceLock::new(),
             spare: Mutex::default(),
         };
@@ -157,7 +157,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// What is too large must be said, not left out. The sieve of the built-in
+    /// What is too large must be said, not left out. The filter of the built-in
     /// rules is known to compile.
     fn check_own(&self) -> Result<(), RuleError> {
         let own = self
@@ -165,7 +165,7 @@ impl Engine {
             .iter()
             .find(|ranked| ranked.turn != BUILTIN_TURN && !ranked.rule.patterns.is_empty());
         match own {
-            Some(own) if self.sieve().is_none() => Err(RuleError::Invalid {
+            Some(own) if self.filter().is_none() => Err(RuleError::Invalid {
                 rule: own.rule.id.clone(),
                 problem: "its patterns, or those of its neighbours, are too large together".into(),
             }),
@@ -173,8 +173,8 @@ impl Engine {
         }
     }
 
-    fn sieve(&self) -> Option<&Sieve> {
-        self.sieve
+    fn filter(&self) -> Option<&PatternFilter> {
+        self.filter
             .get_or_init(|| {
                 let known = load::builtin_literals();
                 self.sieve_of(|pattern| match known.get(&pattern.text) {
@@ -185,7 +185,7 @@ impl Engine {
             .as_ref()
     }
 
-    fn sieve_of_titles(&self) -> Option<&Sieve> {
+    fn sieve_of_titles(&self) -> Option<&PatternFilter> {
         self.sieve_of_titles
             .get_or_init(|| {
                 self.sieve_of(|pattern| {
@@ -198,11 +198,14 @@ impl Engine {
                 })
             })
             .as_ref()
-            .or_else(|| self.sieve())
+            .or_else(|| self.filter())
     }
 
-    fn sieve_of(&self, literals: impl Fn(&Pattern) -> Option<Vec<String>>) -> Option<Sieve> {
-        Sieve::new(self.patterns.iter().map(|pattern| Known {
+    fn sieve_of(
+        &self,
+        literals: impl Fn(&Pattern) -> Option<Vec<String>>,
+    ) -> Option<PatternFilter> {
+        PatternFilter::new(self.patterns.iter().map(|pattern| KnownPattern {
             pattern: &pattern.text,
             literals: literals(pattern),
             fields: self.rules[pattern.rule].rule.fields_in_bits(),
@@ -274,7 +277,7 @@ impl Engine {
             None => (unknown(), evidence_of(facts)),
         };
         let evidence = match rule.error_category {
-            Some(ErrorCategory::Assertion) if facts.source == Source::Report => {
+            Some(ErrorCategory::Assertion) if facts.source == FailureSource::Report => {
                 evidence.map(|said| with_values(said, facts))
             }
             Some(_) | None => evidence,
@@ -282,7 +285,7 @@ impl Engine {
         if let Some(evidence) = &evidence {
             values.insert("evidence".into(), evidence.text.clone());
         }
-        if facts.source == Source::Live {
+        if facts.source == FailureSource::Live {
             whereabouts(failure, &rule.root_cause, &mut values);
             launchers(failure, &rule.root_cause, &mut values);
         }
@@ -336,10 +339,10 @@ impl Engine {
         let applying = Applying::new(self, facts);
         let mut scratch = self.spare_room().pop().unwrap_or_default();
         let mut best: Option<Match<'a>> = None;
-        for index in self.roll.factual.iter().copied() {
+        for index in self.rule_index.factual.iter().copied() {
             if applying.is(index) {
                 let rule = &self.rules[index].rule;
-                let key = self.roll.key(index, None);
+                let key = self.rule_index.key(index, None);
                 keep(
                     &mut best,
                     Match {
@@ -355,11 +358,11 @@ impl Engine {
         // settled whether this is one.
         let mut first = 0;
         let mut read: Vec<Marks> = Vec::new();
-        if facts.source == Source::Report {
+        if facts.source == FailureSource::Report {
             let mut assertion = None;
             for (index, text) in texts.iter().enumerate() {
                 let candidates = self.candidates(text, &mut scratch.room);
-                let asked = scratch.ask(&self.roll, &candidates, Ask::Syntax);
+                let asked = scratch.ask(&self.rule_index, &candidates, Ask::Syntax);
                 self.read(asked, &applying, (text, index), &mut assertion);
                 read.push(candidates);
             }
@@ -379,12 +382,12 @@ impl Engine {
             }
         }
         let ask = match facts.source {
-            Source::Live => Ask::All,
-            Source::Report => Ask::Others,
+            FailureSource::Live => Ask::All,
+            FailureSource::Report => Ask::Others,
         };
         for (index, text) in texts.iter().enumerate().skip(first) {
             // Texts in reserve come last.
-            if facts.source == Source::Live
+            if facts.source == FailureSource::Live
                 && text.reserve
                 && best
                     .as_ref()
@@ -400,7 +403,7 @@ impl Engine {
                     &live
                 }
             };
-            let asked = scratch.ask(&self.roll, candidates, ask);
+            let asked = scratch.ask(&self.rule_index, candidates, ask);
             self.read(asked, &applying, (text, index), &mut best);
         }
         self.spare_room().push(scratch);
@@ -420,7 +423,7 @@ impl Engine {
         (text, index): (&Text<'_>, usize),
         best: &mut Option<Match<'a>>,
     ) {
-        let rule_of = |pattern: &usize| self.roll.rule_of(*pattern);
+        let rule_of = |pattern: &usize| self.rule_index.rule_of(*pattern);
         let mut begin = 0;
         for of_rule in patterns.chunk_by(|one, other| rule_of(one) == rule_of(other)) {
             let place = begin..begin + of_rule.len();
@@ -428,7 +431,7 @@ impl Engine {
             let Some(rule) = of_rule.first().map(rule_of) else {
                 continue;
             };
-            let key = self.roll.key(rule, Some(text));
+            let key = self.rule_index.key(rule, Some(text));
             let stronger = best.as_ref().is_none_or(|best| key < best.key);
             if stronger && applying.is(rule) {
                 rules.push((key, place));
@@ -458,27 +461,29 @@ impl Engine {
     }
 
     /// The patterns that a text may match, of the rules that read its field.
-    fn candidates(&self, text: &Text<'_>, room: &mut Room) -> Marks {
-        let sieve = if text.field == Field::Title {
+    fn candidates(&self, text: &Text<'_>, room: &mut PassMemory) -> Marks {
+        let filter = if text.field == Field::Title {
             self.sieve_of_titles()
         } else {
-            self.sieve()
+            self.filter()
         };
-        let candidates = |sieve: &Sieve| sieve.candidates(&text.text, text.field.bit(), room);
-        let mut candidates = sieve.map(candidates).unwrap_or_default();
-        candidates.keep(self.roll.readers(text.field));
+        let candidates =
+            |filter: &PatternFilter| filter.candidates(&text.text, text.field.bit(), room);
+        let mut candidates = filter.map(candidates).unwrap_or_default();
+        candidates.keep(self.rule_index.readers(text.field));
         candidates
     }
 
     /// The patterns, of rules that are `readers`, that a text matches.
     pub(super) fn hits(&self, text: &Text<'_>, readers: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut hits = Vec::new();
-        self.candidates(text, &mut Room::default()).each(|hit| {
-            let pattern = &self.patterns[hit];
-            if readers(pattern.rule) && pattern.matches(&text.text) {
-                hits.push(hit);
-            }
-        });
+        self.candidates(text, &mut PassMemory::default())
+            .each(|hit| {
+                let pattern = &self.patterns[hit];
+                if readers(pattern.rule) && pattern.matches(&text.text) {
+                    hits.push(hit);
+                }
+            });
         hits
     }
 

@@ -1,7 +1,7 @@
 //! The built-in rules against their own examples, and what holds for every
 //! diagnosis.
 
-use super::{Engine, Marks, Room};
+use super::{Engine, Marks, PassMemory};
 use jelly_base::model::{
     Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, RequestFacts, RpcError, Side,
     ToolResult,
@@ -21,7 +21,7 @@ fn every_pattern_compiles() {
     for pattern in &engine.patterns {
         assert!(pattern.regex().is_some(), "{}", pattern.text);
     }
-    assert!(engine.sieve().is_some());
+    assert!(engine.filter().is_some());
 }
 
 /// All that the rules' own examples say, in no order.
@@ -44,8 +44,8 @@ fn texts_of_examples() -> Vec<String> {
 
 /// The patterns of any field that `text` may match.
 fn candidates(engine: &Engine, text: &str) -> Marks {
-    let sieve = engine.sieve().unwrap();
-    sieve.candidates(text, u32::MAX, &mut Room::default())
+    let filter = engine.filter().unwrap();
+    filter.candidates(text, u32::MAX, &mut PassMemory::default())
 }
 
 /// The patterns that match `text` and are no candidates for it.

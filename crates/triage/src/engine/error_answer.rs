@@ -64,7 +64,7 @@ impl Engine {
                 assertion.target == Some(Error)
                     || assertion.target == Some(IsError) && assertion.expected == Value::Bool(true)
             });
-        if kind == Kind::Surroundings {
+        if kind == ErrorKind::Surroundings {
             let asked = || self.asked_for(failure, &diagnosis);
             return (!asked()).then(|| Reading::Surroundings(Box::new(instead)));
         }
@@ -77,19 +77,19 @@ impl Engine {
             result.map(|result| result.text.clone()).unwrap_or_default()
         };
         Some(match kind {
-            Kind::Path => Reading::Path(Box::new(instead)),
-            Kind::Internal => Reading::Mismatch {
+            ErrorKind::Path => Reading::Path(Box::new(instead)),
+            ErrorKind::Internal => Reading::Mismatch {
                 shows: ErrorAnswer::Internal,
                 says: says(),
             },
-            Kind::Surroundings | Kind::Other => Reading::Mismatch {
+            ErrorKind::Surroundings | ErrorKind::Other => Reading::Mismatch {
                 shows: ErrorAnswer::Other,
                 says: says(),
             },
         })
     }
 
-    fn kind(&self, diagnosis: &Diagnosis, instead: &Failure) -> Kind {
+    fn kind(&self, diagnosis: &Diagnosis, instead: &Failure) -> ErrorKind {
         let of_surroundings = diagnosis.side == Side::Test
             && !diagnosis.ambiguous
             && matches!(
@@ -105,9 +105,9 @@ impl Engine {
             let of_a_path = OF_WHAT_WAS_ASKED.contains(&cause)
                 || cause == DENIED && !said.is_some_and(speaks_of_rights);
             return if of_a_path {
-                Kind::Path
+                ErrorKind::Path
             } else {
-                Kind::Surroundings
+                ErrorKind::Surroundings
             };
         }
         let rule = self.rules().find(|rule| rule.id == diagnosis.rule);
@@ -128,9 +128,9 @@ impl Engine {
             || text.is_some_and(says_internal)
             || !proves && raised()
         {
-            Kind::Internal
+            ErrorKind::Internal
         } else {
-            Kind::Other
+            ErrorKind::Other
         }
     }
 
@@ -176,7 +176,7 @@ impl Engine {
 
 /// What an answer tells that is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ErrorKind {
     Surroundings,
     Path,
     Internal,

@@ -8,10 +8,10 @@ use super::advice::Values;
 use super::clues::{self, Text};
 use super::engine::{Engine, Pattern, Ranked, applies, says_enough};
 use super::error_answer::Reading;
-use super::facts::{Facts, Source};
+use super::facts::{Facts, FailureSource};
 use super::reading::{is_syntax, without_values};
-use super::roll::Key;
 use super::rule::{Example, Rule};
+use super::rule_index::Key;
 use super::when::When;
 use jelly_base::model::{
     Advice, Asked, Explanation, Failure, MatchInfo, Matched, RuleInfo, TextInfo, VetoInfo,
@@ -26,13 +26,13 @@ use std::collections::BTreeMap;
 const SHOWN: usize = 160;
 
 /// A rule that holds: its key, and where a pattern of it matched.
-type Held = (Key, Option<Matched>);
+type HeldRule = (Key, Option<Matched>);
 
 /// What came to light while the texts were read.
 #[derive(Default)]
 struct Findings {
     /// By rule, with the strongest match of each.
-    held: BTreeMap<usize, Held>,
+    held: BTreeMap<usize, HeldRule>,
     vetoed: BTreeMap<usize, VetoInfo>,
     withheld: BTreeMap<usize, WithheldInfo>,
 }
@@ -69,10 +69,10 @@ impl Engine {
         let mut findings = Findings::default();
         for (index, Ranked { rule, .. }) in self.rules.iter().enumerate() {
             if rule.patterns.is_empty() && applying[index] {
-                findings.hold(index, self.roll.key(index, None), None);
+                findings.hold(index, self.rule_index.key(index, None), None);
             }
         }
-        if facts.source == Source::Report {
+        if facts.source == FailureSource::Report {
             for text in &texts {
                 self.look(text, &applying, &mut findings, |rule| rule.syntax);
             }
@@ -84,7 +84,7 @@ impl Engine {
         let mut shown = Vec::new();
         let mut enough = false;
         for text in &texts {
-            enough |= facts.source == Source::Live
+            enough |= facts.source == FailureSource::Live
                 && text.reserve
                 && findings.held.keys().any(|rule| self.says_enough(*rule));
             shown.push(TextInfo {
@@ -95,7 +95,7 @@ impl Engine {
             });
             if !enough {
                 self.look(text, &applying, &mut findings, |rule| {
-                    !rule.syntax || facts.source == Source::Live
+                    !rule.syntax || facts.source == FailureSource::Live
                 });
             }
         }
@@ -106,7 +106,7 @@ impl Engine {
         } = findings;
         vetoed.retain(|rule, _| !held.contains_key(rule));
         withheld.retain(|rule, _| !held.contains_key(rule));
-        let mut held: Vec<(usize, Held)> = held.into_iter().collect();
+        let mut held: Vec<(usize, HeldRule)> = held.into_iter().collect();
         held.sort_by_key(|(_, (key, _))| *key);
         let first = held.first().map(|(_, (key, _))| *key);
         let matches = held
@@ -173,7 +173,7 @@ impl Engine {
                     });
                 }
                 None if applying[*rule] => {
-                    findings.hold(*rule, self.roll.key(*rule, Some(text)), Some(matched));
+                    findings.hold(*rule, self.rule_index.key(*rule, Some(text)), Some(matched));
                 }
                 None => {
                     findings

@@ -15,7 +15,8 @@ use std::cell::OnceCell;
 /// Where a failure was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Source {
+#[schemars(rename = "Source")]
+pub(super) enum FailureSource {
     /// By a client of the server.
     Live,
     /// In a JUnit report.
@@ -58,7 +59,7 @@ pub(super) enum ErrorAnswer {
 /// What can be said of a failure without reading its texts for a cause.
 pub(super) struct Facts<'a> {
     pub(super) failure: &'a Failure,
-    pub(super) source: Source,
+    pub(super) source: FailureSource,
     pub(super) ended: Option<Ending>,
     pub(super) http_status: Option<u16>,
     pub(super) promise: Option<Promise>,
@@ -114,9 +115,9 @@ impl<'a> Facts<'a> {
         Self {
             failure,
             source: if failure.phase.is_some() {
-                Source::Live
+                FailureSource::Live
             } else {
-                Source::Report
+                FailureSource::Report
             },
             ended,
             http_status: http.and_then(|h| h.status),
@@ -191,8 +192,8 @@ impl<'a> Facts<'a> {
     /// rules ask, and the whole stack may have to be read for it.
     pub(super) fn raised_in(&self) -> Origin {
         *self.raised_in.get_or_init(|| match self.source {
-            Source::Live => Origin::Unknown,
-            Source::Report => origin(self.failure),
+            FailureSource::Live => Origin::Unknown,
+            FailureSource::Report => origin(self.failure),
         })
     }
 

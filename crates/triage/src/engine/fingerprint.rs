@@ -2,7 +2,7 @@
 //! in this step or test.
 
 use super::clues;
-use super::facts::{Facts, Promise, Source};
+use super::facts::{Facts, FailureSource, Promise};
 use super::template::{template, without_stamps};
 use jelly_base::model::{AssertionTarget, Evidence, Failure, Template};
 use jelly_base::text::{stable_name, truncate};
@@ -103,8 +103,8 @@ pub(super) fn of_facts(facts: &Facts<'_>, root_cause: &str, evidence: Option<&Ev
             }
         }
         (Some(_) | None, Some(_) | None) => match facts.source {
-            Source::Live => push_evidence(&mut parts, evidence),
-            Source::Report => push_statement(&mut parts, facts, evidence),
+            FailureSource::Live => push_evidence(&mut parts, evidence),
+            FailureSource::Report => push_statement(&mut parts, facts, evidence),
         },
     }
     let mut sha = Sha256::new();

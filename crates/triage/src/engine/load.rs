@@ -340,9 +340,9 @@ impl Places {
 
 impl<'de> Deserialize<'de> for PlaceEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct RuleOrPath;
+        struct PlaceEntryVisitor;
 
-        impl<'de> Visitor<'de> for RuleOrPath {
+        impl<'de> Visitor<'de> for PlaceEntryVisitor {
             type Value = PlaceEntry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -373,7 +373,7 @@ impl<'de> Deserialize<'de> for PlaceEntry {
             }
         }
 
-        deserializer.deserialize_any(RuleOrPath)
+        deserializer.deserialize_any(PlaceEntryVisitor)
     }
 }
 
@@ -382,9 +382,9 @@ struct Size(usize);
 
 impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMore;
+        struct SizeVisitor;
 
-        impl<'de> Visitor<'de> for OneOrMore {
+        impl<'de> Visitor<'de> for SizeVisitor {
             type Value = Size;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -404,7 +404,7 @@ impl<'de> Deserialize<'de> for Size {
             }
         }
 
-        deserializer.deserialize_any(OneOrMore)
+        deserializer.deserialize_any(SizeVisitor)
     }
 }
 

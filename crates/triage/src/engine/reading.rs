@@ -12,7 +12,7 @@ pub(super) const CLASS: &str = "type";
 /// How much a match counts, by its rule and by its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Level {
+pub(super) enum MatchLevel {
     Fact,
     Signature,
     Hint,
@@ -24,13 +24,13 @@ pub(super) enum Level {
 
 /// The order of evidence. What a test printed counts less than anything that
 /// its report says, and more than nothing.
-pub(super) fn level(rule: &Rule, reserve: bool) -> Level {
+pub(super) fn level(rule: &Rule, reserve: bool) -> MatchLevel {
     match rule.strength {
-        Strength::Fact => Level::Fact,
-        Strength::Signature | Strength::Hint if reserve => Level::Printed,
-        Strength::Signature => Level::Signature,
-        Strength::Hint => Level::Hint,
-        Strength::Fallback => Level::Fallback,
+        Strength::Fact => MatchLevel::Fact,
+        Strength::Signature | Strength::Hint if reserve => MatchLevel::Printed,
+        Strength::Signature => MatchLevel::Signature,
+        Strength::Hint => MatchLevel::Hint,
+        Strength::Fallback => MatchLevel::Fallback,
     }
 }
 

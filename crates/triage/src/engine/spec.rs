@@ -107,9 +107,9 @@ impl JsonSchema for Texts {
 
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMore;
+        struct TextsVisitor;
 
-        impl<'de> Visitor<'de> for OneOrMore {
+        impl<'de> Visitor<'de> for TextsVisitor {
             type Value = Texts;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for Texts {
             }
         }
 
-        deserializer.deserialize_any(OneOrMore)
+        deserializer.deserialize_any(TextsVisitor)
     }
 }
 
@@ -252,9 +252,9 @@ impl JsonSchema for Entry {
 
 impl<'de> Deserialize<'de> for Entry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct RuleOrPath;
+        struct EntryVisitor;
 
-        impl<'de> Visitor<'de> for RuleOrPath {
+        impl<'de> Visitor<'de> for EntryVisitor {
             type Value = Entry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -271,6 +271,6 @@ impl<'de> Deserialize<'de> for Entry {
             }
         }
 
-        deserializer.deserialize_any(RuleOrPath)
+        deserializer.deserialize_any(EntryVisitor)
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn statement(f: &Failure) -> Statement {
 }
 
 fn told(f: &Failure, message: &str, text: &str) -> String {
-    let mine = Names::of(f);
+    let mine = OwnTestNames::of(f);
     let of_message = gather(lines(message), &mine);
     if let Some(last) = last_block(text) {
         let block = gather(last.into_iter(), &mine);
@@ -167,7 +167,7 @@ fn is_closing(line: &str) -> bool {
 }
 
 /// How the failing test is called in its own output.
-struct Names<'a> {
+struct OwnTestNames<'a> {
     names: [Option<&'a str>; 2],
     /// All that tells the test from others.
     identity: [Option<&'a str>; 4],
@@ -210,7 +210,7 @@ const HEADING: &[&str] = &[
     "ms",
 ];
 
-impl<'a> Names<'a> {
+impl<'a> OwnTestNames<'a> {
     fn of(f: &'a Failure) -> Self {
         let last = f.name.as_deref().map(|name| {
             let parts = name.rsplit(['>', '›', ':', '.', '/', '-']);
@@ -256,7 +256,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The lines that say something, up to where the story of how it came begins.
-fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &Names<'_>) -> String {
+fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &OwnTestNames<'_>) -> String {
     let mut kept: Vec<Cow<'_, str>> = Vec::new();
     let mut bytes = 0;
     let mut calls = false;

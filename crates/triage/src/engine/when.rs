@@ -1,7 +1,7 @@
 //! The conditions that rules put on the typed facts of a failure.
 
 use super::clues::Origin;
-use super::facts::{Ending, ErrorAnswer, Facts, Promise, Source, blank, is_dialect};
+use super::facts::{Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, is_dialect};
 use super::issue::issue_kind;
 use super::live;
 use super::told::breach_of;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub(super) struct When {
     /// Where the failure was seen.
-    source: Option<Source>,
+    source: Option<FailureSource>,
     /// Where in the life of a server or a step.
     phase: Vec<Phase>,
     /// What the client saw at the end.
@@ -161,8 +161,8 @@ impl When {
     pub(super) fn needs(&self) -> u32 {
         let yes = |flag: Option<bool>| flag == Some(true);
         bits([
-            self.source == Some(Source::Live),
-            self.source == Some(Source::Report),
+            self.source == Some(FailureSource::Live),
+            self.source == Some(FailureSource::Report),
             !self.phase.is_empty(),
             !self.outcome.is_empty(),
             !self.issue.is_empty(),
@@ -310,8 +310,8 @@ impl When {
 pub(super) fn known(facts: &Facts<'_>) -> u32 {
     let f = facts.failure;
     bits([
-        facts.source == Source::Live,
-        facts.source == Source::Report,
+        facts.source == FailureSource::Live,
+        facts.source == FailureSource::Report,
         f.phase.is_some(),
         f.outcome.is_some(),
         f.issue.is_some(),

@@ -40,7 +40,7 @@ pub(super) struct Windows {
 
 /// What a pass needs to remember, to be used again for the next text.
 #[derive(Default)]
-pub(super) struct Room {
+pub(super) struct PassMemory {
     /// In lower case.
     text: Vec<u8>,
     /// Literals that were found.
@@ -168,9 +168,9 @@ impl Windows {
     }
 
     /// Calls `found` with what each literal in the text stands for.
-    pub(super) fn find(&self, text: &[u8], room: &mut Room, mut found: impl FnMut(usize)) {
+    pub(super) fn find(&self, text: &[u8], room: &mut PassMemory, mut found: impl FnMut(usize)) {
         let [eight, four, three] = &self.filters;
-        let Room { text: lower, known } = room;
+        let PassMemory { text: lower, known } = room;
         // Comparing as it is costs a fraction of comparing whatever the case.
         lower.clear();
         lower.extend_from_slice(text);
@@ -298,7 +298,7 @@ fn commonness(letter: u8) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Room, Windows};
+    use super::{PassMemory, Windows};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -310,7 +310,7 @@ mod tests {
         ) {
             let windows = Windows::new(literals.iter().map(String::as_str).zip(0..));
             let mut found = BTreeSet::new();
-            windows.find(text.as_bytes(), &mut Room::default(), |literal| {
+            windows.find(text.as_bytes(), &mut PassMemory::default(), |literal| {
                 found.insert(literal);
             });
             let lower = text.to_ascii_lowercase();

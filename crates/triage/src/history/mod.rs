@@ -18,4 +18,4 @@ pub use error::HistoryError;
 pub use offenders::{CauseRecord, OffenderOrder, TestRecord};
 pub use past::{CausePast, Fixed, Past};
 pub use record::{PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName};
-pub use store::{Limits, Recorded, Store};
+pub use store::{HistoryLimits, Recorded, Store};

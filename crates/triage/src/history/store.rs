@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// How much a history file holds before it is rotated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct HistoryLimits {
     pub runs: usize,
     pub bytes: u64,
     /// Failures kept of one run; what goes beyond is told to the caller.
@@ -30,7 +30,7 @@ pub struct Limits {
     pub wait: Duration,
 }
 
-impl Default for Limits {
+impl Default for HistoryLimits {
     fn default() -> Self {
         Self {
             runs: 500,
@@ -61,7 +61,7 @@ pub enum Recorded {
 #[derive(Debug, Clone)]
 pub struct Store {
     path: PathBuf,
-    limits: Limits,
+    limits: HistoryLimits,
 }
 
 /// Of a line, what tells whether the rest can be read.
@@ -72,7 +72,7 @@ struct Version {
 
 /// Of a line, what a writer wants to know.
 #[derive(Deserialize)]
-struct Head {
+struct LineHead {
     #[serde(default)]
     reports: Vec<PastReport>,
 }
@@ -97,12 +97,12 @@ impl Store {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
-            limits: Limits::default(),
+            limits: HistoryLimits::default(),
         }
     }
 
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: HistoryLimits) -> Self {
         self.limits = limits;
         self
     }
@@ -283,7 +283,7 @@ impl Store {
 
 fn look_through(path: &Path) -> Result<Survey, HistoryError> {
     let mut survey = Survey::default();
-    each_line(path, &mut |_, line| match parse::<Head>(line) {
+    each_line(path, &mut |_, line| match parse::<LineHead>(line) {
         Line::Run(head) => {
             survey.runs += 1;
             let digests = head.reports.into_iter().map(|report| report.digest);

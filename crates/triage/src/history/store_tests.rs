@@ -1,4 +1,4 @@
-use super::{Limits, Recorded, Store};
+use super::{HistoryLimits, Recorded, Store};
 use crate::history::{PastFailure, PastReport, PastRun, RunKind, TestName};
 use jelly_base::model::FailureStatus;
 use std::fs;
@@ -85,9 +85,9 @@ fn what_a_later_version_wrote_is_kept() {
     let (_folder, store) = store();
     let later = "{\"schema_version\":99,\"what\":\"ever\"}\n";
     fs::write(store.path(), later).unwrap();
-    let store = store.with_limits(Limits {
+    let store = store.with_limits(HistoryLimits {
         runs: 1,
-        ..Limits::default()
+        ..HistoryLimits::default()
     });
     for digest in ["a", "b", "c"] {
         store.record(run(digest)).unwrap();
@@ -102,9 +102,9 @@ fn what_a_later_version_wrote_is_kept() {
 #[test]
 fn a_full_file_makes_room_and_is_still_remembered() {
     let (_folder, store) = store();
-    let store = store.with_limits(Limits {
+    let store = store.with_limits(HistoryLimits {
         runs: 2,
-        ..Limits::default()
+        ..HistoryLimits::default()
     });
     for digest in ["a", "b", "c", "d", "e"] {
         store.record(run(digest)).unwrap();
@@ -112,9 +112,9 @@ fn a_full_file_makes_room_and_is_still_remembered() {
     assert!(store.older().ends_with("history.1.jsonl"));
     assert_eq!(store.load().unwrap().0.runs(), 3, "c, d and e");
     assert_eq!(store.record(run("d")).unwrap(), Recorded::Known);
-    let small = store.with_limits(Limits {
+    let small = store.with_limits(HistoryLimits {
         bytes: 1,
-        ..Limits::default()
+        ..HistoryLimits::default()
     });
     small.record(run("f")).unwrap();
     assert_eq!(small.load().unwrap().0.runs(), 2, "e and f");
@@ -123,9 +123,9 @@ fn a_full_file_makes_room_and_is_still_remembered() {
 #[test]
 fn a_run_beyond_all_measure_is_cut_and_that_is_said() {
     let (_folder, store) = store();
-    let store = store.with_limits(Limits {
+    let store = store.with_limits(HistoryLimits {
         failures: 2,
-        ..Limits::default()
+        ..HistoryLimits::default()
     });
     let mut big = run("big");
     for _ in 0..4 {
@@ -138,9 +138,9 @@ fn a_run_beyond_all_measure_is_cut_and_that_is_said() {
 fn a_lock_that_another_holds_is_waited_for_and_then_said() {
     let (_folder, store) = store();
     let held = store.lock().unwrap();
-    let hasty = store.clone().with_limits(Limits {
+    let hasty = store.clone().with_limits(HistoryLimits {
         wait: std::time::Duration::ZERO,
-        ..Limits::default()
+        ..HistoryLimits::default()
     });
     let error = hasty.record(run("a")).unwrap_err().to_string();
     assert!(error.contains("another jelly"), "{error}");

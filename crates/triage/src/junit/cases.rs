@@ -6,7 +6,7 @@ use super::counts::count;
 use super::elements::{Node, Wrong};
 use super::escape;
 use super::form::{self, Form, Says};
-use super::hold::Held;
+use super::hold::HeldCase;
 use super::identity::{Failed, hash, join};
 use super::kept::{Kept, bare};
 use super::machine::{BETWEEN, Machine};
@@ -393,7 +393,7 @@ impl Machine<'_> {
     }
 
     /// Moves what a failing case holds out of its buffers.
-    fn take_held(&mut self, index: usize, outcome: CaseOutcome) -> Held {
+    fn take_held(&mut self, index: usize, outcome: CaseOutcome) -> HeldCase {
         let suite_file = self
             .suites
             .iter()
@@ -430,7 +430,7 @@ impl Machine<'_> {
                 failure.line = failure.line.or(case.line);
             }
         }
-        Held {
+        HeldCase {
             ordinal: case.ordinal,
             suite: self.path.clone(),
             classname: std::mem::take(&mut case.classname),

@@ -5,7 +5,7 @@ use super::counts::Unshown;
 use super::form;
 use super::lines::suite;
 use super::machine::Machine;
-use super::source::Source;
+use super::source::BoundedSource;
 use jelly_base::model::Failure;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -18,7 +18,7 @@ const LONGEST: u64 = 4 << 20;
 
 /// Gives up where one text is too long to be held.
 struct Bounded<'s, 'r> {
-    source: &'s mut Source<'r>,
+    source: &'s mut BoundedSource<'r>,
     in_text: bool,
     escaped: bool,
     length: u64,
@@ -50,7 +50,7 @@ impl Read for Bounded<'_, '_> {
 }
 
 /// Reads a CTRF document.
-pub(super) fn read(source: &mut Source<'_>, machine: &mut Machine<'_>) {
+pub(super) fn read(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) {
     let bounded = Bounded {
         source,
         in_text: false,
@@ -59,7 +59,7 @@ pub(super) fn read(source: &mut Source<'_>, machine: &mut Machine<'_>) {
     };
     let machine = RefCell::new(machine);
     let mut json = serde_json::Deserializer::from_reader(bounded);
-    let read = Level(Within::Document, &machine).deserialize(&mut json);
+    let read = TestLevel(Within::Document, &machine).deserialize(&mut json);
     let read = read.and_then(|()| json.end());
     if machine.borrow().wrong_seen == 0 {
         let claims = machine.borrow().claims;
@@ -84,9 +84,9 @@ enum Within {
 }
 
 /// Goes down to the tests, and hands on one after the other.
-struct Level<'m, 'a, 's>(Within, &'m RefCell<&'a mut Machine<'s>>);
+struct TestLevel<'m, 'a, 's>(Within, &'m RefCell<&'a mut Machine<'s>>);
 
-impl<'de> DeserializeSeed<'de> for Level<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for TestLevel<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -97,7 +97,7 @@ impl<'de> DeserializeSeed<'de> for Level<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Level<'_, '_, '_> {
+impl<'de> Visitor<'de> for TestLevel<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,9 +108,11 @@ impl<'de> Visitor<'de> for Level<'_, '_, '_> {
         while let Some(key) = map.next_key::<String>()? {
             match (self.0, key.as_str()) {
                 (Within::Document, "results") => {
-                    map.next_value_seed(Level(Within::Results, self.1))?;
+                    map.next_value_seed(TestLevel(Within::Results, self.1))?;
                 }
-                (Within::Results, "tests") => map.next_value_seed(Level(Within::Tests, self.1))?,
+                (Within::Results, "tests") => {
+                    map.next_value_seed(TestLevel(Within::Tests, self.1))?
+                }
                 (Within::Results, "summary") => {
                     let summary: Summary = map.next_value()?;
                     let machine = &mut *self.1.borrow_mut();

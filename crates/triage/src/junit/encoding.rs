@@ -26,7 +26,7 @@ enum Way {
 }
 
 /// Reads pieces of UTF-8.
-pub(super) struct Text<'r> {
+pub(super) struct Utf8Pieces<'r> {
     input: &'r mut dyn BufRead,
     way: Way,
     /// Read, and not decoded yet: the beginning, or a part of a character.
@@ -40,7 +40,7 @@ pub(super) struct Text<'r> {
     pub(super) unknown: Option<String>,
 }
 
-impl<'r> Text<'r> {
+impl<'r> Utf8Pieces<'r> {
     pub(super) fn new(input: &'r mut dyn BufRead) -> Self {
         Self {
             input,
@@ -230,7 +230,7 @@ mod tests {
     /// Read in small pieces, so that characters are cut.
     fn text(bytes: &[u8], buffer: usize) -> (String, u64) {
         let mut input = BufReader::with_capacity(buffer, bytes);
-        let mut text = Text::new(&mut input);
+        let mut text = Utf8Pieces::new(&mut input);
         let mut out = String::new();
         loop {
             let before = out.len();

@@ -19,7 +19,7 @@ pub(super) struct Outputs {
 
 /// A case with all that a [`Case`] borrows.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldCase {
     pub(super) ordinal: u64,
     pub(super) suite: String,
     pub(super) classname: String,
@@ -35,7 +35,7 @@ pub(super) struct Held {
     pub(super) ready: bool,
 }
 
-impl Held {
+impl HeldCase {
     /// Takes over what its suite printed, where the case itself has nothing.
     fn take_outputs(&mut self, outputs: &Outputs) {
         for failure in &mut self.failures {
@@ -83,7 +83,7 @@ impl Held {
 
 #[derive(Debug)]
 pub(super) struct Hold {
-    held: VecDeque<Held>,
+    held: VecDeque<HeldCase>,
     size: usize,
     limit: usize,
 }
@@ -98,7 +98,7 @@ impl Hold {
     }
 
     /// Keeps a case, and lets go of the oldest ones that go over the limit.
-    pub(super) fn push(&mut self, held: Held, mut let_go: impl FnMut(Held)) {
+    pub(super) fn push(&mut self, held: HeldCase, mut let_go: impl FnMut(HeldCase)) {
         self.size += held.size();
         self.held.push_back(held);
         while self.size > self.limit
@@ -116,7 +116,7 @@ impl Hold {
         &mut self,
         depth: usize,
         outputs: Option<&Outputs>,
-        mut let_go: impl FnMut(Held),
+        mut let_go: impl FnMut(HeldCase),
     ) {
         // They are the last ones: a suite ends after the suites inside it.
         for held in self.held.iter_mut().rev() {

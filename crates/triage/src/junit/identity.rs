@@ -51,12 +51,12 @@ pub(super) fn hash(parts: &[&str]) -> u64 {
 /// Numbers for cases by their class and name. Most cases have the class of the
 /// one before them, which then is not looked through again.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct CaseNumbers {
     class: Option<String>,
     of_class: Fold,
 }
 
-impl Names {
+impl CaseNumbers {
     /// What [`hash`] makes of both.
     pub(super) fn hash(&mut self, class: &str, name: &str) -> u64 {
         if self.class.as_deref() != Some(class) {
@@ -279,11 +279,11 @@ impl Attempts {
 
 #[cfg(test)]
 mod tests {
-    use super::{Attempts, Names, hash};
+    use super::{Attempts, CaseNumbers, hash};
 
     #[test]
     fn a_class_that_comes_again_changes_no_number() {
-        let mut names = Names::default();
+        let mut names = CaseNumbers::default();
         for (class, name) in [("", "a"), ("x.Y", "a"), ("x.Y", "b"), ("", "a"), ("x", "")] {
             assert_eq!(names.hash(class, name), hash(&[class, name]));
         }

@@ -3,7 +3,7 @@
 /// Bounds of the reader. What goes over them is cut and said, and is never a
 /// reason to lose the rest of the report, but for `depth` and `doctype`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ReaderLimits {
     /// Bytes of a failure's text that are kept from its beginning, and as
     /// many from its end.
     pub text: usize,
@@ -26,7 +26,7 @@ pub struct Limits {
     pub identities: usize,
 }
 
-impl Default for Limits {
+impl Default for ReaderLimits {
     fn default() -> Self {
         Self {
             text: 16 << 10,

@@ -2,9 +2,9 @@
 
 use super::case::CaseOutcome;
 use super::identity::hash;
-use super::limits::Limits;
+use super::limits::ReaderLimits;
 use super::machine::{BETWEEN, Machine};
-use super::source::Source;
+use super::source::BoundedSource;
 use jelly_base::model::Failure;
 use jelly_base::text::plural;
 use serde::Deserialize;
@@ -19,7 +19,7 @@ const OUTPUT: usize = 8 << 20;
 
 /// The next line, without its end. Of one that is too long, the beginning.
 fn line<'b>(
-    source: &mut Source<'_>,
+    source: &mut BoundedSource<'_>,
     limit: usize,
     buffer: &'b mut Vec<u8>,
 ) -> io::Result<Option<&'b str>> {
@@ -114,7 +114,7 @@ fn point(line: &str) -> Option<Point> {
 
 /// Reads TAP. Subtests are indented by four spaces and come before the line
 /// that sums them up, which is no case itself.
-pub(super) fn tap(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io::Result<()> {
+pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> io::Result<()> {
     let mut buffer = Vec::new();
     let mut planned: Option<u64> = None;
     let mut seen = 0_u64;
@@ -246,7 +246,7 @@ struct Running {
 }
 
 impl Running {
-    fn add(&mut self, event: &Event, limits: &Limits) {
+    fn add(&mut self, event: &Event, limits: &ReaderLimits) {
         // Of what frames the output there is nothing to learn.
         let frame = ["=== ", "--- PASS", "ok  \t", "PASS\n", "--- SKIP"];
         let line = event.output.trim_start();
@@ -284,7 +284,7 @@ impl Event {
 }
 
 /// Reads the events of `go test -json`.
-pub(super) fn go_test(source: &mut Source<'_>, machine: &mut Machine<'_>) -> io::Result<()> {
+pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> io::Result<()> {
     let mut buffer = Vec::new();
     let mut running = Running::default();
     // Tests that failed, by package; and how many began and did not end.

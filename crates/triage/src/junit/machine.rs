@@ -10,9 +10,9 @@ use super::dialect::Dialect;
 use super::elements::Node;
 use super::form::{self, Form};
 use super::hold::Hold;
-use super::identity::{Attempts, Identity, Names};
+use super::identity::{Attempts, CaseNumbers, Identity};
 use super::kept::Kept;
-use super::limits::Limits;
+use super::limits::ReaderLimits;
 use super::open::{OpenCase, OpenSuite, OpenWrong};
 use jelly_base::model::ReportSummary;
 use jelly_base::text::one_line;
@@ -36,7 +36,7 @@ struct Open {
 }
 
 pub(super) struct Machine<'s> {
-    pub(super) limits: Limits,
+    pub(super) limits: ReaderLimits,
     pub(super) sink: &'s mut dyn CaseSink,
     pub(super) summary: ReportSummary,
     pub(super) dialect: Dialect,
@@ -61,7 +61,7 @@ pub(super) struct Machine<'s> {
     pub(super) wrong: Option<Box<OpenWrong>>,
     pub(super) hold: Hold,
     pub(super) identity: Identity,
-    pub(super) names: Names,
+    pub(super) names: CaseNumbers,
     pub(super) attempts: Attempts,
     pub(super) next_ordinal: u64,
     /// Suite elements that began.
@@ -88,7 +88,7 @@ pub(super) struct Machine<'s> {
 }
 
 impl<'s> Machine<'s> {
-    pub(super) fn new(path: &str, limits: &Limits, sink: &'s mut dyn CaseSink) -> Self {
+    pub(super) fn new(path: &str, limits: &ReaderLimits, sink: &'s mut dyn CaseSink) -> Self {
         Self {
             limits: *limits,
             sink,
@@ -110,7 +110,7 @@ impl<'s> Machine<'s> {
             wrong: None,
             hold: Hold::new(limits.held),
             identity: Identity::default(),
-            names: Names::default(),
+            names: CaseNumbers::default(),
             attempts: Attempts::new(limits.identities),
             next_ordinal: 0,
             suites_begun: 0,

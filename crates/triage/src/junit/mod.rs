@@ -36,5 +36,5 @@ mod tests;
 
 pub use case::{Case, CaseOutcome, CaseSink};
 pub use identity::digest_of_all;
-pub use limits::Limits;
+pub use limits::ReaderLimits;
 pub use read::read;

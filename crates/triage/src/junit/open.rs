@@ -4,7 +4,7 @@ use super::case::CaseOutcome;
 use super::counts::Claims;
 use super::elements::Wrong;
 use super::kept::Kept;
-use super::limits::Limits;
+use super::limits::ReaderLimits;
 use jelly_base::model::{ElementCounts, Failure};
 
 /// A suite, or the root around the suites.
@@ -73,7 +73,7 @@ pub(super) struct OpenCase {
 }
 
 impl OpenCase {
-    pub(super) fn restart(&mut self, limits: &Limits) {
+    pub(super) fn restart(&mut self, limits: &ReaderLimits) {
         self.of_suite = false;
         self.classname.clear();
         self.name.clear();

@@ -5,11 +5,11 @@ use super::case::CaseSink;
 use super::ctrf;
 use super::encoding::SNIFFED;
 use super::escape;
-use super::limits::Limits;
+use super::limits::ReaderLimits;
 use super::lines;
 use super::machine::Machine;
 use super::scan;
-use super::source::Source;
+use super::source::BoundedSource;
 use jelly_base::model::ReportSummary;
 use jelly_base::text::plural;
 use quick_xml::Reader;
@@ -24,31 +24,31 @@ use std::io::BufRead;
 pub fn read(
     input: &mut dyn BufRead,
     path: &str,
-    limits: &Limits,
+    limits: &ReaderLimits,
     sink: &mut dyn CaseSink,
 ) -> ReportSummary {
     let mut machine = Machine::new(path, limits, sink);
-    let mut source = Source::new(input, limits.token);
+    let mut source = BoundedSource::new(input, limits.token);
     let kind = source.fill_buf().map(kind_of);
-    if !matches!(kind, Ok(Kind::Xml)) {
+    if !matches!(kind, Ok(FileKind::Xml)) {
         source.is_plain();
     }
     let read = match kind {
-        Ok(Kind::Xml) => return read_xml(source, machine, limits),
-        Ok(Kind::Tap) => {
+        Ok(FileKind::Xml) => return read_xml(source, machine, limits),
+        Ok(FileKind::Tap) => {
             machine.take_for("tap");
             lines::tap(&mut source, &mut machine)
         }
-        Ok(Kind::GoTest) => {
+        Ok(FileKind::GoTest) => {
             machine.take_for("go-test");
             lines::go_test(&mut source, &mut machine)
         }
-        Ok(Kind::Ctrf) => {
+        Ok(FileKind::Ctrf) => {
             machine.take_for("ctrf");
             ctrf::read(&mut source, &mut machine);
             Ok(())
         }
-        Ok(Kind::Other(reason)) => {
+        Ok(FileKind::Other(reason)) => {
             machine.broken(|| reason.to_owned());
             Ok(())
         }
@@ -61,7 +61,7 @@ pub fn read(
 }
 
 /// What a file is, by how it begins.
-enum Kind {
+enum FileKind {
     Xml,
     Tap,
     GoTest,
@@ -70,41 +70,41 @@ enum Kind {
     Other(&'static str),
 }
 
-fn kind_of(head: &[u8]) -> Kind {
+fn kind_of(head: &[u8]) -> FileKind {
     let head = String::from_utf8_lossy(&head[..head.len().min(SNIFFED)]);
     let text = head.trim_start();
     if text.starts_with('{') || text.starts_with('[') {
         let has = |word: &str| text.contains(word);
         return if has("\"Action\"") {
-            Kind::GoTest
+            FileKind::GoTest
         } else if has("\"CTRF\"") || (has("\"results\"") && has("\"tool\"")) {
-            Kind::Ctrf
+            FileKind::Ctrf
         } else if has("\"runs\"") && has("sarif") {
-            Kind::Other(
+            FileKind::Other(
                 "it is a report of static analysis (SARIF), and no test report: leave it out",
             )
         } else if has("\"historyId\"") || has("\"testCaseId\"") {
-            Kind::Other(
+            FileKind::Other(
                 "it is a result of Allure, and no test report by itself: \
                  have the test runner write JUnit XML beside it",
             )
         } else if has("\"numTotalTests\"") {
-            Kind::Other(
+            FileKind::Other(
                 "it is the JSON of Jest or Vitest: write JUnit XML with the reporter \
                  `jest-junit` or `--reporter=junit`",
             )
         } else {
-            Kind::Other("it is JSON of an unknown kind, and no test report")
+            FileKind::Other("it is JSON of an unknown kind, and no test report")
         };
     }
     // The build speaks before the tests, and not in JSON.
     let event = |line: &str| line.starts_with("{\"") && line.contains("\"Action\"");
     if !text.starts_with('<') && text.lines().any(event) {
-        return Kind::GoTest;
+        return FileKind::GoTest;
     }
     let first = text.lines().next().unwrap_or_default();
     if first.starts_with("TN:") || first.starts_with("SF:") {
-        return Kind::Other("it is a coverage report (LCOV), and no test report: leave it out");
+        return FileKind::Other("it is a coverage report (LCOV), and no test report: leave it out");
     }
     let plan = |line: &str| {
         line.strip_prefix("1..")
@@ -114,10 +114,14 @@ fn kind_of(head: &[u8]) -> Kind {
         || plan(first)
         || first.starts_with("ok 1")
         || first.starts_with("not ok 1");
-    if tap { Kind::Tap } else { Kind::Xml }
+    if tap { FileKind::Tap } else { FileKind::Xml }
 }
 
-fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> ReportSummary {
+fn read_xml(
+    source: BoundedSource<'_>,
+    mut machine: Machine<'_>,
+    limits: &ReaderLimits,
+) -> ReportSummary {
     let mut reader = Reader::from_reader(source);
     let config = reader.config_mut();
     config.check_end_names = false;
@@ -210,10 +214,10 @@ fn read_xml(source: Source<'_>, mut machine: Machine<'_>, limits: &Limits) -> Re
 /// Reads the next piece if it is a plain one, and says how long it was. The
 /// end of an element is none while the parser waits for it.
 fn read_plain(
-    source: &Source<'_>,
+    source: &BoundedSource<'_>,
     machine: &mut Machine<'_>,
     manner: &mut scan::Manner,
-    limits: &Limits,
+    limits: &ReaderLimits,
     may_end: bool,
 ) -> Option<usize> {
     let ahead = source.ahead();
@@ -234,7 +238,7 @@ fn read_plain(
             Some(name.len() + "&;".len())
         }
         [b'<', ..] => {
-            let mut room = scan::Room::new();
+            let mut room = scan::AttributeRoom::new();
             let start = scan::start(ahead, &mut room, manner)?;
             if !start.is_empty && machine.depth() >= limits.depth {
                 return None;
@@ -268,7 +272,7 @@ fn refer(name: &str, machine: &mut Machine<'_>) {
     }
 }
 
-fn end_element(name: &str, local: &str, source: &Source<'_>, machine: &mut Machine<'_>) {
+fn end_element(name: &str, local: &str, source: &BoundedSource<'_>, machine: &mut Machine<'_>) {
     if let Some(open) = machine.end_named(local) {
         machine.broken(|| {
             format!(
@@ -281,7 +285,7 @@ fn end_element(name: &str, local: &str, source: &Source<'_>, machine: &mut Machi
 }
 
 /// Says what was wrong with the bytes.
-fn finish(source: &Source<'_>, mut machine: Machine<'_>) -> ReportSummary {
+fn finish(source: &BoundedSource<'_>, mut machine: Machine<'_>) -> ReportSummary {
     if source.invalid_bytes() > 0 {
         machine.warn(&format!(
             "{} that {} not valid in its encoding, read as Windows-1252",

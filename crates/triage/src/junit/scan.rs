@@ -18,9 +18,9 @@ const MOST: usize = 16;
 const FEW: usize = 3;
 
 /// Room for the attributes of one tag.
-pub(super) struct Room<'t>([(&'t str, &'t str); MOST]);
+pub(super) struct AttributeRoom<'t>([(&'t str, &'t str); MOST]);
 
-impl Room<'_> {
+impl AttributeRoom<'_> {
     pub(super) fn new() -> Self {
         Self([("", ""); MOST])
     }
@@ -66,7 +66,7 @@ pub(super) struct Start<'t> {
 /// last one.
 pub(super) fn start<'t>(
     ahead: &'t str,
-    room: &'t mut Room<'t>,
+    room: &'t mut AttributeRoom<'t>,
     manner: &mut Manner,
 ) -> Option<Start<'t>> {
     let outline = match manner.follow(ahead, room) {
@@ -108,7 +108,7 @@ struct Outline {
     end: usize,
 }
 
-fn outline<'t>(ahead: &'t str, room: &mut Room<'t>) -> Option<Outline> {
+fn outline<'t>(ahead: &'t str, room: &mut AttributeRoom<'t>) -> Option<Outline> {
     let bytes = ahead.as_bytes();
     let element = name(ahead.strip_prefix('<')?)?.len();
     let mut at = 1 + element;
@@ -163,7 +163,7 @@ pub(super) struct Manner {
 
 impl Manner {
     /// The start tag that comes next, if it is written in this manner.
-    fn follow<'t>(&self, ahead: &'t str, room: &mut Room<'t>) -> Option<Outline> {
+    fn follow<'t>(&self, ahead: &'t str, room: &mut AttributeRoom<'t>) -> Option<Outline> {
         let bytes = ahead.as_bytes();
         let mut refers = false;
         let (mut at, mut lead) = (0, 0);
@@ -261,7 +261,7 @@ fn near(bytes: &[u8], is_wanted: impl Fn(u8) -> bool) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Manner, Room, cdata, end, reference, start, text};
+    use super::{AttributeRoom, Manner, cdata, end, reference, start, text};
     use crate::junit::attributes::{Attributes, each};
     use proptest::prelude::*;
     use quick_xml::Reader;
@@ -280,7 +280,7 @@ mod tests {
             return Some((format!("section {text}"), length));
         }
         if ahead.starts_with('<') {
-            let mut room = Room::new();
+            let mut room = AttributeRoom::new();
             let start = start(ahead, &mut room, manner)?;
             let mut said = format!("start {} {}", start.is_empty, start.tag.name);
             each(&start.tag, |name, value| {

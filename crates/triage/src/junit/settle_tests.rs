@@ -2,7 +2,7 @@
 //! not run: nothing turns green by doubt or by absence.
 
 use super::tests::{read_all, read_from, suite, totals};
-use super::{CaseOutcome, Limits, digest_of_all};
+use super::{CaseOutcome, ReaderLimits, digest_of_all};
 
 const ONE_OF_TWO: &str =
     "<testcase name='n' classname='c'><failure/></testcase><testcase name='n' classname='c'/>";
@@ -177,7 +177,7 @@ fn what_was_read_before_reading_failed_is_handed_on() {
     }
     let whole = suite(ONE_OF_TWO);
     let mut input = std::io::BufReader::new(Breaks(whole.as_bytes()));
-    let (summary, cases) = read_from(&mut input, &Limits::default());
+    let (summary, cases) = read_from(&mut input, &ReaderLimits::default());
     assert_eq!((summary.tests, cases.len()), (2, 2));
     assert!(summary.problem.unwrap().contains("corrupt gzip stream"));
 }

@@ -6,7 +6,7 @@
 //! read. The parser tells where its pieces begin, so nothing is looked at
 //! twice but for the few that go over the border of a buffer.
 
-use super::encoding::{PIECE, Text};
+use super::encoding::{PIECE, Utf8Pieces};
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem};
 use std::io::{self, BufRead, Read};
 
@@ -19,7 +19,7 @@ const TAG: usize = 8;
 
 /// Where in a piece of markup the input stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum MarkupKind {
     /// Text, up to `<` or `&`.
     Text,
     /// What began with `&`.
@@ -33,8 +33,8 @@ enum Kind {
 }
 
 /// UTF-8 of a report, without the middle of what is too long.
-pub(super) struct Source<'r> {
-    text: Text<'r>,
+pub(super) struct BoundedSource<'r> {
+    text: Utf8Pieces<'r>,
     /// It is no XML, and is passed on as it is.
     plain: bool,
     /// What the parser gets now.
@@ -64,11 +64,11 @@ pub(super) struct Source<'r> {
     pub(super) control: Option<u64>,
 }
 
-impl<'r> Source<'r> {
+impl<'r> BoundedSource<'r> {
     /// Keeps at least `limit` bytes of each end of a token.
     pub(super) fn new(input: &'r mut dyn BufRead, limit: usize) -> Self {
         Self {
-            text: Text::new(input),
+            text: Utf8Pieces::new(input),
             plain: false,
             piece: String::with_capacity(PIECE + 4),
             at: 0,
@@ -162,7 +162,7 @@ impl<'r> Source<'r> {
             let lead = 9usize.saturating_sub(self.lead.len()).min(part.len());
             self.lead.extend_from_slice(&part[..lead]);
             self.carried += part.len();
-            if matches!(self.kind(), Kind::Tag(_)) {
+            if matches!(self.kind(), MarkupKind::Tag(_)) {
                 let part = &self.piece.as_bytes()[self.token..];
                 // It did not end here, or the parser had not asked for more.
                 tag_end(&mut self.quote, part);
@@ -213,15 +213,15 @@ impl<'r> Source<'r> {
     }
 
     /// What the current token is, by its first bytes.
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> MarkupKind {
         match self.lead.as_slice() {
-            [b'&', ..] => Kind::Reference,
-            [b'<', b'!', b'-', ..] => Kind::Comment,
-            [b'<', b'!', b'[', ..] => Kind::CData,
-            [b'<', b'!', ..] => Kind::Doctype,
-            [b'<', b'?', ..] => Kind::Instruction,
-            [b'<', ..] => Kind::Tag(self.quote),
-            _ => Kind::Text,
+            [b'&', ..] => MarkupKind::Reference,
+            [b'<', b'!', b'-', ..] => MarkupKind::Comment,
+            [b'<', b'!', b'[', ..] => MarkupKind::CData,
+            [b'<', b'!', ..] => MarkupKind::Doctype,
+            [b'<', b'?', ..] => MarkupKind::Instruction,
+            [b'<', ..] => MarkupKind::Tag(self.quote),
+            _ => MarkupKind::Text,
         }
     }
 
@@ -229,30 +229,32 @@ impl<'r> Source<'r> {
     fn leave_out(&mut self) -> io::Result<()> {
         let kind = self.kind();
         match kind {
-            Kind::Doctype => {
+            MarkupKind::Doctype => {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidData,
                     format!("a markup declaration of more than {} bytes", self.limit),
                 ));
             }
-            Kind::Tag(quote) if self.carried > self.limit.saturating_mul(TAG) => {
+            MarkupKind::Tag(quote) if self.carried > self.limit.saturating_mul(TAG) => {
                 return self.close_tag(quote);
             }
-            Kind::Tag(None) => return self.pass_on(),
-            Kind::Text
-            | Kind::Reference
-            | Kind::Comment
-            | Kind::CData
-            | Kind::Instruction
-            | Kind::Tag(Some(_)) => {}
+            MarkupKind::Tag(None) => return self.pass_on(),
+            MarkupKind::Text
+            | MarkupKind::Reference
+            | MarkupKind::Comment
+            | MarkupKind::CData
+            | MarkupKind::Instruction
+            | MarkupKind::Tag(Some(_)) => {}
         }
         // What ends the token may have begun already.
         let bytes = self.piece.as_bytes();
         let mut border = bytes[bytes.len().saturating_sub(2)..].to_vec();
         self.pass_on()?;
         border.extend(self.piece.bytes().take(2));
-        if matches!(kind, Kind::Comment | Kind::CData | Kind::Instruction)
-            && end_of(kind, &border).is_some()
+        if matches!(
+            kind,
+            MarkupKind::Comment | MarkupKind::CData | MarkupKind::Instruction
+        ) && end_of(kind, &border).is_some()
         {
             return Ok(());
         }
@@ -317,7 +319,7 @@ impl<'r> Source<'r> {
     }
 }
 
-impl Read for Source<'_> {
+impl Read for BoundedSource<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let from = self.fill_buf()?;
         let count = from.len().min(out.len());
@@ -327,7 +329,7 @@ impl Read for Source<'_> {
     }
 }
 
-impl BufRead for Source<'_> {
+impl BufRead for BoundedSource<'_> {
     #[inline]
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.at == self.piece.len() {
@@ -343,14 +345,16 @@ impl BufRead for Source<'_> {
 }
 
 /// Where the token ends, or the value of the attribute.
-fn end_of(kind: Kind, bytes: &[u8]) -> Option<usize> {
+fn end_of(kind: MarkupKind, bytes: &[u8]) -> Option<usize> {
     match kind {
-        Kind::Text | Kind::Tag(None) | Kind::Doctype => memchr2(b'<', b'&', bytes),
-        Kind::Reference => memchr3(b';', b'&', b'<', bytes),
-        Kind::Tag(Some(quote)) => memchr(quote, bytes),
-        Kind::Comment => memmem::find(bytes, b"-->").map(|at| at + 3),
-        Kind::CData => memmem::find(bytes, b"]]>").map(|at| at + 3),
-        Kind::Instruction => memmem::find(bytes, b"?>").map(|at| at + 2),
+        MarkupKind::Text | MarkupKind::Tag(None) | MarkupKind::Doctype => {
+            memchr2(b'<', b'&', bytes)
+        }
+        MarkupKind::Reference => memchr3(b';', b'&', b'<', bytes),
+        MarkupKind::Tag(Some(quote)) => memchr(quote, bytes),
+        MarkupKind::Comment => memmem::find(bytes, b"-->").map(|at| at + 3),
+        MarkupKind::CData => memmem::find(bytes, b"]]>").map(|at| at + 3),
+        MarkupKind::Instruction => memmem::find(bytes, b"?>").map(|at| at + 2),
     }
 }
 
@@ -425,7 +429,7 @@ mod tests {
     /// What a parser above makes of it, one line an event.
     fn events(xml: &str, buffer: usize) -> Vec<String> {
         let mut input = BufReader::with_capacity(buffer, xml.as_bytes());
-        let mut reader = Reader::from_reader(Source::new(&mut input, LIMIT));
+        let mut reader = Reader::from_reader(BoundedSource::new(&mut input, LIMIT));
         reader.config_mut().check_end_names = false;
         reader.config_mut().allow_dangling_amp = true;
         let mut seen = Vec::new();

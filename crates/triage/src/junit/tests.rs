@@ -1,6 +1,6 @@
 //! The reader as a whole, on reports small enough to be read here.
 
-use super::{Case, CaseOutcome, CaseSink, Limits, read};
+use super::{Case, CaseOutcome, CaseSink, ReaderLimits, read};
 use jelly_base::model::{Failure, ReportSummary};
 use proptest::prelude::*;
 use std::io::{BufRead, BufReader, Read};
@@ -43,7 +43,10 @@ impl CaseSink for All {
     }
 }
 
-pub(super) fn read_from(input: &mut dyn BufRead, limits: &Limits) -> (ReportSummary, Vec<Kept>) {
+pub(super) fn read_from(
+    input: &mut dyn BufRead,
+    limits: &ReaderLimits,
+) -> (ReportSummary, Vec<Kept>) {
     let mut all = All::default();
     let summary = read(input, "report.xml", limits, &mut all);
     all.cases.sort_by_key(|case| case.ordinal);
@@ -55,7 +58,7 @@ pub(super) fn read_from(input: &mut dyn BufRead, limits: &Limits) -> (ReportSumm
 }
 
 pub(super) fn read_all(xml: &str) -> (ReportSummary, Vec<Kept>) {
-    let (summary, cases) = read_from(&mut xml.as_bytes(), &Limits::default());
+    let (summary, cases) = read_from(&mut xml.as_bytes(), &ReaderLimits::default());
     let count = |outcome| cases.iter().filter(|case| case.outcome == outcome).count() as u64;
     assert_eq!(summary.flaky, count(CaseOutcome::Flaky), "{summary:?}");
     assert_eq!(summary.passed, count(CaseOutcome::Passed), "{summary:?}");
@@ -209,7 +212,7 @@ fn the_output_of_a_suite_goes_to_its_failing_cases_that_have_none() {
 fn a_report_that_is_cut_off_says_where_and_hands_on_what_was_before() {
     let whole = suite("<testcase name='a'><failure>t</failure></testcase>\n<testcase name='b'/>");
     for cut in 1..whole.len() - 1 {
-        let (summary, cases) = read_from(&mut &whole.as_bytes()[..cut], &Limits::default());
+        let (summary, cases) = read_from(&mut &whole.as_bytes()[..cut], &ReaderLimits::default());
         assert!(summary.problem.is_some(), "{}", &whole[..cut]);
         assert!(cases.len() <= 2);
     }
@@ -259,9 +262,9 @@ fn what_is_said_of_the_bytes_does_not_depend_on_how_they_come() {
     // The parser gives up at the declaration that is none.
     let mut bytes = format!("<testsuite><!wrong>{}\u{1}", " ".repeat(10_000)).into_bytes();
     bytes.extend([0xFF; 3]);
-    let whole = read_from(&mut bytes.as_slice(), &Limits::default()).0;
+    let whole = read_from(&mut bytes.as_slice(), &ReaderLimits::default()).0;
     let mut pieces = BufReader::with_capacity(7, bytes.as_slice());
-    let cut = read_from(&mut pieces, &Limits::default()).0;
+    let cut = read_from(&mut pieces, &ReaderLimits::default()).0;
     assert_eq!(whole, cut);
     assert!(whole.warnings[0].starts_with("3 bytes that are not valid"));
     assert!(whole.warnings[1].starts_with("control characters"));
@@ -315,7 +318,7 @@ fn entities_are_neither_declared_nor_fetched() {
 
 #[test]
 fn of_long_texts_the_head_and_the_tail_are_kept() {
-    let limits = Limits::default();
+    let limits = ReaderLimits::default();
     let long = format!("first {} last", "middle ".repeat(100_000));
     let failure = only(&suite(&format!(
         "<testcase name='n'><failure message='{long}'>{long}</failure></testcase>"
@@ -555,7 +558,7 @@ fn nothing_hostile_takes_time_or_memory() {
             .as_bytes()
             .chain(repeated(bytes, times))
             .chain(end.as_bytes());
-        let (summary, cases) = read_from(&mut input, &Limits::default());
+        let (summary, cases) = read_from(&mut input, &ReaderLimits::default());
         let kept = cases.iter().flat_map(|case| &case.failures);
         let size = kept
             .map(|f| f.text.as_ref().map_or(0, String::len))
@@ -623,8 +626,8 @@ fn whole_case() -> impl Strategy<Value = String> {
 }
 
 /// So that random reports go over all of them.
-fn small() -> Limits {
-    Limits {
+fn small() -> ReaderLimits {
+    ReaderLimits {
         text: 40,
         message: 20,
         output: 30,

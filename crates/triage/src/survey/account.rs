@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// What was read of one report.
 #[derive(Debug, Default)]
-pub struct Part {
+pub struct ReportPart {
     pub summary: ReportSummary,
     pub failures: Failures,
     /// Tests that passed, and of which earlier runs know otherwise.
@@ -47,7 +47,7 @@ pub struct Account {
 
 /// One account of all reports: the same for any order of `parts`.
 #[must_use]
-pub fn account(mut parts: Vec<Part>, mut before: Before, terms: Terms) -> Account {
+pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> Account {
     parts.sort_by(|a, b| a.summary.path.cmp(&b.summary.path));
     let mut first_of = told_in_parts(&parts);
     let mut reports = Vec::with_capacity(parts.len());
@@ -105,7 +105,7 @@ pub fn account(mut parts: Vec<Part>, mut before: Before, terms: Terms) -> Accoun
 
 /// Runs that the reports of one folder tell in parts, as those of classes
 /// beside one of all of them, with the first of these reports.
-fn told_in_parts(parts: &[Part]) -> HashMap<String, String> {
+fn told_in_parts(parts: &[ReportPart]) -> HashMap<String, String> {
     let mut folders: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
     for part in parts {
         let path = part.summary.path.as_str();

@@ -277,7 +277,7 @@ fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
             servers.group,
         )
     });
-    let mut known = Known::default();
+    let mut known = KnownOutages::default();
     for servers in outages {
         let home = if servers.about.is_empty() {
             // One of several would be a guess.
@@ -308,7 +308,7 @@ struct Servers {
 /// The outages that are told already, by what they are about: there may be as
 /// many as failures.
 #[derive(Default)]
-struct Known {
+struct KnownOutages {
     /// Of each outage, the group.
     groups: Vec<usize>,
     /// By cause, the first outage and how many there are.
@@ -319,7 +319,7 @@ struct Known {
     hosts: HashMap<(Outage, String, bool), usize>,
 }
 
-impl Known {
+impl KnownOutages {
     fn add(&mut self, servers: &Servers) {
         let at = self.groups.len();
         self.groups.push(servers.group);

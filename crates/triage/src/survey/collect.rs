@@ -1,6 +1,6 @@
 //! One report's cases → its failures with their diagnoses.
 
-use super::account::Part;
+use super::account::ReportPart;
 use super::read::Tools;
 use super::rerun::Hint;
 use crate::history::TestName;
@@ -62,11 +62,11 @@ impl<'e> Collector<'e> {
 
     /// What was kept, with the report's own summary.
     #[must_use]
-    pub fn into_part(mut self, summary: ReportSummary) -> Part {
+    pub fn into_part(mut self, summary: ReportSummary) -> ReportPart {
         self.failures.sort_by_case();
         let hints = self.hints();
         self.failures.shrink_to_fit();
-        Part {
+        ReportPart {
             hints,
             summary,
             failures: self.failures,

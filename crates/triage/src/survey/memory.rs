@@ -1,6 +1,6 @@
 //! What earlier runs say of this one, and what of this one is remembered.
 
-use super::account::Part;
+use super::account::ReportPart;
 use crate::history::{
     Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
 };
@@ -128,7 +128,7 @@ pub fn past_run(
 /// `read` is told what is remembered so far, since of the tests that pass only
 /// those are kept that failed before.
 #[must_use]
-pub fn past_of<R>(runs: Vec<R>, mut read: impl FnMut(R, &Past) -> Vec<Part>) -> Past {
+pub fn past_of<R>(runs: Vec<R>, mut read: impl FnMut(R, &Past) -> Vec<ReportPart>) -> Past {
     let mut past = Past::default();
     for run in runs {
         let parts = read(run, &past);

@@ -19,12 +19,12 @@ mod rerun;
 mod subject;
 mod words;
 
-pub use account::{Account, Part, Terms, account};
+pub use account::{Account, ReportPart, Terms, account};
 pub use cluster::clusters;
 pub use collect::Collector;
 pub use exit::FailOn;
 pub use memory::{Before, past_of, past_run};
-pub use read::{Input, Source, Tools, open, read_all, read_one};
+pub use read::{Input, ReportSource, Tools, open, read_all, read_one};
 pub use rerun::Hint;
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Several reports at the same time, each from its bytes to its part of the
 //! account.
 
-use super::account::Part;
+use super::account::ReportPart;
 use super::collect::Collector;
 use crate::engine::Engine;
 use crate::history::Past;
-use crate::junit::{self, Limits};
+use crate::junit::{self, ReaderLimits};
 use flate2::bufread::MultiGzDecoder;
 use jelly_base::model::ReportSummary;
 use jelly_base::text::redact::Redactor;
@@ -30,7 +30,7 @@ pub enum Input {
 
 /// One report to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct ReportSource {
     /// As it is printed.
     pub name: String,
     pub input: Input,
@@ -66,9 +66,9 @@ impl<'t> Tools<'t> {
 /// Reads them all. The parts stand in the order of the sources, whatever
 /// thread was done first.
 #[must_use]
-pub fn read_all(sources: &[Source], tools: Tools<'_>) -> Vec<Part> {
+pub fn read_all(sources: &[ReportSource], tools: Tools<'_>) -> Vec<ReportPart> {
     let next = AtomicUsize::new(0);
-    let parts: Vec<Mutex<Option<Part>>> = sources.iter().map(|_| Mutex::new(None)).collect();
+    let parts: Vec<Mutex<Option<ReportPart>>> = sources.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
@@ -94,10 +94,15 @@ pub fn read_all(sources: &[Source], tools: Tools<'_>) -> Vec<Part> {
 
 /// Reads one report. A file that can't be opened is a report with a problem.
 #[must_use]
-pub fn read_one(source: &Source, tools: Tools<'_>) -> Part {
+pub fn read_one(source: &ReportSource, tools: Tools<'_>) -> ReportPart {
     let mut collector = Collector::new(tools, &source.name);
     let mut summary = match open(&source.input) {
-        Ok(mut input) => junit::read(&mut input, &source.name, &Limits::default(), &mut collector),
+        Ok(mut input) => junit::read(
+            &mut input,
+            &source.name,
+            &ReaderLimits::default(),
+            &mut collector,
+        ),
         Err(error) => ReportSummary {
             problem: Some(refusal(&error)),
             ..ReportSummary::default()

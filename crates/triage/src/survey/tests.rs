@@ -1,4 +1,4 @@
-use super::{Before, FailOn, Part, Terms, account};
+use super::{Before, FailOn, ReportPart, Terms, account};
 use jelly_base::model::{
     Diagnosis, ErrorCategory, Evidence, FailureStatus, HealthState, ReportSummary, Side,
     TriageReport, TriagedFailure, Verdict,
@@ -54,8 +54,8 @@ fn failure(report: &str, name: &str, kind: &str) -> TriagedFailure {
     }
 }
 
-fn part(path: &str, passed: u64, failures: &[(&str, &str)]) -> Part {
-    let mut part = Part {
+fn part(path: &str, passed: u64, failures: &[(&str, &str)]) -> ReportPart {
+    let mut part = ReportPart {
         summary: ReportSummary {
             path: path.into(),
             dialect: "pytest".into(),
@@ -64,7 +64,7 @@ fn part(path: &str, passed: u64, failures: &[(&str, &str)]) -> Part {
             failed: failures.len() as u64,
             ..ReportSummary::default()
         },
-        ..Part::default()
+        ..ReportPart::default()
     };
     for (ordinal, (name, kind)) in (0..).zip(failures) {
         part.failures
@@ -73,7 +73,7 @@ fn part(path: &str, passed: u64, failures: &[(&str, &str)]) -> Part {
     part
 }
 
-fn drawn(parts: Vec<Part>) -> TriageReport {
+fn drawn(parts: Vec<ReportPart>) -> TriageReport {
     account(parts, Before::default(), Terms::default()).report
 }
 
@@ -273,7 +273,7 @@ proptest! {
         turns in 0_usize..5,
     ) {
         let names = ["a", "T", "T/a", "setUp", "b", "c"];
-        let parts = || -> Vec<Part> {
+        let parts = || -> Vec<ReportPart> {
             reports
                 .iter()
                 .enumerate()

@@ -1,6 +1,6 @@
 //! Rules for responses: whose they are, and what they hold.
 
-use super::checker::{Asked, Checker, Kind, Place, REMEMBERED, below, named};
+use super::checker::{Asked, Checker, ListedKind, Place, REMEMBERED, below, named};
 use super::fit::a;
 use super::revision::Revision;
 use super::rules::Rule;
@@ -204,10 +204,15 @@ impl Checker {
         }
         match method {
             "tools/list" => self.tools(revision, asked, result, place),
-            "prompts/list" => self.lists(Kind::Prompt, result, "prompts", "name"),
-            "resources/list" => self.lists(Kind::Resource, result, "resources", "uri"),
+            "prompts/list" => self.lists(ListedKind::Prompt, result, "prompts", "name"),
+            "resources/list" => self.lists(ListedKind::Resource, result, "resources", "uri"),
             "resources/templates/list" => {
-                self.lists(Kind::Template, result, "resourceTemplates", "uriTemplate");
+                self.lists(
+                    ListedKind::Template,
+                    result,
+                    "resourceTemplates",
+                    "uriTemplate",
+                );
             }
             "tools/call" | "prompts/get" | "resources/read" if kind == "InputRequiredResult" => {
                 self.input_requests(asked, result, place);
@@ -259,7 +264,7 @@ impl Checker {
     }
 
     /// Remembers what the server says that it has.
-    fn lists(&mut self, kind: Kind, result: &Map<String, Value>, key: &str, name: &str) {
+    fn lists(&mut self, kind: ListedKind, result: &Map<String, Value>, key: &str, name: &str) {
         let items = result.get(key).and_then(Value::as_array);
         let found = items
             .into_iter()

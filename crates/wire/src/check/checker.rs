@@ -524,13 +524,13 @@ fn read(text: &str) -> serde_json::Result<Value> {
 /// What a request is about, of what a server lists.
 fn names(method: &str, params: &Value) -> Option<String> {
     let (kind, pointer) = match method {
-        "prompts/get" => (Kind::Prompt, "/name"),
+        "prompts/get" => (ListedKind::Prompt, "/name"),
         "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
-            (Kind::Resource, "/uri")
+            (ListedKind::Resource, "/uri")
         }
         "completion/complete" => match params.pointer("/ref/type").and_then(Value::as_str) {
-            Some("ref/prompt") => (Kind::Prompt, "/ref/name"),
-            Some(_) | None => (Kind::Template, "/ref/uri"),
+            Some("ref/prompt") => (ListedKind::Prompt, "/ref/name"),
+            Some(_) | None => (ListedKind::Template, "/ref/uri"),
         },
         _ => return None,
     };
@@ -540,14 +540,14 @@ fn names(method: &str, params: &Value) -> Option<String> {
 
 /// What a list of a server holds.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum ListedKind {
     Prompt,
     Resource,
     Template,
 }
 
 /// An item of a list, apart from all others.
-pub(super) fn named(kind: Kind, name: &str) -> String {
+pub(super) fn named(kind: ListedKind, name: &str) -> String {
     format!("{kind:?} {name}")
 }
 

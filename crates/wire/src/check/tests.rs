@@ -960,7 +960,8 @@ fn no_part_of_a_secret_stays_where_a_quote_is_cut() {
 
 #[test]
 fn the_page_of_the_wire_check_names_every_rule() {
-    let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/wire-check.md");
+    let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .join("docs/wire-check.md");
     let page = std::fs::read_to_string(path).unwrap();
     for rule in RULES {
         let name = format!("`{}`", rule.name());

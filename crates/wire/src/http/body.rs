@@ -1,7 +1,7 @@
 //! The bytes of an answer as they come, unpacked where they are packed, and
 //! what they are by their type.
 //!
-//! Main type: [`Body`]. jelly asks for bodies that are not packed; a server or
+//! Main type: [`HttpBody`]. jelly asks for bodies that are not packed; a server or
 //! a proxy may pack them all the same. What gzip and deflate make of a few
 //! bytes is bounded, and handed out piece by piece, so that whoever reads stops
 //! a bomb at its own limit.
@@ -16,7 +16,7 @@ use std::io::{self, Write};
 const PIECE: usize = 512;
 
 /// An answer's body.
-pub(super) struct Body {
+pub(super) struct HttpBody {
     response: Response,
     decoder: Option<Decoder>,
     /// What came last, and up to where it is unpacked.
@@ -32,7 +32,7 @@ pub(super) enum BodyError {
     Packed(String),
 }
 
-impl Body {
+impl HttpBody {
     /// # Errors
     /// How it is packed, where jelly can't unpack that.
     pub(super) fn of(response: Response) -> Result<Self, String> {
@@ -91,23 +91,23 @@ pub(super) fn begins_like_json(bytes: &[u8]) -> bool {
 }
 
 /// What a body is, by its type.
-pub(super) enum Kind {
+pub(super) enum BodyKind {
     Json,
     Events,
     /// As it may be quoted.
     Other(String),
 }
 
-pub(super) fn kind_of_body(headers: &HeaderMap) -> Kind {
+pub(super) fn kind_of_body(headers: &HeaderMap) -> BodyKind {
     let Some(kind) = headers.get(CONTENT_TYPE) else {
-        return Kind::Other("an unnamed type".to_owned());
+        return BodyKind::Other("an unnamed type".to_owned());
     };
     let kind = String::from_utf8_lossy(kind.as_bytes()).into_owned();
     let essence = kind.split(';').next().unwrap_or_default().trim();
     match essence.to_ascii_lowercase().as_str() {
-        "application/json" => Kind::Json,
-        "text/event-stream" => Kind::Events,
-        other => Kind::Other(jelly_base::text::truncate(other, 100).into_owned()),
+        "application/json" => BodyKind::Json,
+        "text/event-stream" => BodyKind::Events,
+        other => BodyKind::Other(jelly_base::text::truncate(other, 100).into_owned()),
     }
 }
 

@@ -4,7 +4,7 @@
 //! settled: with the answer that came, or with what came in its place.
 
 use super::auth::Tries;
-use super::body::{Body, BodyError, Kind, begins_like_json, kind_of_body};
+use super::body::{BodyError, BodyKind, HttpBody, begins_like_json, kind_of_body};
 use super::client::bare;
 use super::events::{DEFAULT_RETRY, RESUMPTIONS, hear};
 use super::facts;
@@ -16,7 +16,7 @@ use super::sse::SseParser;
 use crate::connection::Shared;
 use crate::era::is_modern_error;
 use crate::peer::Understood;
-use crate::{Answer, HttpEnd, MAX_LINE_BYTES};
+use crate::{HttpEnd, MAX_LINE_BYTES, RequestEnd};
 use jelly_base::model::{Era, HttpFacts, OwnLimit};
 use reqwest::header::LOCATION;
 use reqwest::{Response, Url};
@@ -90,7 +90,7 @@ impl Exchange {
         if let Some(breach) = &end.breach {
             end.breach = Some(peer.breach(breach));
         }
-        peer.settle_request(id, Answer::Http(Box::new(end)));
+        peer.settle_request(id, RequestEnd::Http(Box::new(end)));
         false
     }
 
@@ -246,16 +246,16 @@ impl Exchange {
         let kind = kind_of_body(response.headers());
         let body = self.body(response, &head)?;
         match kind {
-            Kind::Events => self.events(body, head, id).await,
-            Kind::Json => self.whole(body, head, id).await,
-            Kind::Other(kind) => self.other(body, head, id, &kind).await,
+            BodyKind::Events => self.events(body, head, id).await,
+            BodyKind::Json => self.whole(body, head, id).await,
+            BodyKind::Other(kind) => self.other(body, head, id, &kind).await,
         }
     }
 
     /// The body, if jelly can read it. It asks for none that is packed, which a
     /// server should heed and need not (RFC 9110, section 12.5.3).
-    fn body(&self, response: Response, head: &HttpFacts) -> Result<Body, Box<HttpEnd>> {
-        Body::of(response).map_err(|coding| {
+    fn body(&self, response: Response, head: &HttpFacts) -> Result<HttpBody, Box<HttpEnd>> {
+        HttpBody::of(response).map_err(|coding| {
             let coding = self.link.redactor.redact(&coding).into_owned();
             let message = format!(
                 "was answered with a body packed as `{coding}`, which was not asked for, and \
@@ -280,7 +280,7 @@ impl Exchange {
     async fn refusal(&self, response: Response, mut head: HttpFacts) -> HttpEnd {
         let mut bytes = Vec::new();
         // As much as comes in time, and can be unpacked: the status says enough.
-        if let Ok(mut body) = Body::of(response) {
+        if let Ok(mut body) = HttpBody::of(response) {
             let _ = timeout(REFUSAL_TAKES, async {
                 while (bytes.len() < REFUSAL_BYTES
                     || begins_like_json(&bytes) && bytes.len() < MAX_LINE_BYTES)
@@ -312,7 +312,7 @@ impl Exchange {
     /// A body that is one message.
     async fn whole(
         &self,
-        mut body: Body,
+        mut body: HttpBody,
         mut head: HttpFacts,
         id: u64,
     ) -> Result<(), Box<HttpEnd>> {
@@ -369,7 +369,7 @@ impl Exchange {
     /// A body of another kind; some servers forget to say that it is JSON.
     async fn other(
         &self,
-        mut body: Body,
+        mut body: HttpBody,
         mut head: HttpFacts,
         id: u64,
         kind: &str,
@@ -421,7 +421,7 @@ impl Exchange {
 
     /// A stream of events, of which one is the answer; taken up again where it
     /// broke off, if the server has said how.
-    async fn events(&self, body: Body, head: HttpFacts, id: u64) -> Result<(), Box<HttpEnd>> {
+    async fn events(&self, body: HttpBody, head: HttpFacts, id: u64) -> Result<(), Box<HttpEnd>> {
         let mut parser = SseParser::new(MAX_LINE_BYTES);
         let mut retry = DEFAULT_RETRY;
         let mut body = body;
@@ -467,7 +467,7 @@ impl Exchange {
     /// One connection's worth of a stream. Ok once the answer came.
     async fn stream(
         &self,
-        mut body: Body,
+        mut body: HttpBody,
         mut head: HttpFacts,
         id: u64,
         parser: &mut SseParser,

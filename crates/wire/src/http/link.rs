@@ -29,11 +29,11 @@ pub struct Link {
     pub(super) redactor: Redactor,
     /// The server is a process of ours, to be waited for while it starts.
     pub(super) process: Option<ExitWatch>,
-    state: Mutex<State>,
+    state: Mutex<LinkState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LinkState {
     session: Option<HeaderValue>,
     /// It has answered before.
     ready: bool,
@@ -89,7 +89,7 @@ impl Link {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LinkState> {
         // Nothing in it depends on anything else in it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,13 +1,13 @@
 //! Streams that no request asked for: what a legacy server has to say by
 //! itself, and the one stream of the deprecated HTTP+SSE transport.
 
-use super::body::{Body, BodyError};
+use super::body::{BodyError, HttpBody};
 use super::events::{DEFAULT_RETRY, RESUMPTIONS, hear};
 use super::facts;
 use super::link::{Link, same_origin};
 use super::sse::{SseItem, SseParser};
 use crate::connection::Shared;
-use crate::{Answer, MAX_LINE_BYTES};
+use crate::{MAX_LINE_BYTES, RequestEnd};
 use jelly_base::model::HttpFacts;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, Url};
@@ -21,7 +21,7 @@ const ENDPOINT_TAKES: Duration = Duration::from_secs(3);
 
 /// A stream of the deprecated transport, open and past its first event.
 pub(super) struct Stream {
-    body: Body,
+    body: HttpBody,
     head: HttpFacts,
     parser: SseParser,
 }
@@ -46,7 +46,7 @@ pub(super) async fn listen(shared: Arc<Shared>, link: Arc<Link>) {
             Ok(response) if is_stream(&response) => {
                 parser.restart();
                 // One that jelly can't unpack is none.
-                let Ok(mut body) = Body::of(response) else {
+                let Ok(mut body) = HttpBody::of(response) else {
                     break;
                 };
                 while let Ok(Some(chunk)) = body.chunk().await {
@@ -72,7 +72,7 @@ pub(super) async fn open_old(link: &Link, shared: &Shared) -> Option<(Stream, Ur
             return None;
         }
         let head = facts::of_head(response.status(), response.headers(), &link.redactor);
-        let mut body = Body::of(response).ok()?;
+        let mut body = HttpBody::of(response).ok()?;
         let mut parser = SseParser::new(MAX_LINE_BYTES);
         let mut endpoint = None;
         while endpoint.is_none() {
@@ -142,6 +142,6 @@ pub(super) async fn hear_old(shared: Arc<Shared>, link: Arc<Link>, stream: Strea
     }
     let mut peer = shared.peer();
     for id in peer.pending_ids() {
-        peer.settle_request(id, Answer::Http(Box::new(end.clone())));
+        peer.settle_request(id, RequestEnd::Http(Box::new(end.clone())));
     }
 }

@@ -23,7 +23,7 @@ pub(super) enum Standing {
 
 /// A way to say that a session is no more, other than by 404.
 #[derive(Debug)]
-struct Form {
+struct LostSessionForm {
     status: u16,
     /// Of the JSON-RPC error in the body; none where the body is the words
     /// alone.
@@ -34,50 +34,50 @@ struct Form {
     by: &'static str,
 }
 
-const FORMS: &[Form] = &[
-    Form {
+const FORMS: &[LostSessionForm] = &[
+    LostSessionForm {
         status: 400,
         code: Some(-32000),
         words: "Bad Request: No valid session ID provided",
         by: "servers after the TypeScript SDK's examples, and supergateway",
     },
-    Form {
+    LostSessionForm {
         status: 400,
         code: Some(-32000),
         words: "No valid session ID provided",
         by: "the same, shortened",
     },
-    Form {
+    LostSessionForm {
         status: 400,
         code: Some(-32000),
         words: "Bad Request: No valid session ID provided or not an initialization request",
         by: "the same, with the other condition",
     },
-    Form {
+    LostSessionForm {
         status: 400,
         code: Some(-32000),
         words: "Bad Request: Server not initialized",
         by: "a transport of the TypeScript SDK that was made anew, as after a restart",
     },
-    Form {
+    LostSessionForm {
         status: 400,
         code: None,
         words: "Bad Request: No valid session ID provided",
         by: "the Python SDK, and FastMCP on it, before 2026",
     },
-    Form {
+    LostSessionForm {
         status: 400,
         code: None,
         words: "Invalid session ID",
         by: "mcp-go before 0.44",
     },
-    Form {
+    LostSessionForm {
         status: 401,
         code: None,
         words: "Unauthorized: Session not found",
         by: "the Rust SDK before 2026-02-24",
     },
-    Form {
+    LostSessionForm {
         status: 401,
         code: Some(-32000),
         words: "Unauthorized: No valid session ID provided",
@@ -104,7 +104,7 @@ pub(super) fn standing(end: &HttpEnd, body: &[u8], id: Option<u64>) -> Standing 
             Standing::Lost
         };
     }
-    let is = |form: &Form| {
+    let is = |form: &LostSessionForm| {
         form.status == status && form.code == said.code && form.words == said.words.trim()
     };
     if FORMS.iter().any(is) {

@@ -2,7 +2,7 @@
 
 use super::Peer;
 use crate::check::Checker;
-use crate::message::{Body, Line, Message, read_line, whole};
+use crate::message::{Line, Message, MessageBody, read_line, whole};
 
 impl Peer {
     /// Has every message held against the specification, from the first on.
@@ -22,8 +22,8 @@ impl Peer {
     pub fn received_in_refusal(&mut self, id: u64, bytes: &[u8]) {
         self.record_received(bytes);
         let answers = |message: &Message| match &message.body {
-            Body::Response { id: named, .. } => whole(named) == Some(id),
-            Body::Request { .. } | Body::Notification { .. } => false,
+            MessageBody::Response { id: named, .. } => whole(named) == Some(id),
+            MessageBody::Request { .. } | MessageBody::Notification { .. } => false,
         };
         if let Line::Messages(messages) = read_line(bytes)
             && messages.iter().any(answers)
@@ -51,7 +51,7 @@ impl Peer {
 mod tests {
     use super::Peer;
     use crate::peer::Understood;
-    use crate::{Answer, Answers, Frame, Outgoing, Version};
+    use crate::{Answers, Frame, Outgoing, RequestEnd, Version};
     use jelly_base::model::OwnLimit;
     use jelly_base::text::redact::Redactor;
     use serde_json::{Value, json};
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn what_comes_after_a_request_was_ended_from_outside_is_no_breach() {
         let mut peer = waiting();
-        peer.settle_request(1, Answer::Broken("broke off".to_owned()));
+        peer.settle_request(1, RequestEnd::Broken("broke off".to_owned()));
         peer.receive(Frame::Line(
             br#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#,
         ));

@@ -2,9 +2,9 @@
 //! it is none.
 
 use super::super::answers::Ask;
-use super::super::exchange::{Answer, End};
+use super::super::exchange::{End, RequestEnd};
 use super::super::frame::Frame;
-use super::super::message::{Body, Line, Message, Payload, read_line, whole};
+use super::super::message::{Line, Message, MessageBody, Payload, read_line, whole};
 use super::super::notices::Notice;
 use super::super::transcript::Direction;
 use super::{
@@ -150,9 +150,9 @@ impl Peer {
             }
         }
         match body {
-            Body::Response { id, payload } => self.take_response(&id, payload),
-            Body::Request { id, method, params } => self.take_request(&id, &method, &params),
-            Body::Notification { method, params } => {
+            MessageBody::Response { id, payload } => self.take_response(&id, payload),
+            MessageBody::Request { id, method, params } => self.take_request(&id, &method, &params),
+            MessageBody::Notification { method, params } => {
                 self.take_notification(&method, &params);
                 self.hear(&Notice { method, params });
             }
@@ -161,13 +161,13 @@ impl Peer {
 
     /// A response without `jsonrpc` could be any program's log line; it
     /// counts when somebody waits for exactly this.
-    fn is_awaited(&self, body: &Body) -> bool {
+    fn is_awaited(&self, body: &MessageBody) -> bool {
         match body {
-            Body::Response { id, .. } => {
+            MessageBody::Response { id, .. } => {
                 whole(id).is_some_and(|id| self.asked(id).is_some())
                     || self.pending.iter().any(|p| is_raw_with(p, id))
             }
-            Body::Request { .. } | Body::Notification { .. } => false,
+            MessageBody::Request { .. } | MessageBody::Notification { .. } => false,
         }
     }
 
@@ -246,7 +246,7 @@ impl Peer {
                 self.pending[index].id
             );
             let text = self.breach(&text);
-            return self.settle_pending(index, Answer::Broken(text));
+            return self.settle_pending(index, RequestEnd::Broken(text));
         }
         if twin.is_some_and(|twin| (1..self.next_id).contains(&twin)) {
             self.breach(&format!("answered with the string id {id}"));
@@ -265,7 +265,7 @@ impl Peer {
         match (payload, self.suspect()) {
             (Payload::Error(error), Some(index)) => {
                 self.breach("sent an error that names no request");
-                self.settle_pending(index, Answer::Error(error));
+                self.settle_pending(index, RequestEnd::Error(error));
             }
             (Payload::Error(error), None) => {
                 let message = truncate(&error.message, 200);
@@ -288,12 +288,12 @@ impl Peer {
                     );
                     self.breach(&text);
                 }
-                Answer::Result(result)
+                RequestEnd::Result(result)
             }
-            Payload::Error(error) => Answer::Error(error),
+            Payload::Error(error) => RequestEnd::Error(error),
             Payload::Nothing => {
                 let text = format!("answered `{method}` with neither a result nor an error");
-                Answer::Broken(self.breach(&text))
+                RequestEnd::Broken(self.breach(&text))
             }
         };
         self.settle_pending(index, answer);

@@ -9,7 +9,7 @@ const METADATA: &str = "METADATA:";
 /// The text as the schema allows it: with what stands in its first line as
 /// metadata, else as the one text that is required. None where neither fits.
 pub fn wrap(text: &str, schema: &Declared) -> Option<Value> {
-    let form = Form::of(&schema.schema)?;
+    let form = TextForm::of(&schema.schema)?;
     let headed = head(text).and_then(|(metadata, body)| {
         form.beside(&metadata, body)
             .into_iter()
@@ -35,12 +35,12 @@ fn head(text: &str) -> Option<(Map<String, Value>, &str)> {
 }
 
 /// What a schema says about the texts in an object.
-struct Form<'s> {
+struct TextForm<'s> {
     properties: Option<&'s Map<String, Value>>,
     required: Vec<&'s str>,
 }
 
-impl<'s> Form<'s> {
+impl<'s> TextForm<'s> {
     fn of(schema: &'s Value) -> Option<Self> {
         let schema = schema.as_object()?;
         if schema.get("type")?.as_str()? != "object" {

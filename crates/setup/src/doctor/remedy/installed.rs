@@ -51,7 +51,7 @@ impl Doctor<'_> {
         let again = interpreter.as_deref().and_then(|interpreter| {
             let root = interpreter.parent()?.parent()?;
             let tool = root.file_name()?.to_str()?;
-            let sight = self.bedside.sight;
+            let sight = self.context.sight;
             if sight.is_there(&root.join("uv-receipt.toml")) || holds(root, "uv/tools") {
                 return Some(format!("$ uv tool install --force {}", word(tool)));
             }
@@ -89,7 +89,7 @@ impl Doctor<'_> {
 
     /// The program that the first line of a script names.
     fn interpreter_of(&self, script: &Path) -> Option<PathBuf> {
-        let text = self.bedside.sight.text(script)?;
+        let text = self.context.sight.text(script)?;
         let line = text.lines().next()?.strip_prefix("#!")?.trim();
         let first = line.split_whitespace().next()?;
         (!first.ends_with("/env")).then(|| PathBuf::from(first))
@@ -111,7 +111,7 @@ impl Doctor<'_> {
             lines.push(format!("$ pipx reinstall {}", word(own)));
         }
         if let Some(near) = self
-            .bedside
+            .context
             .sight
             .on_path(own.as_deref().unwrap_or_default())
         {

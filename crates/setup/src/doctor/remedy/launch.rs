@@ -84,7 +84,7 @@ impl Doctor<'_> {
             _ if self.fetched().is_some() => None,
             // A script that asks for whatever `node` the PATH leads to.
             _ => {
-                let found = self.bedside.sight.on_path(command_text);
+                let found = self.context.sight.on_path(command_text);
                 let path = found.map(|path| path.display().to_string());
                 let mut words = vec![
                     self.started
@@ -190,7 +190,7 @@ impl Doctor<'_> {
                 lines.push(self.started.env_with(&[(name.clone(), new.to_owned())]));
             }
             (None, None, said) => {
-                let at = self.at(self.bedside.entry.place);
+                let at = self.at(self.context.entry.place);
                 let name = said.unwrap_or_else(|| "<its variable for the port>".to_owned());
                 lines.push(format!("{other} another port; write in the entry at {at}:"));
                 lines.push(self.started.env_with(&[(name, new.to_owned())]));
@@ -204,7 +204,7 @@ impl Doctor<'_> {
         format!(
             "{}\n{}",
             self.stderr,
-            self.bedside.failure.stdout_noise.join("\n")
+            self.context.failure.stdout_noise.join("\n")
         )
     }
 
@@ -216,7 +216,7 @@ impl Doctor<'_> {
         };
         let in_place = "and write in place of `command`, `args` and `env`:";
         let mut lines = self.proven().unwrap_or_else(|| self.in_stdio_mode());
-        if lines.is_empty() && self.bedside.tried {
+        if lines.is_empty() && self.context.tried {
             lines.push(format!(
                 "Of the arguments that servers commonly have for stdio none had an answer; start \
                  it yourself, {in_place}"
@@ -237,7 +237,7 @@ impl Doctor<'_> {
 
     /// What it answered with when it was tried.
     pub(super) fn proven(&self) -> Option<Vec<String>> {
-        let candidate = self.bedside.proven?;
+        let candidate = self.context.proven?;
         Some(vec![
             format!(
                 "It was started as a server of HTTP, and its client speaks stdio; with this it was \
@@ -352,7 +352,7 @@ impl Doctor<'_> {
                 let is_command = |word: &String| {
                     !word.starts_with('-')
                         && word.parse::<u16>().is_err()
-                        && self.bedside.sight.on_path(word).is_some()
+                        && self.context.sight.on_path(word).is_some()
                 };
                 let own = words.iter().skip(after);
                 match words.iter().position(|word| word == "--") {
@@ -377,7 +377,7 @@ impl Doctor<'_> {
     /// The members with stdio in place of what makes of it a server of HTTP,
     /// which may be a port alone where it is sure to be one.
     pub(super) fn without_http_mode(&self, is_sure: bool) -> Vec<String> {
-        let candidates = stdio_candidates(self.bedside.entry, is_sure);
+        let candidates = stdio_candidates(self.context.entry, is_sure);
         let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
         let is_hinted = |first: &&Candidate| {
             first.leaves_mode || first.args.len() < texts.len() && self.given_port().is_some()
@@ -386,7 +386,7 @@ impl Doctor<'_> {
             return Vec::new();
         };
         let at = match first.keeps_args(texts.len()) {
-            true => self.at(self.bedside.entry.place),
+            true => self.at(self.context.entry.place),
             false => self.at_args(),
         };
         let why = match (first.leaves_mode, first.keeps_args(texts.len())) {
@@ -395,7 +395,7 @@ impl Doctor<'_> {
             (false, _) => "Servers often talk HTTP once they are given a port",
         };
         // It may lack something else besides, which only then shows.
-        let in_vain = match self.bedside.tried {
+        let in_vain = match self.context.tried {
             true => " (when it was tried, this alone had no answer)",
             false => "",
         };
@@ -417,7 +417,7 @@ impl Doctor<'_> {
                 args(&self.before(&["--silent"])),
             ]);
         }
-        if self.bedside.failure.outcome == Some(Outcome::Timeout) {
+        if self.context.failure.outcome == Some(Outcome::Timeout) {
             return Remedy::none();
         }
         let own = self.started.shown(&self.started.command.text);

@@ -27,5 +27,5 @@ mod variables;
 mod waiting;
 mod words;
 
-pub use prescribe::{Bedside, prescribe};
+pub use prescribe::{RemedyContext, prescribe};
 pub use sight::Sight;

@@ -171,7 +171,7 @@ impl Doctor<'_> {
             uvx.extend_from_slice(rest);
             lines.push(format!("Or have uv fetch and start it; write at {at}:"));
             lines.push(command_and_args("uvx", &uvx));
-        } else if script.is_some() && self.bedside.sight.on_path("uv").is_some() {
+        } else if script.is_some() && self.context.sight.on_path("uv").is_some() {
             let mut uv: Vec<String> = ["run", "--with", package, "python"]
                 .map(str::to_owned)
                 .into();
@@ -184,7 +184,7 @@ impl Doctor<'_> {
 
     /// What says what the project of a script needs.
     fn requirements(&self, script: &Path) -> Option<String> {
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         script.ancestors().skip(1).take(3).find_map(|folder| {
             let list = folder.join("requirements.txt");
             if sight.is_there(&list) {
@@ -206,6 +206,6 @@ impl Doctor<'_> {
         }
         own.parent()
             .map(|folder| folder.join("python"))
-            .filter(|python| python.is_absolute() && self.bedside.sight.is_there(python))
+            .filter(|python| python.is_absolute() && self.context.sight.is_there(python))
     }
 }

@@ -49,7 +49,7 @@ impl Lack {
     }
 
     fn asker(&self, doctor: &Doctor<'_>) -> Option<(String, String)> {
-        let package = NpmPackage::of(self.importer.as_ref()?, doctor.bedside.sight)?;
+        let package = NpmPackage::of(self.importer.as_ref()?, doctor.context.sight)?;
         let range = package.asks_for(&self.package)?.to_owned();
         let name = package.name().map_or_else(
             || package.folder.join("package.json").display().to_string(),
@@ -93,7 +93,7 @@ impl Doctor<'_> {
     /// What an installed package lacks, by the error of Node.
     pub(super) fn lack(&self) -> Option<Lack> {
         let whole = format!("{}\n{}", self.stderr, self.told);
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         let importer = self.importer(&whole);
         let undefined = found(
             &[
@@ -157,7 +157,7 @@ impl Doctor<'_> {
         part: String,
         is_torn: bool,
     ) -> Lack {
-        let installed = NpmPackage::at(&folder, self.bedside.sight).and_then(|p| p.version());
+        let installed = NpmPackage::at(&folder, self.context.sight).and_then(|p| p.version());
         Lack {
             package,
             folder,
@@ -187,7 +187,7 @@ impl Doctor<'_> {
         let folders = importer.ancestors().skip(1).take(LEVELS);
         folders
             .map(|folder| folder.join("node_modules").join(package))
-            .find(|folder| self.bedside.sight.is_folder(folder))
+            .find(|folder| self.context.sight.is_folder(folder))
     }
 
     /// What mends it: another version where it is installed.
@@ -289,10 +289,10 @@ impl Doctor<'_> {
             .find(|(key, _)| key.eq_ignore_ascii_case("npm_config_cache"));
         let cache = match set {
             Some((_, spot)) => PathBuf::from(&spot.text),
-            None => self.bedside.home?.join(".npm"),
+            None => self.context.home?.join(".npm"),
         };
         let cache = cache.join("_npx");
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         sight
             .names(&cache)
             .into_iter()
@@ -307,7 +307,7 @@ impl Doctor<'_> {
     pub(super) fn script_of_package(&self) -> Option<(String, Vec<String>)> {
         let index = self.script()?;
         let script = self.whole(&self.started.args[index].text);
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         if sight.is_there(&script) || !self.stderr.contains(&*script.to_string_lossy()) {
             return None;
         }
@@ -385,7 +385,7 @@ impl Doctor<'_> {
 
     /// Where the PATH that the server gets leads to.
     pub(super) fn on_entrys_path(&self, command: &str) -> Option<PathBuf> {
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         match self.started.env.iter().find(|(name, _)| name == "PATH") {
             Some((_, path)) => path
                 .text
@@ -400,7 +400,7 @@ impl Doctor<'_> {
     /// What the server's package asks of Node, and the Node that runs it,
     /// where the two don't fit.
     pub(super) fn unfit_node(&self) -> Option<(String, String, Version)> {
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
         // Another Node is named there.
         if crate::doctor::launcher::runtime(&self.started.command.text, &words).is_some() {

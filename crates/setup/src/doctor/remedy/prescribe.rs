@@ -19,7 +19,7 @@ const LOOKED_AT: usize = 64 * 1024;
 
 /// What is known beside the diagnosis.
 #[derive(Clone, Copy)]
-pub struct Bedside<'a> {
+pub struct RemedyContext<'a> {
     pub config: &'a Config,
     pub entry: &'a Entry,
     pub failure: &'a Failure,
@@ -34,17 +34,17 @@ pub struct Bedside<'a> {
 
 /// Makes the advice one for a client's configuration: what to write where
 /// first.
-pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
+pub fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) {
     words::of_configurations(&mut diagnosis.advice);
-    let Some(started) = Started::of(bedside.entry, bedside.redactor) else {
-        remote::prescribe(diagnosis, bedside);
+    let Some(started) = Started::of(context.entry, context.redactor) else {
+        remote::prescribe(diagnosis, context);
         return;
     };
-    let stderr = bedside.failure.stderr.as_deref().unwrap_or_default();
+    let stderr = context.failure.stderr.as_deref().unwrap_or_default();
     let stderr = &stderr[stderr.ceil_char_boundary(stderr.len().saturating_sub(LOOKED_AT))..];
     let evidence = diagnosis.evidence.as_ref().map_or("", |e| e.text.as_str());
     let doctor = Doctor {
-        bedside,
+        context,
         started,
         told: format!("{evidence}\n{}", diagnosis.advice.what),
         stderr,
@@ -52,7 +52,7 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
     };
     if let Some(seen) = doctor.seen(&diagnosis.root_cause) {
         seen.into(diagnosis);
-        let shown = |line: &mut String| *line = bedside.redactor.redact(line).into_owned();
+        let shown = |line: &mut String| *line = context.redactor.redact(line).into_owned();
         let advice = &mut diagnosis.advice;
         advice.fix.iter_mut().for_each(shown);
         [&mut advice.what, &mut advice.why]
@@ -93,10 +93,10 @@ pub fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
         _ => Remedy::none(),
     };
     if let Some(why) = why {
-        diagnosis.advice.why = bedside.redactor.redact(&why).into_owned();
+        diagnosis.advice.why = context.redactor.redact(&why).into_owned();
     }
     fix.retain(|line| !instead_of.iter().any(|start| line.starts_with(start)));
-    let shown = |line: &String| bedside.redactor.redact(line).into_owned();
+    let shown = |line: &String| context.redactor.redact(line).into_owned();
     fix.splice(0..0, lines.iter().map(shown));
     if let Some(node) = doctor.node() {
         // Not that of the shell that it is pasted into.
@@ -155,7 +155,7 @@ impl Remedy {
 }
 
 pub(super) struct Doctor<'a> {
-    pub(super) bedside: &'a Bedside<'a>,
+    pub(super) context: &'a RemedyContext<'a>,
     pub(super) started: Started<'a>,
     /// Evidence and diagnosis.
     pub(super) told: String,
@@ -177,13 +177,13 @@ pub(super) fn blank(name: &str) -> String {
 
 impl Doctor<'_> {
     pub(super) fn at(&self, place: Place) -> String {
-        self.bedside.config.at(place)
+        self.context.config.at(place)
     }
 
     /// Where the arguments stand, or would.
     pub(super) fn at_args(&self) -> String {
         let first = self.started.args.first();
-        self.at(first.map_or(self.bedside.entry.place, |arg| arg.place))
+        self.at(first.map_or(self.context.entry.place, |arg| arg.place))
     }
 
     pub(super) fn fetched(&self) -> Option<Package<'_>> {
@@ -252,7 +252,7 @@ impl Doctor<'_> {
 
     fn command(&self) -> Remedy {
         // What a server that runs looks for is not the entry's command.
-        let phase = self.bedside.failure.phase;
+        let phase = self.context.failure.phase;
         if !matches!(phase, Some(Phase::Config | Phase::Spawn)) {
             return self.upstream();
         }
@@ -265,14 +265,14 @@ impl Doctor<'_> {
             lines.extend([members.join(", ")]);
             return Remedy::of(lines).instead_of(&["Install `", "If it is", "$ command"]);
         }
-        let is_there = self.bedside.sight.is_there(&self.whole(name));
+        let is_there = self.context.sight.is_there(&self.whole(name));
         if name.contains('/') && is_there {
             return self.without_interpreter(name, &at);
         }
         if name.contains(['/', '\\']) {
             return self.nothing_there(name, &at);
         }
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         if let Some(path) = self.started.env.iter().find(|(name, _)| name == "PATH") {
             let found = sight.on_path(name);
             let full = found.map_or_else(
@@ -299,7 +299,7 @@ impl Doctor<'_> {
             .instead_of(&["Install `", "If it is", "$ command"]);
         }
         let is_file = |path: &Path| sight.is_there(path) && !sight.is_folder(path);
-        if let Some(path) = elsewhere(name, self.bedside.home, &is_file) {
+        if let Some(path) = elsewhere(name, self.context.home, &is_file) {
             let path = path.display().to_string();
             return Remedy::of(vec![
                 format!("It is installed, in a folder that the PATH does not name; write at {at}:"),
@@ -326,7 +326,7 @@ impl Doctor<'_> {
     /// What is there, and can't be executed.
     fn executable(&self) -> Remedy {
         let name = &self.started.command.text;
-        if !self.bedside.sight.is_folder(&self.whole(name)) {
+        if !self.context.sight.is_folder(&self.whole(name)) {
             return Remedy::none();
         }
         let at = self.at(self.started.command.place);

@@ -179,7 +179,7 @@ impl Doctor<'_> {
     /// The environment that the server runs in: that of its traceback, else
     /// that of its Python.
     pub(super) fn env(&self) -> Option<Env<'_>> {
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         let traced = frames(self.stderr)
             .iter()
             .rev()
@@ -256,13 +256,13 @@ impl Doctor<'_> {
         let caller = quarrel.caller.as_ref();
         let (asker, range) = match caller.map(|frame| module_of(&frame.file)) {
             Some(Some((site, module))) => {
-                let dist = Env::at(site, self.bedside.sight).dist(&module);
+                let dist = Env::at(site, self.context.sight).dist(&module);
                 let range = dist.as_ref().and_then(|dist| dist.asks_for(package));
                 (dist.map(|dist| dist.name), range)
             }
             Some(None) => {
                 let script = caller.map_or(Path::new("/"), |frame| &frame.file);
-                (None, asked_by_project(script, package, self.bedside.sight))
+                (None, asked_by_project(script, package, self.context.sight))
             }
             None => (None, None),
         };
@@ -374,7 +374,7 @@ impl Doctor<'_> {
         .ok()?;
         let used = Regex::new(&format!(r"\b(\w+)(?:\.\w+)*\.{name}\b")).ok()?;
         frames.iter().rev().take(3).find_map(|frame| {
-            let text = self.bedside.sight.text(&frame.file)?;
+            let text = self.context.sight.text(&frame.file)?;
             let module = imported.captures(&text).map(|found| found[1].to_owned());
             module.or_else(|| {
                 let module = used.captures(&text)?[1].to_owned();

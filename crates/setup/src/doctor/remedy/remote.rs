@@ -1,27 +1,27 @@
 //! What mends an entry with a `url`.
 
 use super::entries::{AS_IT_IS, quoted};
-use super::prescribe::{Bedside, blank};
+use super::prescribe::{RemedyContext, blank};
 use crate::doctor::by_hand::INITIALIZE;
 use crate::doctor::entry::{Reached, Spot};
 use jelly_base::model::Diagnosis;
 use jelly_base::text::shell_word as word;
 
 /// Makes the advice one for a server that is reached by HTTP.
-pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
-    let Some(Reached::Url { url: spot, headers }) = &bedside.entry.reached else {
+pub(super) fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) {
+    let Some(Reached::Url { url: spot, headers }) = &context.entry.reached else {
         return;
     };
-    let at = bedside.config.at(spot.place);
+    let at = context.config.at(spot.place);
     // The filled one, without secrets.
-    let url = bedside.failure.url.as_deref().unwrap_or(&spot.text);
-    let url = bedside.redactor.redact(url);
+    let url = context.failure.url.as_deref().unwrap_or(&spot.text);
+    let url = context.redactor.redact(url);
     let (origin, path) = split(&url);
     let advice = &mut diagnosis.advice;
     let write = |what: &str, url: &str| [format!("{what} at {at}:"), member(url)];
     let mut instead_of: &[&str] = &[];
     let lines: Vec<String> = match &*diagnosis.root_cause {
-        "connection_refused" if hung_up(bedside) && url.starts_with("http://") => {
+        "connection_refused" if hung_up(context) && url.starts_with("http://") => {
             advice.what = format!("What is at {url} takes the connection and hangs up.");
             let whole = url.replacen("http://", "https://", 1);
             write("A server of TLS does so to plain HTTP; then write", &whole).into()
@@ -46,7 +46,7 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
             let other = format!("{scheme}://{}{path}", blank("host"));
             write("Correct the host", &other).into()
         }
-        cause if is_refusal(cause) || matches!(status(bedside), Some(401 | 403)) => {
+        cause if is_refusal(cause) || matches!(status(context), Some(401 | 403)) => {
             // Said of plans, and of those who run them.
             instead_of = &[
                 "If the server wants OAuth",
@@ -63,7 +63,7 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
                 format!("$ jelly login {}", word(&url)),
             ];
             // One that does not say who issues tokens has no login.
-            let stage = bedside
+            let stage = context
                 .failure
                 .http
                 .as_ref()
@@ -88,7 +88,7 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
                 }
             }
         }
-        cause if cause == "wrong_endpoint" || matches!(status(bedside), Some(404 | 405)) => {
+        cause if cause == "wrong_endpoint" || matches!(status(context), Some(404 | 405)) => {
             let other = format!("{origin}{}", other_path(path));
             write(
                 "Servers answer at `/mcp`, older ones at `/sse`; write",
@@ -119,7 +119,7 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, bedside: &Bedside<'_>) {
             instead_of = &["Write the whole URL"];
             write("Write an address of HTTP", &other).into()
         }
-        _ if url.starts_with("https://") && speaks_no_tls(bedside) => {
+        _ if url.starts_with("https://") && speaks_no_tls(context) => {
             advice.what = format!("What answers at {url} speaks no TLS.");
             advice.why = "`https://` asks for an encrypted connection, and a server on the same \
                           machine seldom has one."
@@ -158,13 +158,13 @@ fn with_token(headers: &[(String, Spot)]) -> String {
 }
 
 /// Whether the connection was made, and broken off.
-fn hung_up(bedside: &Bedside<'_>) -> bool {
-    let message = bedside.failure.message.as_deref().unwrap_or_default();
+fn hung_up(context: &RemedyContext<'_>) -> bool {
+    let message = context.failure.message.as_deref().unwrap_or_default();
     message.contains("reset by peer") || message.contains("closed before")
 }
 
-fn speaks_no_tls(bedside: &Bedside<'_>) -> bool {
-    let message = bedside.failure.message.as_deref().unwrap_or_default();
+fn speaks_no_tls(context: &RemedyContext<'_>) -> bool {
+    let message = context.failure.message.as_deref().unwrap_or_default();
     message.contains("InvalidContentType")
 }
 
@@ -174,8 +174,8 @@ fn is_refusal(cause: &str) -> bool {
         .any(|word| cause.contains(word))
 }
 
-fn status(bedside: &Bedside<'_>) -> Option<u16> {
-    bedside.failure.http.as_ref().and_then(|http| http.status)
+fn status(context: &RemedyContext<'_>) -> Option<u16> {
+    context.failure.http.as_ref().and_then(|http| http.status)
 }
 
 fn member(url: &str) -> String {

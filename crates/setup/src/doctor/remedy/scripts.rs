@@ -77,7 +77,7 @@ impl Project {
 
 impl Doctor<'_> {
     pub(super) fn whole(&self, path: &str) -> PathBuf {
-        let cwd = self.bedside.failure.cwd.as_deref().unwrap_or("/");
+        let cwd = self.context.failure.cwd.as_deref().unwrap_or("/");
         if let Some(path) = self.of_home(path) {
             return path;
         }
@@ -91,13 +91,13 @@ impl Doctor<'_> {
         if !rest.is_empty() && !rest.starts_with('/') {
             return None;
         }
-        let path = self.bedside.home?.join(rest.trim_start_matches('/'));
+        let path = self.context.home?.join(rest.trim_start_matches('/'));
         Some(path.components().collect())
     }
 
     /// The project that a file belongs to, unless it was installed there.
     pub(super) fn project(&self, file: &Path) -> Option<Project> {
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         let is_installed = |path: &Path| path.iter().any(|part| part == "node_modules");
         let folder = file
             .ancestors()
@@ -121,7 +121,7 @@ impl Doctor<'_> {
     pub(super) fn missing(&self) -> Option<Given> {
         let whole_story = format!("{}\n{}", self.told, self.stderr);
         let mut all = Vec::new();
-        let argv = &self.bedside.failure.argv;
+        let argv = &self.context.failure.argv;
         for (index, spot) in self.started.args.iter().enumerate() {
             let filled = argv
                 .get(index + 1)
@@ -146,7 +146,7 @@ impl Doctor<'_> {
             })
             .filter(|given| {
                 let is_shells = self.of_home(&given.text).is_some();
-                is_shells || !self.bedside.sight.is_there(&given.whole)
+                is_shells || !self.context.sight.is_there(&given.whole)
             })
             .collect();
         // One path may begin like another.
@@ -205,12 +205,12 @@ impl Doctor<'_> {
                     .map(|(_, spot)| spot.place)
             }
         };
-        self.at(place.unwrap_or(self.bedside.entry.place))
+        self.at(place.unwrap_or(self.context.entry.place))
     }
 
     /// A path that there is, and that the missing one was probably meant to be.
     fn near(&self, given: &Given) -> Option<PathBuf> {
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         if sight.is_there(&given.whole) {
             // As it is written only a shell finds it.
             return Some(given.whole.clone());
@@ -273,7 +273,7 @@ impl Doctor<'_> {
             lines.push(line);
             lines.push(format!("Or write the path of another {thing} at {at}:"));
         } else if self.of_home(&given.text).is_none() && !Path::new(&given.text).is_absolute() {
-            let folder = self.bedside.failure.cwd.as_deref().unwrap_or("/");
+            let folder = self.context.failure.cwd.as_deref().unwrap_or("/");
             lines.push(format!(
                 "It is looked for in {folder}, where the client starts the server; write the \
                  whole path at {at}:"
@@ -323,7 +323,7 @@ impl Doctor<'_> {
     }
 
     pub(super) fn folder(&self) -> Remedy {
-        if let Some(Reached::Command { cwd: Some(cwd), .. }) = &self.bedside.entry.reached
+        if let Some(Reached::Command { cwd: Some(cwd), .. }) = &self.context.entry.reached
             && self.rule.starts_with("process/")
         {
             return self.working_folder(cwd);
@@ -337,7 +337,7 @@ impl Doctor<'_> {
     }
 
     fn working_folder(&self, cwd: &Spot) -> Remedy {
-        let whole = PathBuf::from(self.bedside.failure.cwd.as_deref().unwrap_or_default());
+        let whole = PathBuf::from(self.context.failure.cwd.as_deref().unwrap_or_default());
         let given = Given {
             place: GivenAt::Variable("cwd".to_owned()),
             text: cwd.text.clone(),
@@ -377,7 +377,7 @@ impl Doctor<'_> {
                 .instead_of(&["Build the", "$ ls "]);
         }
         match path.and_then(Path::parent) {
-            Some(folder) if !self.bedside.sight.is_there(folder) => {
+            Some(folder) if !self.context.sight.is_there(folder) => {
                 let shown = folder.display();
                 Remedy::of(vec![
                     format!("The folder {shown} does not exist: create it, or name another one."),
@@ -397,7 +397,7 @@ impl Doctor<'_> {
         let folder = named.and_then(|flag| words.get(flag + 1));
         let folder = self.whole(folder.map_or(".", |folder| &folder.text));
         let file = folder.join("pyproject.toml");
-        let text = self.bedside.sight.text(&file).unwrap_or_default();
+        let text = self.context.sight.text(&file).unwrap_or_default();
         let programs: Vec<&str> = text
             .lines()
             .map(str::trim)
@@ -430,8 +430,8 @@ impl Doctor<'_> {
             return None;
         }
         let first = words.remove(0);
-        let known = self.bedside.sight.on_path(&first).is_some()
-            || self.bedside.sight.is_there(&self.whole(&first))
+        let known = self.context.sight.on_path(&first).is_some()
+            || self.context.sight.is_there(&self.whole(&first))
             || super::commands::is_launcher(&first);
         if !known {
             return None;

@@ -55,7 +55,7 @@ impl Seen {
 impl Doctor<'_> {
     /// What a look at the machine shows of a server that did not start.
     pub(super) fn seen(&self, root_cause: &str) -> Option<Seen> {
-        let failure = self.bedside.failure;
+        let failure = self.context.failure;
         if failure.phase != Some(Phase::Handshake) {
             return None;
         }
@@ -143,7 +143,7 @@ impl Doctor<'_> {
             .and_then(|flag| words.get(flag + 1))
             .map_or(".", |folder| folder);
         let folder = self.whole(folder);
-        let package = NpmPackage::at(&folder, self.bedside.sight)?;
+        let package = NpmPackage::at(&folder, self.context.sight)?;
         let scripts = package.json.get("scripts")?.as_object()?;
         let name = words.iter().find(|word| scripts.contains_key(**word))?;
         let line: Vec<String> = scripts[*name]
@@ -190,7 +190,7 @@ impl Doctor<'_> {
                 if !is_quiet || self.cached().is_some() {
                     return None;
                 }
-                self.bedside.home?;
+                self.context.home?;
                 format!("npx -y --package={} -c true", word(fetched.spec))
             }
             "uvx" | "uv" => {
@@ -253,13 +253,13 @@ impl Doctor<'_> {
 
     /// Whether uv has the package already; so where nobody can tell.
     fn uv_has(&self, spec: &str) -> bool {
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         let set = self
             .started
             .env
             .iter()
             .find(|(name, _)| name == "UV_CACHE_DIR");
-        let cache = match (set, self.bedside.home) {
+        let cache = match (set, self.context.home) {
             (Some((_, spot)), _) => PathBuf::from(&spot.text),
             (None, Some(home)) => home.join(".cache/uv"),
             (None, None) => return true,
@@ -288,7 +288,7 @@ impl Doctor<'_> {
             .position(|arg| matches!(&*arg.text, "--directory" | "--project"))?;
         let folder = words.get(flag + 1)?;
         let whole = self.whole(&folder.text);
-        if self.bedside.sight.is_there(&whole) {
+        if self.context.sight.is_there(&whole) {
             return None;
         }
         let mut fix = self.path()?;
@@ -311,7 +311,7 @@ impl Doctor<'_> {
         let (name, spot) = self.started.env.iter().find(|(name, spot)| {
             // A list of folders, as PATH is, names no single thing.
             let is_path = spot.text.starts_with('/') && !spot.text.contains(':');
-            let is_gone = || !self.bedside.sight.is_there(&self.whole(&spot.text));
+            let is_gone = || !self.context.sight.is_there(&self.whole(&spot.text));
             is_path && names(&self.told, name) && is_gone()
         })?;
         let path = self.started.shown(&spot.text);
@@ -348,7 +348,7 @@ impl Doctor<'_> {
             .and_then(|flag| words.get(flag + 1));
         let folder = self.whole(flag.map_or(".", |folder| &folder.text));
         let whole = folder.join(&name);
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         if sight.is_there(&whole) {
             return None;
         }
@@ -481,7 +481,7 @@ impl Doctor<'_> {
             Some(_) | None => return None,
         };
         let version = self.node().filter(|_| !runs_python);
-        let version = version.and_then(|node| self.bedside.sight.version(&node));
+        let version = version.and_then(|node| self.context.sight.version(&node));
         let runner = match (language, version) {
             ("TypeScript", Some(version)) => format!("`{name}` {version}"),
             _ => format!("`{name}`"),
@@ -551,12 +551,12 @@ impl Doctor<'_> {
         let (at, old) = match path {
             Some((_, spot)) => (self.at(spot.place), spot.text.clone()),
             None => (
-                self.at(self.bedside.entry.place),
+                self.at(self.context.entry.place),
                 "<the rest of the PATH>".to_owned(),
             ),
         };
         let current = self.node();
-        let sight = self.bedside.sight;
+        let sight = self.context.sight;
         let newer = sight
             .on_path("node")
             .filter(|node| Some(node) != current.as_ref());

@@ -21,7 +21,7 @@ impl Doctor<'_> {
                 (name, value)
             })
             .collect();
-        let at = self.at(self.bedside.entry.place);
+        let at = self.at(self.context.entry.place);
         Remedy::of(vec![
             format!(
                 "These settings are unset, and are read from variables of these names, perhaps \
@@ -88,7 +88,7 @@ impl Doctor<'_> {
                 (name, value)
             })
             .collect();
-        let at = self.at(self.bedside.entry.place);
+        let at = self.at(self.context.entry.place);
         let mut lines = vec![
             format!("Write in the entry at {at}:"),
             self.started.env_with(&values),

@@ -18,7 +18,7 @@ impl Doctor<'_> {
             return Remedy::of(vec![
                 format!(
                     "Have Python pass over every `breakpoint()`; write in the entry at {}:",
-                    self.at(self.bedside.entry.place)
+                    self.at(self.context.entry.place)
                 ),
                 self.started.env_with(&[off]),
             ])
@@ -31,7 +31,7 @@ impl Doctor<'_> {
         );
         let mut lines = Vec::new();
         if let Some(name) = variable {
-            let at = self.at(self.bedside.entry.place);
+            let at = self.at(self.context.entry.place);
             let value = blank(&format!("value of {name}"));
             lines.push(format!(
                 "Give it the answer beforehand; write in the entry at {at}:"
@@ -60,7 +60,7 @@ impl Doctor<'_> {
     /// It never answers, for what its arguments tell of.
     pub(super) fn silence(&self) -> Remedy {
         if self.rule.contains("interpreter") {
-            let at = self.at(self.bedside.entry.place);
+            let at = self.at(self.context.entry.place);
             let mut words = self.started.words();
             words.push(blank("path of the server's script"));
             return Remedy::of(vec![format!("Write in the entry at {at}:"), args(&words)])

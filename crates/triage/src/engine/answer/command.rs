@@ -11,7 +11,7 @@ const HEAD: usize = 4;
 const OUTPUT: usize = 20;
 
 /// What a line of the output is.
-enum Part<'a> {
+enum OutputPart<'a> {
     /// The number, and a command that is named with it.
     Status(i64),
     /// What follows came from stderr, or from stdout.
@@ -36,16 +36,16 @@ pub(super) fn read(text: &str) -> Option<Vec<String>> {
     for (index, line) in lines.iter().enumerate() {
         let may_tell = index < HEAD || index == last;
         match part(line, may_tell) {
-            Part::Status(0) => return None,
-            Part::Status(_) if failed.is_none() => failed = Some(*line),
-            Part::Heading { stderr, rest } => {
+            OutputPart::Status(0) => return None,
+            OutputPart::Status(_) if failed.is_none() => failed = Some(*line),
+            OutputPart::Heading { stderr, rest } => {
                 in_stderr = stderr;
                 if !rest.is_empty() {
                     if stderr { &mut errors } else { &mut output }.push(rest);
                 }
             }
-            Part::Status(_) => {}
-            Part::Text(line) => if in_stderr { &mut errors } else { &mut output }.push(line),
+            OutputPart::Status(_) => {}
+            OutputPart::Text(line) => if in_stderr { &mut errors } else { &mut output }.push(line),
         }
     }
     let status = failed?;
@@ -60,7 +60,7 @@ pub(super) fn read(text: &str) -> Option<Vec<String>> {
     Some(said)
 }
 
-fn part(line: &str, may_tell: bool) -> Part<'_> {
+fn part(line: &str, may_tell: bool) -> OutputPart<'_> {
     static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\A[\s\[<(#*=-]*(?:(std ?err(?:or)?|standard error|error output)|(?:std ?out(?:put)?|standard output|output|command|cmd|cwd|directory))(?: output)?[\])>*=-]*\s*(?::\**|=|\z)\s*").ok()
     });
@@ -68,17 +68,17 @@ fn part(line: &str, may_tell: bool) -> Part<'_> {
         && line.len() <= STATUS_LINE
         && let Some(status) = status(line)
     {
-        return Part::Status(status);
+        return OutputPart::Status(status);
     }
     let Some(found) = HEADING.as_ref().and_then(|heading| heading.captures(line)) else {
-        return Part::Text(line);
+        return OutputPart::Text(line);
     };
     let rest = found.get(0).map_or("", |head| &line[head.end()..]).trim();
     let rest = match rest {
         "" | "(empty)" | "(none)" | "<empty>" | "''" | "\"\"" => "",
         rest => rest,
     };
-    Part::Heading {
+    OutputPart::Heading {
         stderr: found.get(1).is_some(),
         rest,
     }

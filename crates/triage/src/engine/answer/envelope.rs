@@ -53,7 +53,7 @@ pub(super) fn read(value: &Value, depth: usize) -> Option<Vec<String>> {
 
 /// What an object was found to hold.
 #[derive(Default)]
-struct Found {
+struct EnvelopeFacts {
     /// It says outright that it is an error.
     outright: bool,
     /// `ok: false` and the like, beside which anything may be repeated.
@@ -76,14 +76,14 @@ struct Found {
     plain_words: usize,
 }
 
-impl Found {
+impl EnvelopeFacts {
     fn lines(self) -> Vec<String> {
         [self.words, self.wrapped, self.more, self.codes, self.stack].concat()
     }
 }
 
 fn object(map: &Map<String, Value>, depth: usize) -> Option<Vec<String>> {
-    let mut found = Found::default();
+    let mut found = EnvelopeFacts::default();
     let mut entities = 0;
     let is_rpc = map.contains_key("jsonrpc");
     let has_state = ["status", "state"]
@@ -207,7 +207,7 @@ fn said_false(value: &Value) -> Option<bool> {
 
 /// Takes what stands for the error; nothing where it is data after all. The
 /// answer is whether there is an error.
-fn error(key: &str, value: &Value, found: &mut Found, depth: usize) -> Option<bool> {
+fn error(key: &str, value: &Value, found: &mut EnvelopeFacts, depth: usize) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
         Value::Number(number) => {
@@ -256,7 +256,7 @@ fn error(key: &str, value: &Value, found: &mut Found, depth: usize) -> Option<bo
 }
 
 /// The lines of an error object, which has been called one.
-fn nested(map: &Map<String, Value>, found: &mut Found, depth: usize) -> Option<()> {
+fn nested(map: &Map<String, Value>, found: &mut EnvelopeFacts, depth: usize) -> Option<()> {
     if depth > DEPTH {
         return None;
     }
@@ -366,7 +366,7 @@ fn whole_json(text: &str, depth: usize) -> Vec<String> {
     lines
 }
 
-fn status(key: &str, value: &Value, found: &mut Found) -> Option<()> {
+fn status(key: &str, value: &Value, found: &mut EnvelopeFacts) -> Option<()> {
     match value {
         Value::Number(number) => match number.as_i64() {
             Some(number) => match http_status(number) {
@@ -405,7 +405,7 @@ fn status(key: &str, value: &Value, found: &mut Found) -> Option<()> {
     Some(())
 }
 
-fn code(value: &Value, found: &mut Found) {
+fn code(value: &Value, found: &mut EnvelopeFacts) {
     match value {
         Value::Number(number) => {
             let Some(number) = number.as_i64() else {
@@ -433,7 +433,7 @@ fn code(value: &Value, found: &mut Found) {
     }
 }
 
-fn words(key: &str, value: &Value, found: &mut Found) {
+fn words(key: &str, value: &Value, found: &mut EnvelopeFacts) {
     // What things are called and described by says nothing of an answer.
     let speaks = [
         "message",
@@ -482,7 +482,7 @@ fn words(key: &str, value: &Value, found: &mut Found) {
     }
 }
 
-fn stack(value: &Value, found: &mut Found) {
+fn stack(value: &Value, found: &mut EnvelopeFacts) {
     match value {
         Value::String(text) => found.stack.push(text.clone()),
         Value::Array(items) => {

@@ -68,10 +68,10 @@ pub(super) fn without_compared(text: &str) -> Cow<'_, str> {
 }
 
 /// What is to be replaced, and by what.
-pub(super) type Found = Option<(Range<usize>, String)>;
+pub(super) type Replacement = Option<(Range<usize>, String)>;
 
 /// Spock's and Groovy's drawing of a condition, to the end.
-fn condition(text: &str, from: usize) -> Found {
+fn condition(text: &str, from: usize) -> Replacement {
     const SPOCK: &str = "Condition not satisfied:\n";
     const GROOVY: &str = "Assertion failed: \n\nassert ";
     static FINDERS: LazyLock<[Finder<'_>; 2]> = LazyLock::new(|| [SPOCK, GROOVY].map(Finder::new));
@@ -85,7 +85,7 @@ fn condition(text: &str, from: usize) -> Found {
 }
 
 /// `expected: <…> but was: <…>` and the like.
-fn bracketed(text: &str, from: usize) -> Found {
+fn bracketed(text: &str, from: usize) -> Replacement {
     const PAIRS: [(&str, &[&str], char); 10] = [
         ("expected:<", &["> but was:<", ">. Actual:<"], '>'),
         ("Expected:<", &["> but was:<", ">. Actual:<"], '>'),
@@ -252,7 +252,7 @@ pub(super) fn go_place(line: &str) -> Option<&str> {
 
 /// `expected '…' to equal '…'`, `"…" did not equal "…"`, where a value stands
 /// in quotes in the first lines.
-fn sentence(text: &str, from: usize) -> Found {
+fn sentence(text: &str, from: usize) -> Replacement {
     const LEADS: [&str; 9] = [
         "xpected ",
         "xpected string ",
@@ -365,7 +365,7 @@ fn sentence(text: &str, from: usize) -> Found {
 }
 
 /// Go's `Name() = …, want …` over several lines.
-fn assigned(text: &str, from: usize) -> Found {
+fn assigned(text: &str, from: usize) -> Replacement {
     let rest = &text[from..];
     if !has_go_place(rest) {
         return None;
@@ -408,7 +408,7 @@ pub(super) fn lines(text: &str, from: usize) -> impl Iterator<Item = Range<usize
 }
 
 /// pytest's and unittest's comparisons with the lines that explain them.
-fn explained(text: &str, from: usize) -> Found {
+fn explained(text: &str, from: usize) -> Replacement {
     const SAYS: [&str; 15] = [
         " == ",
         " != ",
@@ -488,7 +488,7 @@ fn explained(text: &str, from: usize) -> Found {
 }
 
 /// The lines of a diff, behind what heads it.
-fn diff(text: &str, from: usize) -> Found {
+fn diff(text: &str, from: usize) -> Replacement {
     const HEADS: [&str; 16] = [
         "- Expected",
         "+ Received",

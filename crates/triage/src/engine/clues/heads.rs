@@ -7,7 +7,7 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct ErrorHead {
     /// As written, with its package or module.
     pub(super) class: Option<String>,
     /// Class and message, one line.
@@ -16,9 +16,9 @@ pub(super) struct Head {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Heads {
-    pub(super) outer: Option<Head>,
+    pub(super) outer: Option<ErrorHead>,
     /// Absent when there is no other than the outermost.
-    pub(super) inner: Option<Head>,
+    pub(super) inner: Option<ErrorHead>,
 }
 
 /// The heads in what a report says (without its stacks).
@@ -60,7 +60,7 @@ pub(super) fn heads_of(said: &str, has_class: bool) -> Heads {
 
 /// The head that a line is, with the next one where the message stands there,
 /// as RSpec writes it.
-fn head(line: &str, next: &str) -> Head {
+fn head(line: &str, next: &str) -> ErrorHead {
     let line = bare(line);
     let class = class(line);
     let whole = match class {
@@ -73,7 +73,7 @@ fn head(line: &str, next: &str) -> Head {
         _ if line.ends_with("assert False") && next.starts_with("+ ") => format!("{line} {next}"),
         _ => line.to_owned(),
     };
-    Head {
+    ErrorHead {
         class: class.map(str::to_owned),
         line: whole,
     }
@@ -81,10 +81,10 @@ fn head(line: &str, next: &str) -> Head {
 
 /// Cucumber writes the class behind the message: `execution expired
 /// (Timeout::Error)`.
-fn class_behind(line: &str) -> Option<Head> {
+fn class_behind(line: &str) -> Option<ErrorHead> {
     let (message, name) = line.strip_suffix(')')?.rsplit_once(" (")?;
     let whole = class(name).is_some_and(|class| class.len() == name.len());
-    (whole && !message.is_empty()).then(|| Head {
+    (whole && !message.is_empty()).then(|| ErrorHead {
         class: Some(name.to_owned()),
         line: format!("{name}: {message}"),
     })

@@ -1,7 +1,7 @@
 //! Values that stand behind labels: `Expected: …` and `Received: …`.
 
 use super::compared::{
-    Found, SHORT, closed_at, closes, end_of_value, ends_block, ends_message, go_place,
+    Replacement, SHORT, closed_at, closes, end_of_value, ends_block, ends_message, go_place,
     has_go_place, indent, lines,
 };
 use super::masked::{MASK, NO_ELEMENT};
@@ -17,7 +17,7 @@ pub(super) enum Value {
 }
 
 /// `Expected: …` and `Received: …`, each on lines of its own.
-pub(super) fn labelled(text: &str, from: usize) -> Found {
+pub(super) fn labelled(text: &str, from: usize) -> Replacement {
     let of_go = has_go_place(&text[from..]);
     let labels: Vec<(Range<usize>, Value)> = lines(text, from)
         .filter_map(|line| {

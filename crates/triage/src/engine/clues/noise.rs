@@ -24,7 +24,7 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
     let mut kept = String::with_capacity(text.len().min(512));
     let mut in_traceback = false;
     let parts = members(text);
-    let names = Names::of(text, f);
+    let names = TestNames::of(text, f);
     let mut lines = lines_of(text).enumerate().peekable();
     while let Some((index, raw)) = lines.next() {
         let line = raw.trim_end();
@@ -256,14 +256,14 @@ fn is_title(line: &str, f: &Failure) -> bool {
 }
 
 /// The names of a test, which reports put into what they say of it.
-struct Names<'f> {
+struct TestNames<'f> {
     failure: &'f Failure,
     /// Some line of the text tells of a panic, or of a test of bats.
     panicked: bool,
     of_bats: bool,
 }
 
-impl<'f> Names<'f> {
+impl<'f> TestNames<'f> {
     fn of(text: &str, failure: &'f Failure) -> Self {
         static MARKS: LazyLock<[Finder<'_>; 2]> =
             LazyLock::new(|| ["panicked at", "@test"].map(Finder::new));

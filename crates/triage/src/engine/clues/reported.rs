@@ -1,7 +1,7 @@
 //! The texts of a failure in a test report.
 
 use super::compared::without_compared;
-use super::heads::{self, Head, Heads, is_programming_error};
+use super::heads::{self, ErrorHead, Heads, is_programming_error};
 use super::masked::quoted;
 use super::noise::statements;
 use super::nothing::says_nothing;
@@ -208,7 +208,7 @@ fn statement(list: &mut List<'_>, name: &'static str, said: &str, rank: u8) {
 fn with_heads(list: &mut List<'_>, name: &'static str, heads: Heads, said: &str, rank: u8) {
     let inner = usize::from(heads.inner.is_some());
     for (at, head) in [heads.inner, heads.outer].into_iter().enumerate() {
-        let Some(Head { class, line }) = head else {
+        let Some(ErrorHead { class, line }) = head else {
             continue;
         };
         let deep = u8::from(at == 1 && inner == 1);

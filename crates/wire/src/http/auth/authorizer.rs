@@ -9,15 +9,15 @@ use super::book::{Entry, TokenBook};
 use super::challenge::Challenge;
 use super::client::Client;
 use super::code::Code;
-use super::desk::Desk;
 use super::discovery::{Found, Wanted, discover};
-use super::door::Door;
 use super::error::{AuthError, Stage};
 use super::fetch::Http;
 use super::metadata::canonical;
+use super::redirect_listener::RedirectListener;
 use super::renewal::Renewal;
 use super::scopes;
 use super::token::{Refused, Tokens, form, shown};
+use super::token_endpoint::TokenEndpoint;
 use jelly_base::text::plural;
 use jelly_base::text::redact::Redactor;
 use reqwest::Url;
@@ -157,7 +157,7 @@ struct Progress {
     issuer: Option<String>,
     /// That token was issued for us, not kept from before.
     is_fresh: bool,
-    door: Option<Door>,
+    listener: Option<RedirectListener>,
     generation: u32,
     /// What will not be otherwise when it is tried again.
     hopeless: Option<AuthError>,
@@ -190,14 +190,14 @@ impl Authorizer {
             progress: Turn::default(),
             settings,
         };
-        let desk = authorizer.desk();
+        let endpoint = authorizer.endpoint();
         match &authorizer.settings.grant {
-            Grant::ClientCredentials(client) => desk.learn_client(client),
+            Grant::ClientCredentials(client) => endpoint.learn_client(client),
             Grant::Assertion(client, token) => {
-                desk.learn_client(client);
-                desk.learn("workload token", &token.0);
+                endpoint.learn_client(client);
+                endpoint.learn("workload token", &token.0);
             }
-            Grant::Code(code) => code.client.iter().for_each(|c| desk.learn_client(c)),
+            Grant::Code(code) => code.client.iter().for_each(|c| endpoint.learn_client(c)),
             Grant::Stored(_) => {}
         }
         Ok(authorizer)
@@ -314,8 +314,8 @@ impl Authorizer {
         }
     }
 
-    fn desk(&self) -> Desk<'_> {
-        Desk {
+    fn endpoint(&self) -> TokenEndpoint<'_> {
+        TokenEndpoint {
             http: &self.http,
             redactor: &self.redactor,
         }
@@ -378,14 +378,20 @@ impl Authorizer {
             Grant::ClientCredentials(client) => {
                 self.still_the_issuer_of(progress, &found)?;
                 let request = form("client_credentials", &found.resource, &asked);
-                let tokens = self.desk().request(&found.server, client, request).await?;
+                let tokens = self
+                    .endpoint()
+                    .request(&found.server, client, request)
+                    .await?;
                 (tokens, asked)
             }
             Grant::Assertion(client, token) => {
                 self.still_the_issuer_of(progress, &found)?;
                 let mut request = form(JWT_BEARER, &found.resource, &asked);
                 request.push(("assertion", token.0.clone()));
-                let tokens = self.desk().request(&found.server, client, request).await?;
+                let tokens = self
+                    .endpoint()
+                    .request(&found.server, client, request)
+                    .await?;
                 (tokens, asked)
             }
             Grant::Code(code) => {
@@ -435,13 +441,19 @@ impl Authorizer {
         let refresh = progress.tokens.as_ref().and_then(|t| t.refresh.clone());
         if let (Some(client), Some(refresh), true, true) = (&known, refresh, same, may_refresh) {
             // One that is refused is no failure while there is a person to ask.
-            if let Ok(tokens) = self.desk().refresh(found, client, &refresh).await {
+            if let Ok(tokens) = self.endpoint().refresh(found, client, &refresh).await {
                 return Ok((tokens, asked));
             }
         }
-        let desk = self.desk();
+        let endpoint = self.endpoint();
         let visited = code
-            .tokens(&desk, &mut progress.door, known.as_ref(), found, &asked)
+            .tokens(
+                &endpoint,
+                &mut progress.listener,
+                known.as_ref(),
+                found,
+                &asked,
+            )
             .await?;
         progress.clients.insert(issuer.clone(), visited.client);
         Ok((visited.tokens, visited.scopes))

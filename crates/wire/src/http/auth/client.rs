@@ -5,7 +5,7 @@
 use super::assertion::SigningKey;
 use super::error::{AuthError, Stage};
 use super::metadata::ServerMetadata;
-use super::token::{Form, MIN_SECRET};
+use super::token::{FormFields, MIN_SECRET};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Url;
@@ -72,7 +72,7 @@ impl Method {
 pub(super) struct Shown {
     /// The value of `Authorization`.
     pub basic: Option<String>,
-    pub form: Form,
+    pub form: FormFields,
 }
 
 impl Client {

@@ -7,13 +7,13 @@
 use super::assertion::{NO_RANDOM, random};
 use super::book::TokenBook;
 use super::client::{Client, Method};
-use super::desk::Desk;
 use super::discovery::Found;
-use super::door::{Answer, Door};
 use super::error::{AuthError, Stage};
 use super::metadata::ServerMetadata;
+use super::redirect_listener::{RedirectListener, RedirectQuery};
 use super::scopes;
 use super::token::{MIN_SECRET, Tokens, form, shown};
+use super::token_endpoint::TokenEndpoint;
 use super::visitor::Visitor;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -52,32 +52,32 @@ pub(super) struct Visited {
 }
 
 impl Code {
-    /// Has a person allow it. `door` stays for another visit, since servers
+    /// Has a person allow it. `listener` stays for another visit, since servers
     /// know where they may send a browser to.
     pub(super) async fn tokens(
         &self,
-        desk: &Desk<'_>,
-        door: &mut Option<Door>,
+        endpoint: &TokenEndpoint<'_>,
+        listener: &mut Option<RedirectListener>,
         known: Option<&Client>,
         found: &Found,
         wanted: &[String],
     ) -> Result<Visited, AuthError> {
         let server = &found.server;
-        let page = self.page(desk, server)?;
-        let door = match door {
-            Some(door) => door,
-            None => door.insert(Door::open(self.port).await?),
+        let page = self.page(endpoint, server)?;
+        let listener = match listener {
+            Some(listener) => listener,
+            None => listener.insert(RedirectListener::open(self.port).await?),
         };
-        let back = door.uri();
+        let back = listener.uri();
         let client = match known {
             Some(client) => client.clone(),
-            None => self.client(desk, server, &back).await?,
+            None => self.client(endpoint, server, &back).await?,
         };
         let scopes = with_offline(wanted, server);
         let (Some(state), Some(verifier)) = (random(), random()) else {
             return Err(AuthError::new(Stage::Login, NO_RANDOM));
         };
-        desk.learn("code verifier", &verifier);
+        endpoint.learn("code verifier", &verifier);
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&verifier));
         let mut url = page;
         {
@@ -104,16 +104,16 @@ impl Code {
             }
         };
         let answer = tokio::select! {
-            answer = door.wait(&state, self.visit_takes) => answer?,
+            answer = listener.wait(&state, self.visit_takes) => answer?,
             failed = visit => failed?,
         };
         let code = code_of(&answer, server)?;
-        desk.learn("authorization code", &code);
+        endpoint.learn("authorization code", &code);
         let mut request = form("authorization_code", &found.resource, &[]);
         request.push(("code", code));
         request.push(("redirect_uri", back));
         request.push(("code_verifier", verifier));
-        let tokens = desk.request(server, &client, request).await?;
+        let tokens = endpoint.request(server, &client, request).await?;
         Ok(Visited {
             client,
             tokens,
@@ -122,7 +122,11 @@ impl Code {
     }
 
     /// The page to go to, if it is one that may be gone to.
-    fn page(&self, desk: &Desk<'_>, server: &ServerMetadata) -> Result<Url, AuthError> {
+    fn page(
+        &self,
+        endpoint: &TokenEndpoint<'_>,
+        server: &ServerMetadata,
+    ) -> Result<Url, AuthError> {
         let refuse = |text: String| AuthError::new(Stage::Client, text);
         let issuer = shown(&server.issuer);
         let Some(page) = &server.authorization_endpoint else {
@@ -130,7 +134,7 @@ impl Code {
                 "{issuer} has no page for people to log in at"
             )));
         };
-        desk.http.may_ask(page)?;
+        endpoint.http.may_ask(page)?;
         // 2026-07-28, Security Considerations, "Authorization Code Protection".
         if let Some(ways) = &server.pkce
             && !ways.iter().any(|way| way == "S256")
@@ -147,7 +151,7 @@ impl Code {
     /// "Client Registration".
     async fn client(
         &self,
-        desk: &Desk<'_>,
+        endpoint: &TokenEndpoint<'_>,
         server: &ServerMetadata,
         back: &str,
     ) -> Result<Client, AuthError> {
@@ -185,18 +189,18 @@ impl Code {
             "response_types": ["code"],
             "token_endpoint_auth_method": method.name(),
         });
-        let got = desk.http.json(place, &document).await?;
+        let got = endpoint.http.json(place, &document).await?;
         if !got.is_success() {
-            return Err(desk.refusal("registration", place, &got));
+            return Err(endpoint.refusal("registration", place, &got));
         }
         let client = Client::registered(&got.body).map_err(|why| {
             let text = format!(
                 "the registration at {} was answered {why}",
-                desk.http.shown(place)
+                endpoint.http.shown(place)
             );
             AuthError::new(Stage::Client, text)
         })?;
-        desk.learn_client(&client);
+        endpoint.learn_client(&client);
         Ok(client)
     }
 }
@@ -212,7 +216,7 @@ fn with_offline(wanted: &[String], server: &ServerMetadata) -> Vec<String> {
 
 /// The code in what the browser brought back, whose `state` was checked. Who
 /// sent it is looked at before anything else that it says.
-fn code_of(answer: &Answer, server: &ServerMetadata) -> Result<String, AuthError> {
+fn code_of(answer: &RedirectQuery, server: &ServerMetadata) -> Result<String, AuthError> {
     let all = |key: &str| {
         let values = answer.iter().filter(move |(name, _)| name == key);
         values.map(|(_, value)| value.as_str()).collect::<Vec<_>>()

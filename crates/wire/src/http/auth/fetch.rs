@@ -6,7 +6,7 @@
 
 use super::challenge::Challenge;
 use super::error::{AuthError, Stage};
-use super::token::Form;
+use super::token::FormFields;
 use crate::era::Version;
 use crate::http::client::{bare, client_for, is_loopback};
 use crate::http::facts;
@@ -139,7 +139,7 @@ impl Http {
     pub async fn form(
         &self,
         url: &Url,
-        form: &Form,
+        form: &FormFields,
         basic: Option<&str>,
     ) -> Result<Got, AuthError> {
         let body = form_urlencoded::Serializer::new(String::new())

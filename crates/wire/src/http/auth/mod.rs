@@ -5,7 +5,7 @@
 //! `metadata` who issues tokens, says by `client` who jelly is, gets tokens with
 //! the scopes that `scopes` selects, and gets others when the server wants more.
 //! `challenge`, `metadata`, `scopes`, `assertion` and `token` are pure; `fetch`,
-//! `door` and `book` are where anything is sent, heard or kept; `renewal` holds
+//! `listener` and `book` are where anything is sent, heard or kept; `renewal` holds
 //! those together for a login.
 
 mod assertion;
@@ -14,15 +14,15 @@ mod book;
 mod challenge;
 mod client;
 mod code;
-mod desk;
 mod discovery;
-mod door;
 mod error;
 mod fetch;
 mod metadata;
+mod redirect_listener;
 mod renewal;
 mod scopes;
 mod token;
+mod token_endpoint;
 mod visitor;
 
 pub use assertion::{Algorithm, SigningKey, WorkloadToken};

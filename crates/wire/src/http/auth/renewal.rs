@@ -7,11 +7,11 @@
 
 use super::book::{Entry, TokenBook};
 use super::client::Client;
-use super::desk::Desk;
 use super::discovery::Found;
 use super::error::{AuthError, Stage};
 use super::fetch::Http;
 use super::token::{Tokens, shown};
+use super::token_endpoint::TokenEndpoint;
 use jelly_base::text::redact::Redactor;
 use tokio::sync::oneshot;
 
@@ -75,8 +75,8 @@ impl Renewal {
                 .refuse("there is no token to renew by, and the other has run out, of the login"));
         };
         let client = entry.client();
-        let desk = self.desk();
-        let tokens = match desk.refresh(&self.found, &client, token).await {
+        let endpoint = self.endpoint();
+        let tokens = match endpoint.refresh(&self.found, &client, token).await {
             Ok(tokens) => tokens,
             Err(error) if error.stage == Stage::Token => {
                 // Where files can't be locked, another run may have been first.
@@ -108,9 +108,9 @@ impl Renewal {
         let (resource, issuer) = (&self.found.resource, &self.found.server.issuer);
         let entry = self.book.read(resource, issuer)?;
         let entry = entry.ok_or_else(|| self.refuse("there is no login"))?;
-        let desk = self.desk();
-        desk.learn_client(&entry.client());
-        desk.learn_tokens(&entry.tokens());
+        let endpoint = self.endpoint();
+        endpoint.learn_client(&entry.client());
+        endpoint.learn_tokens(&entry.tokens());
         Ok(entry)
     }
 
@@ -132,8 +132,8 @@ impl Renewal {
         AuthError::new(Stage::Login, text)
     }
 
-    fn desk(&self) -> Desk<'_> {
-        Desk {
+    fn endpoint(&self) -> TokenEndpoint<'_> {
+        TokenEndpoint {
             http: &self.http,
             redactor: &self.redactor,
         }

@@ -17,11 +17,11 @@ pub(super) const MIN_SECRET: usize = 8;
 const MAX_SAID: usize = 200;
 
 /// The fields of a form, in their order.
-pub(super) type Form = Vec<(&'static str, String)>;
+pub(super) type FormFields = Vec<(&'static str, String)>;
 
 /// The form of every request for a token: its grant, and for which resource and
 /// scopes it is to be.
-pub(super) fn form(grant: &str, resource: &str, scopes: &[String]) -> Form {
+pub(super) fn form(grant: &str, resource: &str, scopes: &[String]) -> FormFields {
     let mut form = vec![("grant_type", grant.to_owned())];
     if !scopes.is_empty() {
         form.push(("scope", scopes.join(" ")));

@@ -7,7 +7,7 @@
 //! first whether any of it matches, which is quick and mostly is the answer.
 
 use super::marks::Marks;
-use super::windows::{Room, Windows};
+use super::windows::{PassMemory, Windows};
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 const SET: usize = 32;
 
 /// The literals of all patterns, and sets of the patterns without one.
-pub(super) struct Sieve {
+pub(super) struct PatternFilter {
     /// Each literal with the pattern that needs it.
     literals: Windows,
     sets: Vec<Set>,
@@ -26,7 +26,7 @@ pub(super) struct Sieve {
 }
 
 /// A pattern with what is known of it.
-pub(super) struct Known<'p> {
+pub(super) struct KnownPattern<'p> {
     pub(super) pattern: &'p str,
     /// Any text that it matches has one of these.
     pub(super) literals: Option<Vec<String>>,
@@ -55,9 +55,9 @@ impl Set {
     }
 }
 
-impl Sieve {
-    /// The sieve of these patterns; `None` where they are too large together.
-    pub(super) fn new<'p>(patterns: impl Iterator<Item = Known<'p>>) -> Option<Self> {
+impl PatternFilter {
+    /// The filter of these patterns; `None` where they are too large together.
+    pub(super) fn new<'p>(patterns: impl Iterator<Item = KnownPattern<'p>>) -> Option<Self> {
         let mut needed: Vec<(String, usize)> = Vec::new();
         let mut without: Vec<(u32, usize, String)> = Vec::new();
         let mut count = 0;
@@ -83,7 +83,7 @@ impl Sieve {
 
     /// The patterns that `text` may match, all those among them that are
     /// matched with any of the `fields`; no other one of these matches it.
-    pub(super) fn candidates(&self, text: &str, fields: u32, room: &mut Room) -> Marks {
+    pub(super) fn candidates(&self, text: &str, fields: u32, room: &mut PassMemory) -> Marks {
         let mut candidates = Marks::new(self.patterns);
         self.literals
             .find(text.as_bytes(), room, |pattern| candidates.set(pattern));

@@ -5,20 +5,20 @@ use super::clues::Text;
 use super::engine::{Engine, Pattern, Ranked, applies};
 use super::facts::Facts;
 use super::marks::Marks;
-use super::reading::{CLASS, Level, level};
+use super::reading::{CLASS, MatchLevel, level};
 use super::rule::{Field, Strength};
 use super::when::known;
-use super::windows::Room;
+use super::windows::PassMemory;
 use std::cell::Cell;
 use std::ops::Range;
 
 /// What decides between two matches, the smaller one: turn, strength, rank of
 /// the text, priority (negated), order of the rules, and whether it matched no
 /// more than the name of a class.
-pub(super) type Key = (u8, Level, u8, i32, usize, bool);
+pub(super) type Key = (u8, MatchLevel, u8, i32, usize, bool);
 
 /// The rules and their patterns by their numbers.
-pub(super) struct Roll {
+pub(super) struct RuleIndex {
     standings: Vec<Standing>,
     /// By pattern, its rule.
     rules: Vec<usize>,
@@ -38,13 +38,13 @@ pub(super) struct Roll {
 struct Standing {
     turn: u8,
     /// Of a match in a text, and in one that is held in reserve.
-    levels: [Level; 2],
+    levels: [MatchLevel; 2],
     /// It counts how telling the text is.
     by_rank: bool,
     priority: i32,
 }
 
-impl Roll {
+impl RuleIndex {
     pub(super) fn of(rules: &[Ranked], patterns: &[Pattern]) -> Self {
         let marked = |is_wanted: &dyn Fn(&Ranked) -> bool| {
             let mut marks = Marks::new(patterns.len());
@@ -130,7 +130,7 @@ pub(super) enum Ask {
 /// Room for what is asked of one text, used again for the next one.
 #[derive(Default)]
 pub(super) struct Scratch {
-    pub(super) room: Room,
+    pub(super) room: PassMemory,
     patterns: Vec<usize>,
     rules: Vec<(Key, Range<usize>)>,
 }
@@ -144,14 +144,19 @@ pub(super) struct Asked<'s> {
 
 impl Scratch {
     /// Those of the candidates for a text that are asked.
-    pub(super) fn ask(&mut self, roll: &Roll, candidates: &Marks, ask: Ask) -> Asked<'_> {
+    pub(super) fn ask(
+        &mut self,
+        rule_index: &RuleIndex,
+        candidates: &Marks,
+        ask: Ask,
+    ) -> Asked<'_> {
         self.patterns.clear();
         self.rules.clear();
         let take = |pattern| self.patterns.push(pattern);
         match ask {
             Ask::All => candidates.each(take),
-            Ask::Syntax => candidates.each_of(&roll.syntax, true, take),
-            Ask::Others => candidates.each_of(&roll.syntax, false, take),
+            Ask::Syntax => candidates.each_of(&rule_index.syntax, true, take),
+            Ask::Others => candidates.each_of(&rule_index.syntax, false, take),
         }
         Asked {
             patterns: &self.patterns,
@@ -180,7 +185,7 @@ impl<'a> Applying<'a> {
     }
 
     pub(super) fn is(&self, rule: usize) -> bool {
-        if !self.engine.roll.may_hold(rule, self.known) {
+        if !self.engine.rule_index.may_hold(rule, self.known) {
             return false;
         }
         let answer = &self.answers[rule];

@@ -1,7 +1,7 @@
 //! Where a browser comes back to: a port of this machine, for as long as one
 //! visit takes.
 //!
-//! Main type: [`Door`].
+//! Main type: [`RedirectListener`].
 
 use super::error::{AuthError, Stage};
 use jelly_base::text::{human_duration, plural};
@@ -21,16 +21,16 @@ const REQUEST_TAKES: Duration = Duration::from_secs(10);
 const MAX_STRANGERS: usize = 64;
 
 /// What the browser brings back.
-pub(super) type Answer = Vec<(String, String)>;
+pub(super) type RedirectQuery = Vec<(String, String)>;
 
 /// A port that waits for a browser.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct RedirectListener {
     listener: TcpListener,
     port: u16,
 }
 
-impl Door {
+impl RedirectListener {
     /// At a port of this machine; any free one for 0.
     pub async fn open(port: u16) -> Result<Self, AuthError> {
         let failed = |error: io::Error| {
@@ -51,7 +51,7 @@ impl Door {
 
     /// What is brought back with this `state`; whatever else comes is told that
     /// it is not meant.
-    pub async fn wait(&self, state: &str, limit: Duration) -> Result<Answer, AuthError> {
+    pub async fn wait(&self, state: &str, limit: Duration) -> Result<RedirectQuery, AuthError> {
         match timeout(limit, self.hear(state)).await {
             Ok(answer) => answer,
             Err(_) => {
@@ -62,7 +62,7 @@ impl Door {
         }
     }
 
-    async fn hear(&self, state: &str) -> Result<Answer, AuthError> {
+    async fn hear(&self, state: &str) -> Result<RedirectQuery, AuthError> {
         // Side by side: browsers open connections that they never use.
         let mut callers = JoinSet::new();
         let mut strangers = 0;
@@ -93,7 +93,7 @@ impl Door {
 }
 
 /// Reads one request, answers it, and gives back what it brings, if it is ours.
-async fn receive(mut stream: TcpStream, state: String) -> Option<Answer> {
+async fn receive(mut stream: TcpStream, state: String) -> Option<RedirectQuery> {
     let mut request = Vec::new();
     let mut chunk = [0; 2048];
     while !request.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -128,7 +128,7 @@ async fn receive(mut stream: TcpStream, state: String) -> Option<Answer> {
 }
 
 /// The query of a GET for our path.
-fn read(request: &[u8]) -> Option<Answer> {
+fn read(request: &[u8]) -> Option<RedirectQuery> {
     let line = request.split(|byte| *byte == b'\r').next()?;
     let line = std::str::from_utf8(line).ok()?;
     let target = line.strip_prefix("GET ")?.split(' ').next()?;
@@ -143,7 +143,7 @@ fn read(request: &[u8]) -> Option<Answer> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Door, read};
+    use super::{RedirectListener, read};
     use crate::http::auth::error::Stage;
     use std::time::Duration;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -171,8 +171,8 @@ mod tests {
     #[test]
     fn only_the_visit_with_our_state_is_taken() {
         run(async {
-            let door = Door::open(0).await.unwrap();
-            let port = door.port;
+            let listener = RedirectListener::open(0).await.unwrap();
+            let port = listener.port;
             // One that never says anything keeps nobody out.
             let _mute = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
             let callers = async {
@@ -190,7 +190,7 @@ mod tests {
                 let good = get(port, "/callback?code=a%20b&state=mine").await;
                 assert!(good.starts_with("HTTP/1.1 200"));
             };
-            let (answer, ()) = tokio::join!(door.wait("mine", LONG), callers);
+            let (answer, ()) = tokio::join!(listener.wait("mine", LONG), callers);
             assert_eq!(answer.unwrap()[0], ("code".into(), "a b".into()));
         });
     }
@@ -198,10 +198,13 @@ mod tests {
     #[test]
     fn a_visit_that_does_not_come_has_an_end() {
         run(async {
-            let door = Door::open(0).await.unwrap();
-            let error = door.wait("s", Duration::from_millis(10)).await.unwrap_err();
+            let listener = RedirectListener::open(0).await.unwrap();
+            let error = listener
+                .wait("s", Duration::from_millis(10))
+                .await
+                .unwrap_err();
             assert_eq!(error.stage, Stage::Login);
-            let taken = Door::open(door.port).await.unwrap_err();
+            let taken = RedirectListener::open(listener.port).await.unwrap_err();
             assert!(taken.text.contains("can't be listened at"), "{taken}");
         });
     }

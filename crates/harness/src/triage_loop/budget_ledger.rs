@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What may still be spent.
 #[derive(Debug, Clone)]
-pub(super) struct Purse {
+pub(super) struct BudgetLedger {
     budgets: Budgets,
     spent: Spent,
     /// Confirmations by test fingerprint.
@@ -15,7 +15,7 @@ pub(super) struct Purse {
     closed: BTreeSet<Track>,
 }
 
-impl Purse {
+impl BudgetLedger {
     pub(super) fn new(budgets: Budgets) -> Self {
         Self {
             budgets,
@@ -59,7 +59,7 @@ impl Purse {
     }
 
     /// Whether the track may be used once more. For confirming, ask
-    /// [`Purse::may_confirm`], since that is counted per failure.
+    /// [`BudgetLedger::may_confirm`], since that is counted per failure.
     pub(super) fn has(&self, track: Track) -> bool {
         !self.closed.contains(&track) && self.left(track) > 0
     }

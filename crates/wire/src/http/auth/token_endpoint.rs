@@ -1,6 +1,6 @@
 //! Where forms are handed in, whatever the grant.
 //!
-//! Main type: [`Desk`]. All that is secret is known to the redactor before
+//! Main type: [`TokenEndpoint`]. All that is secret is known to the redactor before
 //! anything returns from here.
 
 use super::client::{Client, Proof};
@@ -8,17 +8,17 @@ use super::discovery::Found;
 use super::error::{AuthError, Stage};
 use super::fetch::{Got, Http};
 use super::metadata::ServerMetadata;
-use super::token::{Form, Refused, Tokens, form, shown};
+use super::token::{FormFields, Refused, Tokens, form, shown};
 use jelly_base::text::redact::Redactor;
 use reqwest::Url;
 
 /// Where forms are handed in: what every grant shares.
-pub(super) struct Desk<'a> {
+pub(super) struct TokenEndpoint<'a> {
     pub http: &'a Http,
     pub redactor: &'a Redactor,
 }
 
-impl Desk<'_> {
+impl TokenEndpoint<'_> {
     /// Has a secret masked from now on.
     pub fn learn(&self, name: &str, value: &str) {
         self.redactor.learn([(name, value)]);
@@ -45,7 +45,7 @@ impl Desk<'_> {
         &self,
         server: &ServerMetadata,
         client: &Client,
-        mut request: Form,
+        mut request: FormFields,
     ) -> Result<Tokens, AuthError> {
         let mut proof = client.show(server)?;
         for (name, value) in &proof.form {
