@@ -8,14 +8,15 @@
 mod table;
 mod variables;
 
-use super::args::Cli;
+use super::args::{self, Cli};
 use super::rules::{project_file, text_of};
 use super::settings::is_pipeline;
 use clap::builder::BoolishValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory, Subcommand};
 use jelly_base::text::close_names;
 use jelly_plan::{Location, PlanSource, Project, ProjectSetting, read_project};
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -189,7 +190,7 @@ impl Layers {
             .filter_map(|arg| arg.to_str())
             .collect();
         let called = called(&words).unwrap_or_default();
-        let mut command = Cli::command();
+        let mut below: BTreeMap<&str, Vec<Below>> = BTreeMap::new();
         for setting in SETTINGS {
             // The stronger layer decides between two that can't both hold.
             let other = opposite(setting.arg);
@@ -203,14 +204,19 @@ impl Layers {
                 .map(|given| given.value);
             let env = (!typed_other && variables::is_meant(setting.env)).then_some(setting.env);
             for path in setting.commands {
-                let path: Vec<&str> = path.split_whitespace().collect();
-                let concerned = called == "config" || path.first().is_none_or(|c| *c == called);
-                if concerned {
-                    command = on(command, &path, setting, env, given);
+                let of = path.split_whitespace().next();
+                if called == "config" || of.is_none_or(|of| of == called) {
+                    below.entry(path).or_default().push((setting, env, given));
                 }
             }
         }
-        command
+        // Each command is taken out of the others, and put back, once.
+        below
+            .iter()
+            .fold(Cli::command(), |command, (path, settings)| {
+                let path: Vec<&str> = path.split_whitespace().collect();
+                put_below(command, &path, settings)
+            })
     }
 
     /// Whose value it is that clap refuses, where nobody typed it.
@@ -249,38 +255,31 @@ impl Layers {
     }
 }
 
-/// Changes the flag of a setting in the command at the end of `path`.
-fn on(
-    command: Command,
-    path: &[&str],
-    setting: &Setting,
-    env: Option<&'static str>,
-    given: Option<&'static str>,
-) -> Command {
-    match path {
-        [] => command.mut_arg(setting.arg, |arg| below(arg, setting, env, given)),
-        [first, rest @ ..] => {
-            command.mut_subcommand(first, |sub| on(sub, rest, setting, env, given))
-        }
-    }
-}
+/// A setting with the variable and the value of the project's file that stand
+/// below its flag.
+type Below = (&'static Setting, Option<&'static str>, Option<&'static str>);
 
-fn below(
-    arg: Arg,
-    setting: &Setting,
-    env: Option<&'static str>,
-    given: Option<&'static str>,
-) -> Arg {
-    let arg = match (env, setting.key.kind) {
-        (Some(env), jelly_plan::SettingKind::Flag) => {
-            arg.env(env).value_parser(BoolishValueParser::new())
-        }
-        (Some(env), _) => arg.env(env),
-        (None, _) => arg.env(None),
-    };
-    match given {
-        Some(value) => arg.default_value(value),
-        None => arg,
+/// Changes the flags of settings in the command at the end of `path`.
+fn put_below(command: Command, path: &[&str], settings: &[Below]) -> Command {
+    match path {
+        [first, rest @ ..] => command.mut_subcommand(first, |sub| put_below(sub, rest, settings)),
+        [] => settings
+            .iter()
+            .fold(command, |command, (setting, env, given)| {
+                command.mut_arg(setting.arg, |arg| {
+                    let arg = match (env, setting.key.kind) {
+                        (Some(env), jelly_plan::SettingKind::Flag) => {
+                            arg.env(env).value_parser(BoolishValueParser::new())
+                        }
+                        (Some(env), _) => arg.env(env),
+                        (None, _) => arg.env(None),
+                    };
+                    match given {
+                        Some(value) => arg.default_value(value),
+                        None => arg,
+                    }
+                })
+            }),
     }
 }
 
@@ -336,14 +335,14 @@ pub fn flag_of(arg: &str) -> String {
 
 /// The command among the words that were typed.
 fn called<'w>(words: &[&'w str]) -> Option<&'w str> {
-    let command = Cli::command();
     let takes_a_word = |flag: &str| ["--profile", "--color"].contains(&flag);
     let before = std::iter::once(&"").chain(words);
     before
         .zip(words)
         .filter(|(before, _)| !takes_a_word(before))
         .map(|(_, word)| *word)
-        .find(|word| command.find_subcommand(word).is_some())
+        // To build the command line only for its names would be dear.
+        .find(|word| args::Command::has_subcommand(word))
 }
 
 /// Whether clap will print help or its version, and run nothing. A step may be
