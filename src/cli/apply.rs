@@ -1,14 +1,13 @@
 //! `jelly apply`: takes the repairs of an earlier run over into the plan.
 
-use super::args::ReportsDir;
 use super::ask::choose;
 use super::out::UntilClosed;
 use super::plan_run::secrets;
 use super::results::open_results;
-use super::run::complain;
 use super::settings::World;
 use super::write_back::{CONFLICT_HELP, conflict};
-use clap::Args;
+use crate::cli::args::ApplyArgs;
+use crate::cli::complain::complain;
 use indexmap::IndexMap;
 use jelly_base::model::{ExitCode, RepairReport, RunReport, Verdict};
 use jelly_base::text::plural;
@@ -17,24 +16,6 @@ use jelly_base::text::sanitize;
 use jelly_plan::{self as plan, PlanEdit, PlanSource, diff, load};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-#[derive(Debug, Args)]
-pub struct ApplyArgs {
-    /// The report of a run: its folder, or its results.json [default: that of the last run]
-    #[arg(value_name = "REPORT")]
-    pub report: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub reports: ReportsDir,
-
-    /// Shows the change and writes nothing
-    #[arg(long)]
-    pub dry_run: bool,
-
-    /// Writes without asking, wherever the report comes from
-    #[arg(long, short, conflicts_with = "dry_run")]
-    pub yes: bool,
-}
 
 /// Who says that what was shown is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,15 +2,15 @@
 //!
 //! Main type: [`RunCall`].
 
-use super::args::{Format, RunArgs};
 use super::invalid::{Invalid, chain, read};
 use super::matrix::{self, InMatrix, Job};
 use super::out::print;
 use super::past::Memory;
 use super::rules::Rules;
-use super::run::{complain, fault};
 use super::settings::{World, inherited_secrets};
 use super::write_back::WriteBack;
+use crate::cli::args::{Format, RunArgs};
+use crate::cli::complain::{complain, fault};
 use crate::report::{
     Extras, ReportError, Results, RunDir, TerminalOptions, TerminalReporter, annotations,
     job_summary, matrix_md, results_json, run_json,

@@ -2,9 +2,10 @@
 
 use super::layers::{Layers, SETTINGS, Setting, flag_of, opposite, unknown_variables};
 use super::out::say;
-use super::run::{complain, fault};
+use crate::cli::args::{ConfigArgs, ConfigFormat};
+use crate::cli::complain::{complain, fault};
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, ValueEnum};
+use clap::{ArgMatches, Command};
 use comfy_table::{ContentArrangement, Table, presets};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
 use jelly_base::text::sanitize;
@@ -15,33 +16,6 @@ use serde_json::{Map, Value, json};
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-What holds is, in rising order: the default, the plan (budgets and hooks), jelly.yaml, its profile,
-the environment, a flag. None of the values is a secret; those are named in plans, and stand in
-the environment.")]
-pub struct ConfigArgs {
-    /// How the settings are printed; `md` is the table of all there are
-    #[arg(long, value_enum, default_value_t)]
-    pub format: ConfigFormat,
-
-    /// A call of jelly whose settings are shown, as in `jelly config -- run --retries 5`
-    #[arg(value_name = "COMMAND", last = true)]
-    pub call: Vec<OsString>,
-}
-
-/// How the settings are printed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum ConfigFormat {
-    /// A table for people
-    #[default]
-    Human,
-    /// For programs
-    Json,
-    /// Markdown: all settings there are, with their flags, variables and defaults
-    Md,
-}
 
 /// What `--format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]

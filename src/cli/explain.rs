@@ -6,14 +6,12 @@ mod known;
 mod show;
 mod sources;
 
-use super::args::{ColorChoice, Format, ReportsDir};
 use super::out::say;
 use super::paint::DiffPaint;
-use super::past::{HistoryArgs, refuse};
-use super::rules::RuleFiles;
-use super::run::{complain, fault};
+use super::past::refuse;
 use super::settings::World;
-use clap::Args;
+use crate::cli::args::{ColorChoice, ExplainArgs, Format};
+use crate::cli::complain::{complain, fault};
 use compare::{Part, compare};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
 use known::{FoundCause, Known};
@@ -21,38 +19,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use sources::Sources;
-
-#[derive(Debug, Args)]
-pub struct ExplainArgs {
-    /// A fingerprint of a cause or of a test, or how it begins
-    #[arg(
-        value_name = "FINGERPRINT",
-        required_unless_present = "diff",
-        conflicts_with = "diff"
-    )]
-    pub fingerprint: Option<String>,
-
-    /// Says why two fingerprints are or are not the same
-    #[arg(long, num_args = 2, value_names = ["A", "B"])]
-    pub diff: Option<Vec<String>>,
-
-    /// Also looks into these reports: files, folders or globs, of JUnit XML or a results.json
-    #[arg(long = "in", value_name = "REPORT", num_args = 1..)]
-    pub reports: Vec<String>,
-
-    #[command(flatten)]
-    pub of_runs: ReportsDir,
-
-    #[command(flatten)]
-    pub memory: HistoryArgs,
-
-    #[command(flatten)]
-    pub own_rules: RuleFiles,
-
-    /// How the explanation is printed
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-}
 
 /// Explains what was asked about. Exit code 2 for a fingerprint that is not
 /// found, or that several begin like.

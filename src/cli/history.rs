@@ -1,55 +1,16 @@
 //! `jelly history`: the worst offenders.
 
-use super::args::Format;
 use super::out::say;
-use super::past::{HistoryArgs, refuse};
-use super::run::{complain, fault};
+use super::past::refuse;
 use super::settings::World;
-use clap::{Args, ValueEnum};
+use crate::cli::args::{Format, HistoryOrder, ListArgs};
+use crate::cli::complain::{complain, fault};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
 use jelly_base::text::{one_line, plural, sanitize};
 use jelly_triage::history::{CauseRecord, OffenderOrder, TestRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-#[derive(Debug, Args)]
-pub struct ListArgs {
-    /// What the worst are worst in
-    #[arg(long, value_enum, default_value_t)]
-    pub by: By,
-
-    /// How many to list; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub limit: usize,
-
-    /// Only tests whose name holds this
-    #[arg(long, value_name = "TEXT")]
-    pub test: Option<String>,
-
-    /// Causes instead of tests; with a text, only those whose fingerprint begins with it, or whose root cause it is
-    #[arg(long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "")]
-    pub cause: Option<String>,
-
-    #[command(flatten)]
-    pub memory: HistoryArgs,
-
-    /// How the list is printed
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-}
-
-/// An order of the list.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    /// Runs in which it failed
-    #[default]
-    Failures,
-    /// How much it comes and goes
-    Flaky,
-    /// The latest first
-    LastSeen,
-}
 
 /// What `--format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -106,9 +67,9 @@ pub fn history(args: &ListArgs, world: &World) -> ExitCode {
         complain(&format!("warning: {warning}"));
     }
     let order = match args.by {
-        By::Failures => OffenderOrder::Failures,
-        By::Flaky => OffenderOrder::Flaky,
-        By::LastSeen => OffenderOrder::LastSeen,
+        HistoryOrder::Failures => OffenderOrder::Failures,
+        HistoryOrder::Flaky => OffenderOrder::Flaky,
+        HistoryOrder::LastSeen => OffenderOrder::LastSeen,
     };
     let text = match &args.cause {
         Some(wanted) => {

@@ -6,6 +6,7 @@ mod args;
 mod ask;
 mod call;
 mod check;
+mod complain;
 mod config;
 mod doctor;
 mod events;
@@ -40,12 +41,13 @@ mod write_back;
 
 use args::{Cli, Command, Format};
 use clap::{CommandFactory, FromArgMatches};
+use complain::complain;
 use jelly_base::model::ExitCode;
 use jelly_process::{self as process, Role, WorkerEnd};
 use layers::Layers;
 use out::UntilClosed;
 use settings::World;
-use std::io::{self, Write};
+use std::io;
 use std::panic::{self, AssertUnwindSafe};
 
 /// The whole program.
@@ -184,9 +186,4 @@ fn pass_on(end: &WorkerEnd) -> std::process::ExitCode {
             ExitCode::Internal.into()
         }
     }
-}
-
-/// To stderr; where that is closed there is nobody left to tell.
-fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
 }

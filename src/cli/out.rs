@@ -1,6 +1,6 @@
 //! Where a reporter's bytes go, and what a command was called for.
 
-use super::run::complain;
+use crate::cli::complain::complain;
 use jelly_base::model::ExitCode;
 use std::cell::RefCell;
 use std::io::{self, Write};

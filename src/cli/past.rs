@@ -1,9 +1,9 @@
 //! `--history`: where the past is kept, and how it is opened.
 
 use super::invalid::chain;
-use super::run::complain;
 use super::settings::World;
-use clap::Args;
+use crate::cli::args::HistoryArgs;
+use crate::cli::complain::complain;
 use jelly_base::model::ExitCode;
 use jelly_base::text::plural;
 use jelly_triage::history::{HistoryError, Past, PastRun, Recorded, Store};
@@ -13,17 +13,6 @@ use std::rc::Rc;
 /// The folder whose presence asks for a history.
 const FOLDER: &str = ".jelly";
 const FILE: &str = ".jelly/history.jsonl";
-
-#[derive(Debug, Clone, Default, Args)]
-pub struct HistoryArgs {
-    /// Remembers results in this file [default: .jelly/history.jsonl where the folder .jelly is]
-    #[arg(long, value_name = "FILE")]
-    pub history: Option<PathBuf>,
-
-    /// Neither reads nor records a history
-    #[arg(long, conflicts_with = "history")]
-    pub no_history: bool,
-}
 
 /// A history that was read, and where this run goes.
 #[derive(Debug)]

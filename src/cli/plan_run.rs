@@ -1,6 +1,5 @@
 //! One plan of a call: read, selected, run in the loop, reported.
 
-use super::args::{Format, RunArgs};
 use super::call::{PlanEnd, RunCall};
 use super::events::EventQueue;
 use super::executor::PlanExecutor;
@@ -10,9 +9,10 @@ use super::out::Out;
 use super::proposals::{Proposals, stored};
 use super::reads::reads;
 use super::record;
-use super::schema_store::{LadderArgs, SchemaStore};
+use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
+use crate::cli::args::{Format, LadderArgs, RunArgs};
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
 use jelly_base::model::{EventSink, RunReport, StepAnswers, Verdict, Warnings};
 use jelly_base::text::redact::Redactor;

@@ -1,12 +1,12 @@
 //! All that a plan reads besides its own file, as it is at one moment: a hook
 //! that leaves less of it leaves less to test.
 
-use super::args::RunArgs;
 use super::invalid::chain;
 use super::layers::SETTINGS;
 use super::past::Memory;
 use super::proposals::stored;
 use super::rules::{Rules, find_rules, project_file, text_of};
+use crate::cli::args::RunArgs;
 use jelly_harness::exec::Selection;
 use jelly_harness::learned::Store;
 use jelly_harness::triage_loop::PlanReads;

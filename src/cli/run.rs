@@ -1,18 +1,18 @@
 //! `jelly run`: plans → reports → an exit code.
 
-use super::args::{ColorChoice, RunArgs};
 use super::call::{PlanEnd, RunCall};
+use super::complain::{complain, fault};
 use super::interrupt;
 use super::matrix::{Job, jobs};
 use super::rules::find_rules;
 use super::settings::World;
 use super::stage::runtime;
+use crate::cli::args::{ColorChoice, RunArgs};
 use crate::report::{RunDir, TerminalOptions, run_id};
 use indicatif::MultiProgress;
 use jelly_base::model::ExitCode;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,16 +26,6 @@ pub fn run(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {
         Err(code) => return code,
     };
     runtime.block_on(run_all(args, color, world))
-}
-
-pub fn fault(message: &str) -> ExitCode {
-    complain(&format!("jelly: {message}"));
-    ExitCode::Internal
-}
-
-/// To stderr; where that is closed there is nobody left to tell.
-pub fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
 }
 
 async fn run_all(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {

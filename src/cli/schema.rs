@@ -4,31 +4,15 @@ mod finish;
 mod list;
 
 use super::out::say;
-use super::run::{complain, fault};
-use clap::Args;
+use crate::cli::args::SchemaArgs;
+use crate::cli::complain::{complain, fault};
 use jelly_base::model::ExitCode;
 use jelly_base::text::close_names;
 use list::{Named, SCHEMAS};
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-A schema says what must be there and of which kind; more fields may join an output at any time.
-Editors take the one of plans from a file:
-  jelly schema plan > plan.schema.json
-  # yaml-language-server: $schema=plan.schema.json")]
-pub struct SchemaArgs {
-    /// Prints the schema of this name [default: lists the names]
-    #[arg(value_name = "NAME")]
-    pub name: Option<String>,
-
-    /// Writes all of them into a folder, as NAME.json
-    #[arg(long, value_name = "DIR", conflicts_with = "name")]
-    pub write: Option<PathBuf>,
-}
+use std::path::Path;
 
 /// Prints a schema, or what schemas there are. Exit code 2 for a name that
 /// none has, and for a folder that can't be written.

@@ -1,27 +1,12 @@
 //! `--schema-store`: how outputs of tools are read, and where it is kept.
 
 use super::invalid::chain;
-use clap::Args;
+use crate::cli::args::LadderArgs;
 use jelly_base::model::OutputSeen;
 use jelly_harness::exec::Overrides;
 use jelly_harness::learned::{Limits, Store};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-#[derive(Debug, Clone, Default, Args)]
-pub struct LadderArgs {
-    /// Reads no structured output out of text: only a server's own counts
-    #[arg(long)]
-    pub no_adapt: bool,
-
-    /// Keeps in this file how the output of each tool was read, and takes the output schemas that you set in it
-    #[arg(long, value_name = "FILE")]
-    pub schema_store: Option<PathBuf>,
-
-    /// Results in a row that are mere text before that is taken for the schema of a tool that declares another [default: 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub generic_threshold: Option<u32>,
-}
 
 /// A schema store that was asked for, and could be read.
 #[derive(Debug)]

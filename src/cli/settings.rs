@@ -1,6 +1,6 @@
 //! What is meant: environment and terminal looked at once, into values.
 
-use super::args::{BudgetArgs, ColorChoice, Format, RunArgs};
+use crate::cli::args::{BudgetArgs, ColorChoice, Format, RunArgs};
 use etcetera::BaseStrategy as _;
 use jelly_base::model::Budgets;
 use jelly_base::text::redact::holds_secret;

@@ -3,56 +3,21 @@
 
 mod pending;
 
-use super::args::{ColorChoice, ReportsDir};
 use super::ask::choose;
 use super::out::UntilClosed;
 use super::paint::{BOLD, DIM, DiffPaint};
 use super::results::open_results;
-use super::run::complain;
 use super::settings::World;
-use clap::{Args, Subcommand};
+use crate::cli::args::{ColorChoice, SnapshotArgs, SnapshotCommand};
+use crate::cli::complain::complain;
 use jelly_base::model::ExitCode;
 use jelly_base::text::{plural, sanitize};
 use pending::{Pending, Review, find};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A text of one line and at most so many bytes is compared word by word.
 const SHORT: usize = 200;
-
-#[derive(Debug, Args)]
-pub struct SnapshotArgs {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Debug, Subcommand)]
-enum Verb {
-    /// Shows each proposal beside what is stored, and asks on a terminal what to do with it
-    Review(Which),
-    /// Stores what the answers say
-    Accept(Which),
-    /// Throws the proposals away; what is stored stays
-    Reject(Which),
-}
-
-#[derive(Debug, Args)]
-struct Which {
-    /// Snapshots by name [default: all of the report]
-    #[arg(value_name = "NAME")]
-    names: Vec<String>,
-
-    /// Only those of this plan: its path, or its file's name without the extension
-    #[arg(long, value_name = "PLAN")]
-    plan: Option<PathBuf>,
-
-    /// The folder of a run [default: that of the last run]
-    #[arg(long, value_name = "DIR")]
-    report: Option<PathBuf>,
-
-    #[command(flatten)]
-    reports: ReportsDir,
-}
 
 /// What to do with one proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +29,9 @@ enum Choice {
 }
 
 pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let (Verb::Review(which) | Verb::Accept(which) | Verb::Reject(which)) = &args.verb;
+    let (SnapshotCommand::Review(which)
+    | SnapshotCommand::Accept(which)
+    | SnapshotCommand::Reject(which)) = &args.command;
     let report = which.report.clone();
     let report = report.unwrap_or_else(|| which.reports.latest());
     let (file, reports) = match open_results(&report) {
@@ -98,16 +65,16 @@ pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitC
     // What is stored is what later runs are held against: a person's decision,
     // which no pipeline may take.
     let may_store = !world.in_ci();
-    let done = match &args.verb {
-        Verb::Accept(_) if !may_store => Err(
+    let done = match &args.command {
+        SnapshotCommand::Accept(_) if !may_store => Err(
             "snapshots are not written in CI (the variable CI is set): accept them where you can \
              look at them, and commit the files"
                 .to_owned(),
         ),
-        Verb::Accept(_) => settle(&review, |_| Ok(Choice::Accept)),
-        Verb::Reject(_) => settle(&review, |_| Ok(Choice::Reject)),
-        Verb::Review(_) if asks && may_store => settle(&review, |one| ask(one, paint)),
-        Verb::Review(_) => show_all(&review.pending, paint),
+        SnapshotCommand::Accept(_) => settle(&review, |_| Ok(Choice::Accept)),
+        SnapshotCommand::Reject(_) => settle(&review, |_| Ok(Choice::Reject)),
+        SnapshotCommand::Review(_) if asks && may_store => settle(&review, |one| ask(one, paint)),
+        SnapshotCommand::Review(_) => show_all(&review.pending, paint),
     };
     match done {
         Ok(()) if review.refusals.is_empty() => ExitCode::Passed,

@@ -1,11 +1,11 @@
 //! What commands need that start servers: a runtime, and outside of a run
 //! signals, and rules to tell what is wrong.
 
-use super::args::ColorChoice;
 use super::interrupt;
-use super::rules::{RuleFiles, Rules, find_rules};
-use super::run::{complain, fault};
+use super::rules::{Rules, find_rules};
 use super::settings::World;
+use crate::cli::args::{ColorChoice, RuleFiles};
+use crate::cli::complain::{complain, fault};
 use jelly_base::model::{ExitCode, Signal};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use tokio::sync::watch;

@@ -1,18 +1,17 @@
 //! `jelly triage`: test reports → an account → an exit code.
 
-mod args;
 mod baseline;
 mod lines;
 mod replay;
 mod target;
 
-use super::args::ColorChoice;
 use super::find::{find, find_usual};
 use super::invalid::chain;
 use super::past::Memory;
 use super::rules::find_rules;
-use super::run::complain;
 use super::settings::{World, inherited_secrets};
+use crate::cli::args::{ColorChoice, TriageArgs};
+use crate::cli::complain::complain;
 use crate::report::triage::{self as show, CaseWriter};
 use jelly_base::model::{ExitCode, FailureStatus, ReportSummary, TriageReport, TriagedFailure};
 use jelly_base::text::one_line;
@@ -27,8 +26,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZero;
 use std::thread::available_parallelism;
 
-pub use args::TriageArgs;
-use args::{Emit, InputKind, Mode, TriageFormat};
+use super::args::triage::{Emit, InputKind, Mode, TriageFormat};
 use lines::Told;
 pub use lines::{Answer, Line};
 use target::Target;

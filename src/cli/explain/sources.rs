@@ -1,13 +1,13 @@
 //! Where a fingerprint is looked for: the reports that were named, those of
 //! the last `jelly run`, the history.
 
-use super::ExplainArgs;
 use super::known::{FoundCause, Known};
 use super::unreadable;
+use crate::cli::args::ExplainArgs;
+use crate::cli::complain::complain;
 use crate::cli::find::find;
 use crate::cli::results::read_results;
 use crate::cli::rules::{Rules, find_rules};
-use crate::cli::run::complain;
 use crate::cli::settings::{World, inherited_secrets};
 use jelly_base::model::{Diagnosis, ExitCode, Failure, FailureReport, Template};
 use jelly_base::text::redact::Redactor;

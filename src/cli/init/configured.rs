@@ -1,11 +1,11 @@
 //! Servers of a client's configuration, with values for what it leaves open.
 
 use super::super::doctor::{ask as inputs, find};
-use super::super::run::complain;
 use super::super::settings::World;
 use super::origin::{Origin, Words, ask_left, canonical, check_name, name_in};
 use super::slips::{is_server_json, told};
 use super::{InitRefusal, Shared};
+use crate::cli::complain::complain;
 use jelly_base::text::{close_names, is_placeholder, sanitize, shell_word};
 use jelly_setup::doctor::{Config, Entry, Piece, Reached, Surroundings, pieces, variable_of};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,12 +3,12 @@
 
 use super::super::ask::{Question, ask, may_ask};
 use super::super::read::text_within;
-use super::super::run::complain;
 use super::origin::{Origin, spot};
 use super::remote::{Blanks, names_in};
 use super::slips::told;
 use super::way::{self, Way};
 use super::{InitRefusal, Shared, remote};
+use crate::cli::complain::complain;
 use jelly_base::text::sanitize;
 use jelly_package::{Given, InputKind, Package, Trouble, Values, env_name, read, resolve};
 use jelly_plan::Template;

@@ -51,14 +51,6 @@ pub enum Words {
     Literal,
 }
 
-/// `NAME=VALUE`.
-pub fn parse_pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        Some(_) | None => Err("write NAME=VALUE".to_owned()),
-    }
-}
-
 /// The servers that are meant.
 pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, InitRefusal> {
     let args = shared.args;

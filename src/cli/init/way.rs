@@ -1,9 +1,9 @@
 //! Which of the packages and remotes of a `server.json` is meant.
 
 use super::super::ask::{Question, ask, may_ask};
-use super::super::run::complain;
 use super::{InitRefusal, Shared};
-use clap::ValueEnum;
+use crate::cli::args::RegistryChoice;
+use crate::cli::complain::complain;
 use jelly_base::text::{one_line, sanitize};
 use jelly_package::{Package, Registry, Remote, ServerJson};
 use jelly_process::{CommandSpec, check};
@@ -16,27 +16,16 @@ pub enum Way<'a> {
     Remote(&'a Remote),
 }
 
-/// What is told apart by `--registry`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
-    Npm,
-    Pypi,
-    Oci,
-    Nuget,
-    /// A server that somebody else runs
-    Remote,
-}
-
 impl Way<'_> {
     /// Absent for what nothing starts.
-    fn kind(self) -> Option<Kind> {
+    fn kind(self) -> Option<RegistryChoice> {
         match self {
-            Self::Remote(_) => Some(Kind::Remote),
+            Self::Remote(_) => Some(RegistryChoice::Remote),
             Self::Package(package) => match package.registry {
-                Registry::Npm => Some(Kind::Npm),
-                Registry::Pypi => Some(Kind::Pypi),
-                Registry::Oci => Some(Kind::Oci),
-                Registry::Nuget => Some(Kind::Nuget),
+                Registry::Npm => Some(RegistryChoice::Npm),
+                Registry::Pypi => Some(RegistryChoice::Pypi),
+                Registry::Oci => Some(RegistryChoice::Oci),
+                Registry::Nuget => Some(RegistryChoice::Nuget),
                 Registry::Other(_) => None,
             },
         }

@@ -1,11 +1,11 @@
 //! `jelly rules`: list, show, test, explain.
 
-use super::args::{ListFormat, RulesArgs, RulesCommand, RulesExplainArgs, ShowFormat};
 use super::source::{Rules, RulesRefusal, find_rules, rules_of};
 use super::trial::trial;
-use crate::cli::args::ColorChoice;
+use crate::cli::args::rules::{ListFormat, RulesCommand, RulesExplainArgs, ShowFormat};
+use crate::cli::args::{ColorChoice, RulesArgs};
+use crate::cli::complain::complain;
 use crate::cli::out::UntilClosed;
-use crate::cli::run::complain;
 use crate::cli::settings::World;
 use crate::report::{explanation_text, rule_text, rules_json, rules_markdown, rules_table};
 use jelly_base::model::{Asked, ExitCode, Failure, RuleInfo};

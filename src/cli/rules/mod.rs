@@ -1,10 +1,8 @@
 //! `jelly rules`, and where the rules of a call come from.
 
-mod args;
 mod command;
 mod source;
 mod trial;
 
-pub use args::{RuleFiles, RulesArgs};
 pub use command::rules;
 pub use source::{Rules, find_rules, project_file, text_of};

@@ -1,7 +1,7 @@
 //! What can be typed behind `jelly triage`.
 
-use crate::cli::past::HistoryArgs;
-use crate::cli::rules::RuleFiles;
+use super::history::HistoryArgs;
+use super::rules::RuleFiles;
 use clap::{Args, ValueEnum};
 use jelly_triage::survey::FailOn;
 use std::path::PathBuf;
@@ -144,7 +144,7 @@ pub struct TriageArgs {
 impl TriageArgs {
     /// What can't be meant together; nothing is printed in a way that nobody
     /// asked for.
-    pub(super) fn contradiction(&self) -> Option<String> {
+    pub fn contradiction(&self) -> Option<String> {
         let mode = match self.mode {
             Mode::Rca => return None,
             Mode::Failures => "failures",

@@ -1,0 +1,23 @@
+//! What can be typed behind `jelly apply`.
+
+use super::shared::ReportsDir;
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    /// The report of a run: its folder, or its results.json [default: that of the last run]
+    #[arg(value_name = "REPORT")]
+    pub report: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub reports: ReportsDir,
+
+    /// Shows the change and writes nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Writes without asking, wherever the report comes from
+    #[arg(long, short, conflicts_with = "dry_run")]
+    pub yes: bool,
+}

@@ -1,0 +1,38 @@
+//! What can be typed behind `jelly explain`.
+
+use super::history::HistoryArgs;
+use super::rules::RuleFiles;
+use super::shared::{Format, ReportsDir};
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A fingerprint of a cause or of a test, or how it begins
+    #[arg(
+        value_name = "FINGERPRINT",
+        required_unless_present = "diff",
+        conflicts_with = "diff"
+    )]
+    pub fingerprint: Option<String>,
+
+    /// Says why two fingerprints are or are not the same
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    pub diff: Option<Vec<String>>,
+
+    /// Also looks into these reports: files, folders or globs, of JUnit XML or a results.json
+    #[arg(long = "in", value_name = "REPORT", num_args = 1..)]
+    pub reports: Vec<String>,
+
+    #[command(flatten)]
+    pub of_runs: ReportsDir,
+
+    #[command(flatten)]
+    pub memory: HistoryArgs,
+
+    #[command(flatten)]
+    pub own_rules: RuleFiles,
+
+    /// How the explanation is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}

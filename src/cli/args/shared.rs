@@ -1,0 +1,138 @@
+//! What several commands can be told.
+
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR says otherwise
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Lines for people
+    #[default]
+    Human,
+    /// What results.json holds
+    Json,
+}
+
+/// Where reports go unless somebody says otherwise.
+const REPORTS: &str = "reports";
+
+/// Where a run leaves its reports, and where the last one is looked for.
+#[derive(Debug, Args)]
+pub struct ReportsDir {
+    /// Where reports go, a folder a run
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = REPORTS
+    )]
+    pub reports_dir: PathBuf,
+}
+
+impl ReportsDir {
+    /// It, where a command has to name it.
+    pub fn unusual(&self) -> Option<String> {
+        let usual = self.reports_dir == Path::new(REPORTS);
+        (!usual).then(|| self.reports_dir.display().to_string())
+    }
+
+    /// The report of the last run.
+    pub fn latest(&self) -> PathBuf {
+        self.reports_dir.join("latest")
+    }
+}
+
+/// A command as clap hands it on; a plain `Vec` would mean a repeated flag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argv(pub Vec<String>);
+
+pub fn parse_argv(text: &str) -> Result<Argv, String> {
+    let argv = if text.trim_start().starts_with('[') {
+        serde_json::from_str::<Vec<String>>(text)
+            .map_err(|error| format!("a list of words in JSON is wanted: {error}"))?
+    } else {
+        vec![text.to_owned()]
+    };
+    match argv.first() {
+        Some(command) if !command.is_empty() => Ok(Argv(argv)),
+        Some(_) | None => Err("the command is empty".to_owned()),
+    }
+}
+
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    match jelly_plan::parse_duration(text) {
+        Some(Duration::ZERO) => Err("a time limit must be more than nothing".to_owned()),
+        Some(time) => Ok(time),
+        None => Err("write a time as in 30s, 500ms or 1m 30s".to_owned()),
+    }
+}
+
+/// `NAME=VALUE`; a value that is JSON is taken as such, any other as text.
+pub fn parse_var(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("a variable is written NAME=VALUE")?;
+    if !jelly_plan::is_name(name) {
+        return Err(format!("`{name}` can't be a variable's name"));
+    }
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+    Ok((name.to_owned(), value))
+}
+
+/// `NAME=VALUE`.
+pub fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        Some(_) | None => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Argv, parse_argv, parse_duration, parse_var};
+    use serde_json::json;
+    use std::time::Duration;
+
+    #[test]
+    fn a_variable_keeps_its_type_where_it_has_one() {
+        assert_eq!(parse_var("n=5"), Ok(("n".into(), json!(5))));
+        assert_eq!(parse_var("s=a=b"), Ok(("s".into(), json!("a=b"))));
+        assert_eq!(parse_var("z=007"), Ok(("z".into(), json!("007"))));
+        assert!(parse_var("n").is_err());
+        assert!(parse_var("a b=1").is_err());
+    }
+
+    #[test]
+    fn a_hook_is_one_word_or_a_list_and_never_a_shell_line() {
+        assert_eq!(
+            parse_argv("./fix me.sh"),
+            Ok(Argv(vec!["./fix me.sh".into()]))
+        );
+        assert_eq!(
+            parse_argv(r#"["make", "fix"]"#),
+            Ok(Argv(vec!["make".into(), "fix".into()]))
+        );
+        assert!(parse_argv("[]").is_err());
+        assert!(parse_argv("[1]").is_err());
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(parse_duration("1m 30s"), Ok(Duration::from_secs(90)));
+        assert!(parse_duration("90").is_err());
+        let nothing = parse_duration("0s").unwrap_err();
+        assert_eq!(nothing, "a time limit must be more than nothing");
+    }
+}
