@@ -1,22 +1,8 @@
 //! What a person may fill in, and the names by which it is given.
 
-use super::types::{Argument, ArgumentKind, Input, Package};
+use super::types::{Argument, ArgumentKind, Input, InputKind, Package};
 use super::values::names_in;
 use std::collections::{HashMap, HashSet};
-
-/// What an input is part of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum InputKind {
-    /// Of the server.
-    Argument,
-    /// Of its launcher.
-    RuntimeArgument,
-    /// Of the `value` of the argument or variable with this key.
-    Variable {
-        of: String,
-    },
-    Environment,
-}
 
 /// Something that a person may fill in.
 #[derive(Debug, Clone)]

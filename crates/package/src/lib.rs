@@ -26,7 +26,7 @@ mod values;
 mod write;
 
 pub use given::{Given, Values};
-pub use inputs::{AskedInput, InputKind, named_key};
+pub use inputs::{AskedInput, named_key};
 pub use launch::{Launch, Origin, Piece};
 pub use problem::{JsonProblem, Level, Place, Problem};
 pub use read::{ReadError, read};
@@ -35,6 +35,6 @@ pub use resolve::{Resolved, resolve};
 pub use trouble::{GivenAt, Lack, Trouble, Warning};
 pub use trouble::{env_name, is_of_the_system};
 pub use types::{
-    Argument, ArgumentKind, EnvironmentVariable, Format, Input, Package, Registry, Remote,
-    ServerJson, Transport, Variable,
+    Argument, ArgumentKind, EnvironmentVariable, Format, Input, InputKind, Package, Registry,
+    Remote, ServerJson, Transport, Variable,
 };

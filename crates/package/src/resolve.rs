@@ -2,12 +2,12 @@
 //! in the way.
 
 use super::given::{Given, Values};
-use super::inputs::{InputKind, Keyed, named_key};
+use super::inputs::{Keyed, named_key};
 use super::launch::{Launch, Origin, Piece};
 use super::launchers;
 use super::spec;
 use super::trouble::{GivenAt, Trouble, Warning};
-use super::types::{ArgumentKind, Input, Package};
+use super::types::{ArgumentKind, Input, InputKind, Package};
 use super::values::{Taker, Word, has_variables, substitute, text_of};
 use indexmap::IndexMap;
 use jelly_base::text::close_names;

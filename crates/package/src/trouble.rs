@@ -1,7 +1,6 @@
 //! What stands in the way of a launch, and what is only worth a word.
 
-use super::inputs::InputKind;
-use super::types::Format;
+use super::types::{Format, InputKind};
 use jelly_base::text::variable_name;
 use std::fmt;
 

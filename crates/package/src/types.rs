@@ -182,3 +182,17 @@ impl Format {
         }
     }
 }
+
+/// What an input is part of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InputKind {
+    /// Of the server.
+    Argument,
+    /// Of its launcher.
+    RuntimeArgument,
+    /// Of the `value` of the argument or variable with this key.
+    Variable {
+        of: String,
+    },
+    Environment,
+}

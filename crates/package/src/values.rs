@@ -1,10 +1,9 @@
 //! What an argument's or a variable's value comes to.
 
 use super::given::Given;
-use super::inputs::InputKind;
 use super::resolve::Resolver;
 use super::trouble::{GivenAt, Lack, Trouble, Warning};
-use super::types::{Format, Input};
+use super::types::{Format, Input, InputKind};
 use indexmap::IndexMap;
 use jelly_base::text::close_names;
 use std::collections::HashSet;

@@ -2,7 +2,8 @@
 //! to a server's own questions, notifications, subscriptions, cancellation,
 //! raw bytes.
 
-use super::types::{JsonExpect, Location, Operator, Predicate};
+use super::source::Location;
+use super::types::{JsonExpect, Operator, Predicate};
 use serde_json::Value;
 use std::time::Duration;
 

@@ -35,11 +35,11 @@ pub use matrix::{Matrix, Variant};
 pub use package::PackageUse;
 pub use schema::plan_schema;
 pub use scope::{Scope, Unresolved, resolve_json};
-pub use source::{Format, PlanSource, ReadError, ReplaceError};
+pub use source::{Format, Location, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
     BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect,
-    ListKind, Location, Operator, Plan, Predicate, Redaction, Request, Segment, Server, Step,
-    Transport, Volatile,
+    ListKind, Operator, Plan, Predicate, Redaction, Request, Segment, Server, Step, Transport,
+    Volatile,
 };
 pub use uses::{UnknownServer, snapshot_path};

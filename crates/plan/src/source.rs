@@ -1,10 +1,24 @@
 //! The text of a plan and where it came from.
 
-use super::{Location, Variant};
+use super::Variant;
 use sha2::{Digest, Sha256};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// A place in a plan file. Lines and columns are 1-based; columns count
+/// characters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Location {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl From<(usize, usize)> for Location {
+    fn from((line, column): (usize, usize)) -> Self {
+        Self { line, column }
+    }
+}
 
 /// The longest plan that is read, in bytes.
 pub const MAX_BYTES: u64 = 16 * 1024 * 1024;

@@ -1,32 +1,18 @@
 //! The validated plan: what the rest of the house reads.
 
-use super::PlanSource;
 use super::auth::Auth;
 use super::features::{
     Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
 };
 use super::matrix::Matrix;
 use super::package::PackageUse;
+use super::source::{Location, PlanSource};
 use super::template::Template;
 use indexmap::IndexMap;
 use jelly_base::model::{Era, Section};
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
-
-/// A place in a plan file. Lines and columns are 1-based; columns count
-/// characters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Location {
-    pub line: usize,
-    pub column: usize,
-}
-
-impl From<(usize, usize)> for Location {
-    fn from((line, column): (usize, usize)) -> Self {
-        Self { line, column }
-    }
-}
 
 /// One step down into a plan document.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

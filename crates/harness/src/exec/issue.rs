@@ -1,6 +1,6 @@
 //! What the plan says that can't be meant, in sentences.
 
-use super::step::{StepEnd, at_step};
+use super::step_end::{StepEnd, at_step};
 use jelly_base::model::{Phase, PlanIssue};
 use jelly_base::text::listed;
 use jelly_plan::Step;

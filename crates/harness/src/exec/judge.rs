@@ -6,11 +6,12 @@
 //! weakest evidence.
 
 use super::clean::Cleaner;
+use super::declared::{self, Declared};
 use super::ladder::{Footing, climb, own_structure};
 use super::misfit::{Misfit, misfit};
 use super::nearest::nearest;
 use super::operators::{Compiled, OperandError, holds};
-use super::output::{self, Declared};
+use super::output;
 use super::phrase::{relation, subject};
 use super::volatile::{idle, settled};
 use jelly_base::model::{Assertion, AssertionTarget, RpcError, Rung};
@@ -126,9 +127,9 @@ pub fn judge(
         }
         Ok(result) => {
             let wanted = expect.is_error.is_some_and(|flag| flag.value) || expect.error.is_some();
-            if output::is_error(result) && !wanted {
+            if declared::is_error(result) && !wanted {
                 return Judgement::ToolError {
-                    text: output::text_of(result),
+                    text: declared::text_of(result),
                 };
             }
             bench.ask_result(expect, result, observed)
@@ -242,9 +243,9 @@ impl<'a> Bench<'a> {
         result: &Value,
         observed: &Observed<'_>,
     ) -> Option<Rung> {
-        let is_error = output::is_error(result);
+        let is_error = declared::is_error(result);
         let wants_is_error = expect.is_error.is_some_and(|flag| flag.value);
-        let text = Value::from(output::text_of(result));
+        let text = Value::from(declared::text_of(result));
         if let Some(flag) = expect.is_error
             && flag.value
             && !is_error

@@ -1,8 +1,8 @@
 use super::{Judgement, Observed, SnapshotProposal, judge};
 use crate::exec::clean::Cleaner;
+use crate::exec::declared::Declared;
 use crate::exec::ladder::Footing;
 use crate::exec::operators::{Compiled, OperandError};
-use crate::exec::output::Declared;
 use jelly_base::model::{AssertionTarget, RpcError};
 use jelly_plan::{ErrorExpect, Expect, Flag, JsonExpect, Location, Operator, Predicate};
 use jelly_process::Said;

@@ -7,9 +7,11 @@ use super::ladder::ServerLadder;
 use super::launch::Prepared;
 use super::life::Running;
 use super::preflight::ToolBook;
+use super::scene::Scene;
 use super::script::Script;
 use super::settings::ExecSettings;
-use super::step::{self, Aftermath, Scene, StepEnd};
+use super::step;
+use super::step_end::{Aftermath, StepEnd};
 use jelly_base::model::{
     Because, Event, Failure, Names, Offers, Outcome, Phase, RequestFacts, ServerReport,
     ServerState, StepReport, StepState, ToolInfo,

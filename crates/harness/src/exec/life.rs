@@ -5,7 +5,7 @@
 
 use super::lane::{Lane, shorten};
 use super::preflight::ToolBook;
-use super::step::Aftermath;
+use super::step_end::Aftermath;
 use super::subscriptions::Subscriptions;
 use super::wire_check::note_wire_check;
 use jelly_base::model::{Era, Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};

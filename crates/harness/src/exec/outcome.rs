@@ -6,16 +6,18 @@ mod beside;
 mod wanted;
 
 use super::board::Board;
+use super::declared::Declared;
 use super::hearing::Hearings;
 use super::judge::{Judgement, Mismatch, Observed, SnapshotProposal, judge};
 use super::ladder::Footing;
 use super::launch::issue_of;
 use super::operators::OperandError;
-use super::output::{Declared, malformed};
+use super::output::malformed;
 use super::request::{Ready, Sends};
+use super::scene::Scene;
 use super::script::Told;
 use super::snapshots;
-use super::step::{Aftermath, Scene, StepEnd, at_step};
+use super::step_end::{Aftermath, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use jelly_base::model::{
     Assertion, AssertionTarget, Exit, Failure, MismatchPlace, Outcome, OwnLimit, Phase, PlanIssue,
@@ -511,8 +513,8 @@ fn unjudged(error: &OperandError) -> String {
 
 fn tool_result(result: &Value) -> ToolResult {
     ToolResult {
-        is_error: super::output::is_error(result),
-        text: super::output::text_of(result),
+        is_error: super::declared::is_error(result),
+        text: super::declared::text_of(result),
         structured_content: result.get("structuredContent").cloned(),
     }
 }

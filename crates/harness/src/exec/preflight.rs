@@ -1,7 +1,7 @@
 //! What can be known before anything is sent: a step's arguments held against
 //! the tools that its server lists.
 
-use super::output::Declared;
+use super::declared::Declared;
 use jelly_base::model::{PlanIssue, ToolInfo};
 use jelly_base::text::{close_names, json_type};
 use jsonschema::error::{TypeKind, ValidationErrorKind};

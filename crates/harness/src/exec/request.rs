@@ -4,7 +4,7 @@ use super::board::Board;
 use super::launch::issue_of;
 use super::preflight::ToolBook;
 use super::script::{Slot, slots};
-use super::step::at_step;
+use super::step_end::at_step;
 use jelly_base::model::{Era, Failure, Phase, RequestFacts};
 use jelly_plan::{
     Completion, CompletionOf, ListKind, Raw, Request, Scope, Step, Subscription, Template,

@@ -8,7 +8,7 @@ use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
 use super::script::Script;
 use super::settings::ExecSettings;
-use super::step::StepEnd;
+use super::step_end::StepEnd;
 use jelly_base::model::{Because, Event, Failure, IterationRecord, Phase, StepReport, StepState};
 use jelly_plan::{Plan, Scope};
 use jelly_process::Scratch;

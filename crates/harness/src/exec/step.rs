@@ -1,130 +1,21 @@
 //! One step against a running server: resolved, checked, sent, judged.
 
-use super::board::Board;
+use super::declared::Declared;
 use super::hearing::Hearings;
 use super::issue::describe;
-use super::ladder::{Footing, ServerLadder, climb};
+use super::ladder::{Footing, climb};
 use super::outcome::{Ended, resolve};
-use super::output::{Declared, malformed};
-use super::preflight::ToolBook;
+use super::output::malformed;
 use super::request::prepare;
-use super::script::Script;
+use super::scene::Scene;
 use super::sending::send;
+use super::step_end::{Aftermath, StepEnd, StepRun, at_step};
 use super::subscriptions::Subscriptions;
-use jelly_base::model::{Because, Failure, OutputSeen, Phase, PlanIssue, Rung, StepState};
-use jelly_plan::{NotificationExpect, Server, Step};
-use jelly_wire::{HttpEnd, ReplyOutcome, Session};
+use jelly_base::model::{OutputSeen, Phase, PlanIssue, Rung};
+use jelly_plan::{NotificationExpect, Step};
+use jelly_wire::ReplyOutcome;
 use std::cell::RefCell;
-use std::time::Duration;
 use tokio::time::Instant;
-
-/// How a step ended.
-pub struct StepEnd {
-    pub state: StepState,
-    pub because: Option<Because>,
-    /// Present if it was executed.
-    pub duration: Option<Duration>,
-    pub adapter: Option<&'static str>,
-    /// One, or its mismatches in their order; without the facts about its
-    /// server, which the lane adds.
-    pub failures: Vec<Failure>,
-}
-
-impl StepEnd {
-    pub fn not_run(state: StepState, because: Because) -> Self {
-        Self {
-            state,
-            because: Some(because),
-            duration: None,
-            adapter: None,
-            failures: Vec::new(),
-        }
-    }
-
-    pub fn failed(failures: Vec<Failure>, duration: Duration) -> Self {
-        Self {
-            state: StepState::Failed,
-            because: None,
-            duration: Some(duration),
-            adapter: None,
-            failures,
-        }
-    }
-
-    /// The plan can't be run as written here.
-    pub fn unfit(failure: Failure) -> Self {
-        Self {
-            state: StepState::Quarantined,
-            because: Some(Because::Plan(failure.message.clone().unwrap_or_default())),
-            duration: None,
-            adapter: None,
-            failures: vec![failure],
-        }
-    }
-}
-
-/// What is to be thought of the server afterwards.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Aftermath {
-    Alive,
-    Died,
-    /// It died before it read the first byte of the request, so that the
-    /// death belongs before the step, and the step was never executed.
-    DiedBefore,
-    /// It knows the session no more, so that the step was never executed.
-    SessionLost(Box<HttpEnd>),
-    /// It let a request run into its limit, or broke the protocol.
-    Unsure,
-}
-
-/// A step that was run.
-pub struct StepRun {
-    pub end: StepEnd,
-    pub aftermath: Aftermath,
-    /// What the server wrote on stderr meanwhile; all of it where it wrote
-    /// nothing then.
-    pub stderr: String,
-    /// What a reader should know besides, in sentences.
-    pub notes: Vec<String>,
-}
-
-/// Where a step runs.
-#[derive(Clone, Copy)]
-pub struct Scene<'a> {
-    pub board: &'a Board,
-    pub server: &'a Server,
-    pub session: &'a Session,
-    pub book: &'a ToolBook,
-    pub script: &'a Script,
-    pub ladder: &'a ServerLadder,
-    /// Nothing unknown is to be sent to the server.
-    pub fragile: bool,
-    /// The step's request went out before, to a session that was over.
-    pub sent_before: bool,
-    /// The server is held to every word of the specification.
-    pub is_strict: bool,
-    /// For all that the step sends.
-    pub limit: Duration,
-    /// When that has run out.
-    pub deadline: Instant,
-}
-
-/// The first revision with `structuredContent`; revisions are dates, and
-/// compare as texts.
-const FIRST_STRUCTURED: &str = "2025-06-18";
-
-impl Scene<'_> {
-    /// Whether JSON in the text of an answer keeps what its tool declares. In a
-    /// session of a revision without `structuredContent` there is no other
-    /// place for it; in later ones it is a liberty, which the ladder takes.
-    pub(super) fn takes_text_for_structure(&self, footing: Footing<'_>) -> bool {
-        self.is_before_structure() || footing.adapts && !self.is_strict
-    }
-
-    fn is_before_structure(&self) -> bool {
-        self.session.protocol_version() < FIRST_STRUCTURED
-    }
-}
 
 /// Runs one step. Dropping the future cancels its request.
 pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &Step) -> StepRun {
@@ -276,15 +167,4 @@ fn seen(
         rung,
         declared: declared.map(|declared| declared.schema.clone()),
     })
-}
-
-/// A failure at this step, without facts about the server.
-pub fn at_step(step: &Step, phase: Phase, message: impl Into<String>) -> Failure {
-    Failure {
-        phase: Some(phase),
-        server: Some(step.server.clone()),
-        step: Some(step.id.clone()),
-        message: Some(message.into()),
-        ..Failure::default()
-    }
 }

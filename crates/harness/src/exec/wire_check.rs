@@ -3,7 +3,7 @@
 
 use super::lane::Lane;
 use super::life::{HASTY_GRACE, afresh};
-use super::step::Aftermath;
+use super::step_end::Aftermath;
 use jelly_base::model::{
     Assertion, AssertionTarget, Because, Era, Event, Failure, Outcome, Phase, ServerReport,
     WireCheck,

@@ -1,7 +1,7 @@
 //! `coerce_argument`: a value of another JSON type than the tool's schema
 //! wants, if it can be had without loss.
 
-use super::step_target;
+use super::target::step_target;
 use super::types::{Proposal, RepairId};
 use jelly_base::model::{Failure, PlanIssue};
 use jelly_plan::{DocPath, Plan, PlanEdit, has_reference};

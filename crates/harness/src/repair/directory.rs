@@ -81,7 +81,7 @@ fn for_step(step: &Step, said: &[&str], facts: &Facts<'_>) -> Option<Proposal> {
         dirs.extend(missing_of(&path, said, facts));
     }
     dirs.dedup();
-    let mut proposal = proposal(super::step_target(step), dirs, facts)?;
+    let mut proposal = proposal(super::target::step_target(step), dirs, facts)?;
     proposal.steps_touched.push(step.id.clone());
     Some(proposal)
 }

@@ -14,11 +14,10 @@ mod port;
 mod prefix;
 mod propose;
 mod required;
+mod target;
 mod timeout;
 mod types;
 mod workspace;
-
-use propose::step_target;
 
 pub use propose::propose;
 pub use types::{Facts, FsFacts, PathKind, Proposal, RepairId};

@@ -2,7 +2,7 @@
 //! offered becomes the one close name that is; and `quarantine_step`, where
 //! there is none.
 
-use super::step_target;
+use super::target::step_target;
 use super::types::{Facts, Proposal, RepairId};
 use jelly_base::model::{Diagnosis, Failure, PlanIssue};
 use jelly_base::text::close_names;

@@ -2,8 +2,8 @@
 
 use super::types::{Facts, Proposal};
 use super::{coerce, directory, names, port, required, timeout, workspace};
-use jelly_base::model::{Diagnosis, Failure, Section, Side};
-use jelly_plan::{Plan, Step};
+use jelly_base::model::{Diagnosis, Failure, Side};
+use jelly_plan::Plan;
 
 /// What could mend this failure, best first. Every proposal would change
 /// something, and none leaves the project.
@@ -27,14 +27,4 @@ pub fn propose(
     proposals.extend(names::quarantine(plan, failure, diagnosis, facts));
     proposals.retain(Proposal::changes_something);
     proposals
-}
-
-/// How reports name a step, as in `steps.write`.
-pub(super) fn step_target(step: &Step) -> String {
-    let section = match step.section {
-        Section::Setup => "setup",
-        Section::Steps => "steps",
-        Section::Teardown => "teardown",
-    };
-    format!("{section}.{}", step.id)
 }

@@ -1,7 +1,7 @@
 //! `raise_timeout`: time ran out though the server showed life, so it gets
 //! twice as much, up to a cap.
 
-use super::step_target;
+use super::target::step_target;
 use super::types::{Proposal, RepairId};
 use jelly_base::model::{Diagnosis, ErrorCategory, Failure, Outcome, Phase};
 use jelly_base::text::human_duration;

@@ -1,9 +1,8 @@
 //! How far the steps of an iteration got, as far as the steps behind them rest
 //! on that.
 
-use super::judge::needs_proof;
 use super::revision::definitions;
-use super::seen::{Foundations, Observation, PassedBefore, Seen, StepFacts};
+use super::seen::{Foundations, Observation, PassedBefore, Seen, StepFacts, needs_proof};
 use jelly_base::model::{IterationRecord, Outcome, Section, Side, StepReport, StepState};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};

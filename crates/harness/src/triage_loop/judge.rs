@@ -3,10 +3,8 @@
 
 use super::earlier::Ground;
 use super::memory::Memory;
-use super::seen::{Observation, Policy, Seen, StepFacts};
-use jelly_base::model::{
-    AssertionTarget, Diagnosis, ErrorCategory, Failure, Repeated, Side, Standing,
-};
+use super::seen::{Observation, Policy, Seen, StepFacts, needs_proof};
+use jelly_base::model::{AssertionTarget, Diagnosis, Failure, Repeated, Side, Standing};
 
 /// Why what jelly itself left out is held against nobody.
 const OWN_LIMIT: &str = "own_limit";
@@ -112,29 +110,6 @@ pub(super) fn judge(
         diagnosis,
         blame,
         is_overruled: false,
-    }
-}
-
-/// A mismatch is nobody's fault at one sighting, unless the answer itself
-/// shows that the environment is broken.
-pub(super) fn needs_proof(failure: &Failure, diagnosis: &Diagnosis) -> bool {
-    if !failure.is_mismatch() {
-        return false;
-    }
-    match diagnosis.side {
-        Side::Code => true,
-        Side::Test if diagnosis.root_cause == "assertion_mismatch" => true,
-        Side::Test if diagnosis.error_answer => true,
-        Side::Test => diagnosis.ambiguous && !is_environmental(diagnosis.error_category),
-    }
-}
-
-fn is_environmental(category: Option<ErrorCategory>) -> bool {
-    match category {
-        Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout) => true,
-        Some(ErrorCategory::Assertion | ErrorCategory::Locator | ErrorCategory::Other) | None => {
-            false
-        }
     }
 }
 

@@ -1,22 +1,10 @@
 //! What the loop remembers of a run's earlier iterations.
 
 use super::earlier::Ground;
-use super::judge::needs_proof;
-use super::seen::{Observation, PassedBefore, StepFacts};
+use super::seen::{Observation, PassedBefore, Revision, StepFacts, needs_proof};
 use crate::repair::{Proposal, RepairId};
 use jelly_base::model::{ErrorCategory, Failure, Outcome, StepState};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The plan and the code that a step ran on: what it saw on one revision is no
-/// proof for another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Revision {
-    /// Hash of the step's definition, its server's, and those of the steps it
-    /// captures from.
-    pub plan: u64,
-    /// Raised whenever the code was refined.
-    pub code: u32,
-}
 
 /// A repair that was applied.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,7 @@
 //! What the decision looks at: one iteration, triaged.
 
-use super::memory::Revision;
 use crate::repair::Proposal;
-use jelly_base::model::{Budgets, Diagnosis, Failure, IterationRecord};
+use jelly_base::model::{Budgets, Diagnosis, ErrorCategory, Failure, IterationRecord, Side};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -149,5 +148,39 @@ impl<'a> Observation<'a> {
     ) -> Option<(&'a str, Revision)> {
         let step = failure.step.as_deref()?;
         Some((step, self.steps.get(step)?.at(code)))
+    }
+}
+
+/// The plan and the code that a step ran on: what it saw on one revision is no
+/// proof for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Revision {
+    /// Hash of the step's definition, its server's, and those of the steps it
+    /// captures from.
+    pub plan: u64,
+    /// Raised whenever the code was refined.
+    pub code: u32,
+}
+
+/// A mismatch is nobody's fault at one sighting, unless the answer itself
+/// shows that the environment is broken.
+pub(super) fn needs_proof(failure: &Failure, diagnosis: &Diagnosis) -> bool {
+    if !failure.is_mismatch() {
+        return false;
+    }
+    match diagnosis.side {
+        Side::Code => true,
+        Side::Test if diagnosis.root_cause == "assertion_mismatch" => true,
+        Side::Test if diagnosis.error_answer => true,
+        Side::Test => diagnosis.ambiguous && !is_environmental(diagnosis.error_category),
+    }
+}
+
+fn is_environmental(category: Option<ErrorCategory>) -> bool {
+    match category {
+        Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout) => true,
+        Some(ErrorCategory::Assertion | ErrorCategory::Locator | ErrorCategory::Other) | None => {
+            false
+        }
     }
 }

@@ -54,9 +54,10 @@ fn properties(definition: &str) -> BTreeSet<String> {
 /// sources say, so that a new map can't be passed over.
 fn shapes() -> BTreeMap<String, BTreeSet<String>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/load");
-    let shape =
-        Regex::new(r#"(?s)const \w+: MapShape = MapShape \{\s*what: "([^"]+)",\s*keys: &\[([^\]]*)\]"#)
-            .unwrap();
+    let shape = Regex::new(
+        r#"(?s)const \w+: MapShape = MapShape \{\s*what: "([^"]+)",\s*keys: &\[([^\]]*)\]"#,
+    )
+    .unwrap();
     let key = Regex::new(r#""(\w+)""#).unwrap();
     let mut shapes = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,10 +1,12 @@
 //! The engine: which rules hold for a failure, and what the strongest says.
 
 use super::advice::{self, Values};
+use super::builder::builder;
 use super::clues::{self, Text};
 use super::error_answer::Reading;
 use super::evidence::{evidence, evidence_of, with_values};
 use super::facts::{ErrorAnswer, Facts, FailureSource, Promise};
+use super::field::{Field, RuleSide, Strength};
 use super::fingerprint::{self, Parts};
 use super::launchers::launchers;
 use super::literals::literals;
@@ -12,14 +14,14 @@ use super::load::{self, RuleError};
 use super::marks::Marks;
 use super::pattern_filter::{KnownPattern, PatternFilter};
 use super::reading::{is_syntax, without_repeated, without_values};
-use super::rule::{Field, Rule, RuleSide, Strength, unknown};
+use super::rule::{Rule, unknown};
 use super::rule_index::{Applying, Ask, Asked, Key, RuleIndex, Scratch};
 use super::secrets::unmarked;
 use super::whereabouts::whereabouts;
 use super::windows::PassMemory;
 use jelly_base::model::{Diagnosis, ErrorCategory, Evidence, Failure, Side, Suspect, Template};
 use jelly_base::text::truncate;
-use regex::bytes::{Regex, RegexBuilder};
+use regex::bytes::Regex;
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The turn of the built-in rules.
@@ -64,12 +66,6 @@ struct Match<'a> {
     rule: &'a Rule,
     /// Index of the text and of the pattern, for rules with patterns.
     at: Option<(usize, usize)>,
-}
-
-pub(super) fn builder(pattern: &str) -> RegexBuilder {
-    let mut builder = RegexBuilder::new(pattern);
-    builder.unicode(false).multi_line(true);
-    builder
 }
 
 impl Pattern {

@@ -9,7 +9,7 @@ use super::answer::stated_error;
 use super::clues;
 use super::engine::Engine;
 use super::facts::{ErrorAnswer, Facts, Promise};
-use super::rule::Strength;
+use super::field::Strength;
 use jelly_base::model::{
     Diagnosis, ErrorCategory, Failure, Outcome, Phase, Side, ToolResult, Wanted,
 };

@@ -1,11 +1,12 @@
 //! Rules from YAML: those inside the binary, and those of users. The only file
 //! of this room that names the parser.
 
+use super::field::Field;
 use super::flaws::{Flaw, Place, flaws, own_flaws};
 use super::own::{
     RuleEntry, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleProblem, RuleText,
 };
-use super::rule::{Field, Rule};
+use super::rule::Rule;
 use super::spec::{Entry, FileSpec, Lists, ProjectSpec, RuleSpec};
 use jelly_base::text::close_names;
 use serde::Deserialize;

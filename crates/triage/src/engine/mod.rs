@@ -10,6 +10,7 @@
 
 mod advice;
 mod answer;
+mod builder;
 mod causes;
 mod clues;
 mod doing;
@@ -18,6 +19,7 @@ mod error_answer;
 mod evidence;
 mod explain;
 mod facts;
+mod field;
 mod fingerprint;
 mod flaws;
 mod issue;
@@ -46,13 +48,14 @@ mod windows;
 
 pub use causes::CAUSES;
 pub use engine::Engine;
+pub use field::{Field, RuleSide, Strength};
 pub use fingerprint::{Fingerprints, fingerprints};
 pub use load::{RuleError, parse_rule_file, parse_rules};
 pub use own::{
     RuleEntry, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleProblem, RuleText,
 };
 pub use provar::PROVAR;
-pub use rule::{AdviceText, Example, Field, Rule, RuleSide, Strength};
+pub use rule::{AdviceText, Example, Rule};
 pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
 

@@ -2,7 +2,8 @@
 //! be an assertion's.
 
 use super::clues::{self, Text};
-use super::rule::{Field, Rule, Strength};
+use super::field::{Field, Strength};
+use super::rule::Rule;
 use jelly_base::model::ErrorCategory;
 use serde::Serialize;
 

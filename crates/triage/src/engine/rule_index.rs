@@ -4,9 +4,9 @@
 use super::clues::Text;
 use super::engine::{Engine, Pattern, Ranked, applies};
 use super::facts::Facts;
+use super::field::{Field, Strength};
 use super::marks::Marks;
 use super::reading::{CLASS, MatchLevel, level};
-use super::rule::{Field, Strength};
 use super::when::known;
 use super::windows::PassMemory;
 use std::cell::Cell;

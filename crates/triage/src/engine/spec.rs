@@ -1,6 +1,7 @@
 //! Rules as a file writes them, before they are checked.
 
-use super::rule::{AdviceText, Example, Field, RuleSide, Strength};
+use super::field::{Field, RuleSide, Strength};
+use super::rule::{AdviceText, Example};
 use super::when::When;
 use jelly_base::model::ErrorCategory;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -3,7 +3,8 @@
 
 use super::engine::Engine;
 use super::facts::Facts;
-use super::rule::{Example, Field, Rule};
+use super::field::Field;
+use super::rule::{Example, Rule};
 use jelly_base::model::{Exit, Failure, Outcome, Phase, RequestFacts, SpawnError, ToolResult};
 
 /// The smallest failure with `text` in `field`.

@@ -79,6 +79,11 @@ pub(super) fn is_loopback(url: &Url) -> bool {
         })
 }
 
+/// Whether both have scheme, host and port in common.
+pub(super) fn same_origin(one: &Url, other: &Url) -> bool {
+    one.origin() == other.origin()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{client_for, is_loopback};

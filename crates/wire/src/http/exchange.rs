@@ -5,11 +5,11 @@
 
 use super::auth::Tries;
 use super::body::{BodyError, BodyKind, HttpBody, begins_like_json, kind_of_body};
-use super::client::bare;
+use super::client::{bare, same_origin};
 use super::events::{DEFAULT_RETRY, RESUMPTIONS, hear};
 use super::facts;
 use super::headers::Outline;
-use super::link::{Link, same_origin};
+use super::link::Link;
 use super::listen::{self, Stream};
 use super::lost_session::{self, Standing};
 use super::sse::SseParser;

@@ -282,11 +282,6 @@ fn add_token(headers: &mut HeaderMap, bearer: Option<&Bearer>) {
     }
 }
 
-/// Whether both have scheme, host and port in common.
-pub(super) fn same_origin(one: &Url, other: &Url) -> bool {
-    one.origin() == other.origin()
-}
-
 #[cfg(test)]
 mod tests {
     use super::Link;

@@ -2,9 +2,10 @@
 //! itself, and the one stream of the deprecated HTTP+SSE transport.
 
 use super::body::{BodyError, HttpBody};
+use super::client::same_origin;
 use super::events::{DEFAULT_RETRY, RESUMPTIONS, hear};
 use super::facts;
-use super::link::{Link, same_origin};
+use super::link::Link;
 use super::sse::{SseItem, SseParser};
 use crate::connection::Shared;
 use crate::{MAX_LINE_BYTES, RequestEnd};

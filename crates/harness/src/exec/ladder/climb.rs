@@ -2,7 +2,7 @@
 
 use super::json_text::json_text;
 use super::wrap::wrap;
-use crate::exec::output::{Declared, is_error, text_of};
+use crate::exec::declared::{Declared, is_error, text_of};
 use jelly_base::model::Rung;
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ pub fn own_structure<'r>(result: &'r Value, schema: Option<&Declared>) -> Option
 #[cfg(test)]
 mod tests {
     use super::{Footing, climb};
-    use crate::exec::output::Declared;
+    use crate::exec::declared::Declared;
     use jelly_base::model::Rung;
     use proptest::prelude::*;
     use serde_json::{Value, json};
@@ -227,7 +227,7 @@ mod tests {
             let schema = declared.as_ref();
             let fits = |value: &Value| schema.is_none_or(|s| s.is_valid(value) == Ok(true));
             let found = climb(&result, on(schema));
-            let text = crate::exec::output::text_of(&result);
+            let text = crate::exec::declared::text_of(&result);
             match &found {
                 None => prop_assert!(text.trim().is_empty(), "{}", result),
                 Some((value, Rung::Structured)) => {

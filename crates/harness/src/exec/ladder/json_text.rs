@@ -1,7 +1,7 @@
 //! The rung `json_text`: text that is JSON, parsed and held against the schema
 //! before anything else is made of it.
 
-use crate::exec::output::{Declared, text_of, texts_of};
+use crate::exec::declared::{Declared, text_of, texts_of};
 use serde_json::Value;
 
 /// The JSON of an answer's text that fits the schema: all of the text, else
@@ -49,7 +49,7 @@ fn parse(text: &str) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::json_text;
-    use crate::exec::output::Declared;
+    use crate::exec::declared::Declared;
     use serde_json::{Value, json};
 
     fn read(texts: &[&str], schema: Option<Value>) -> Option<Value> {

@@ -1,7 +1,7 @@
 //! How the outputs of one server are read.
 
 use super::Footing;
-use crate::exec::output::Declared;
+use crate::exec::declared::Declared;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
@@ -70,7 +70,7 @@ impl ServerLadder {
 #[cfg(test)]
 mod tests {
     use super::{Overrides, ServerLadder};
-    use crate::exec::output::Declared;
+    use crate::exec::declared::Declared;
     use serde_json::json;
 
     #[test]

@@ -1,7 +1,7 @@
 //! The rung `declared`: text put into the form that a schema asks for, where
 //! it leaves no choice.
 
-use crate::exec::output::Declared;
+use crate::exec::declared::Declared;
 use serde_json::{Map, Value};
 
 const METADATA: &str = "METADATA:";
@@ -103,7 +103,7 @@ impl<'s> TextForm<'s> {
 #[cfg(test)]
 mod tests {
     use super::wrap;
-    use crate::exec::output::Declared;
+    use crate::exec::declared::Declared;
     use serde_json::{Value, json};
 
     fn wrapped(text: &str, schema: Value) -> Option<Value> {

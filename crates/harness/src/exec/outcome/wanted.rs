@@ -2,7 +2,7 @@
 //! was wanted.
 
 use super::Ended;
-use crate::exec::step::StepEnd;
+use crate::exec::step_end::StepEnd;
 use jelly_base::model::{Outcome, RpcError, Wanted};
 use jelly_plan::Expect;
 

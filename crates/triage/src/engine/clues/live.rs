@@ -3,7 +3,7 @@
 use super::slice::{List, readable};
 use super::{noise, quoted};
 use crate::engine::facts::{Facts, Promise};
-use crate::engine::rule::Field;
+use crate::engine::field::Field;
 use jelly_base::model::Phase;
 use serde_json::Value;
 use std::borrow::Cow;

@@ -10,7 +10,7 @@ use super::roots::root_lines;
 use super::slice::{List, readable};
 use super::wrapped::{instead_of_none, is_assertion, unwrapped};
 use crate::engine::facts::is_dialect;
-use crate::engine::rule::Field;
+use crate::engine::field::Field;
 use jelly_base::model::Failure;
 use memchr::memrchr3;
 use regex::bytes::{Regex, RegexBuilder};

@@ -1,7 +1,7 @@
 //! A text to read for a cause, with how much it tells.
 
 use super::roots::root_lines;
-use crate::engine::rule::Field;
+use crate::engine::field::Field;
 use jelly_base::text::{strip_ansi, truncate_middle};
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! Maven and Gradle, and the modules that their reports' paths tell.
 
-use super::framework::Target;
 use super::pattern::loosened;
 use super::recipe::{Join, Recipe};
+use super::target::Target;
 use jelly_base::model::FailureView;
 
 /// Class and method, as far as they are names of Java: parameters and display

@@ -13,6 +13,7 @@ mod pattern;
 mod plan;
 mod python;
 mod recipe;
+mod target;
 
 pub use plan::{Hint, Hints, plan};
 

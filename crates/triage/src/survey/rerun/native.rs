@@ -1,8 +1,8 @@
 //! Go, Rust, the frameworks of C++, Bazel.
 
-use super::framework::Target;
 use super::pattern::{escaped, loosened, regex_bare};
 use super::recipe::{Join, Recipe};
+use super::target::Target;
 use jelly_base::model::FailureView;
 
 /// Fails with a clear word where the variable is not set.

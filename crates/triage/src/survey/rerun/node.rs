@@ -1,9 +1,9 @@
 //! The frameworks of JavaScript: patterns over full titles, beside a file
 //! where the report tells it.
 
-use super::framework::Target;
 use super::pattern::{escaped, loosened, regex};
 use super::recipe::{Join, Recipe};
+use super::target::Target;
 use jelly_base::model::FailureView;
 
 fn one_of(before: &str, after: &str) -> Join {

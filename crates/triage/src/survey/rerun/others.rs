@@ -1,8 +1,8 @@
 //! PHP, Ruby, .NET, Robot Framework, Bats.
 
-use super::framework::Target;
 use super::pattern::{escaped, regex, regex_bare};
 use super::recipe::{Join, Recipe};
+use super::target::Target;
 use jelly_base::model::FailureView;
 
 /// `vendor/bin/phpunit --filter '/^(ShopTest::testTotal)$/'`: matched against

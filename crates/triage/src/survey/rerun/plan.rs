@@ -1,7 +1,8 @@
 //! The retryable failures of an account → tests and commands.
 
-use super::framework::{Target, target};
+use super::framework::target;
 use super::recipe::Recipe;
+use super::target::Target;
 use crate::survey::words;
 use jelly_base::model::{FailureStatus, FailureView, Failures, ReportSummary, RetryPlan};
 use jelly_base::text::is_sayable;

@@ -1,7 +1,7 @@
 //! pytest and unittest.
 
-use super::framework::Target;
 use super::recipe::{Join, Recipe};
+use super::target::Target;
 use jelly_base::model::FailureView;
 
 /// `pytest tests/test_cart.py::TestCart::test_total[eur]`: node ids are words

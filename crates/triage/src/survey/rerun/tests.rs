@@ -1,4 +1,5 @@
-use super::framework::{Target, target};
+use super::framework::target;
+use super::target::Target;
 use jelly_base::model::{FailureStatus, Failures, TriagedFailure};
 use jelly_base::text::is_sayable;
 use proptest::prelude::*;
