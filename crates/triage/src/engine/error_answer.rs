@@ -7,7 +7,7 @@
 
 use super::answer::stated_error;
 use super::clues;
-use super::engine::Engine;
+use super::diagnose::Engine;
 use super::facts::{ErrorAnswer, Facts, Promise};
 use super::field::Strength;
 use jelly_base::model::{

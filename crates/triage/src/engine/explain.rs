@@ -6,7 +6,7 @@
 
 use super::advice::Values;
 use super::clues::{self, Text};
-use super::engine::{Engine, Pattern, Ranked, applies, says_enough};
+use super::diagnose::{Engine, Pattern, Ranked, applies, says_enough};
 use super::error_answer::Reading;
 use super::facts::{Facts, FailureSource};
 use super::reading::{is_syntax, without_values};

@@ -13,8 +13,8 @@ mod answer;
 mod builder;
 mod causes;
 mod clues;
+mod diagnose;
 mod doing;
-mod engine;
 mod error_answer;
 mod evidence;
 mod explain;
@@ -47,7 +47,7 @@ mod whereabouts;
 mod windows;
 
 pub use causes::CAUSES;
-pub use engine::Engine;
+pub use diagnose::Engine;
 pub use field::{Field, RuleSide, Strength};
 pub use fingerprint::{Fingerprints, fingerprints};
 pub use load::{RuleError, parse_rule_file, parse_rules};

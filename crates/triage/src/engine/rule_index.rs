@@ -2,7 +2,7 @@
 //! through the rules themselves would touch as much memory as the texts do.
 
 use super::clues::Text;
-use super::engine::{Engine, Pattern, Ranked, applies};
+use super::diagnose::{Engine, Pattern, Ranked, applies};
 use super::facts::Facts;
 use super::field::{Field, Strength};
 use super::marks::Marks;

@@ -1,7 +1,7 @@
 //! Failures made of a text, as rules are tried on: the smallest ones in which
 //! the text may stand where a rule reads.
 
-use super::engine::Engine;
+use super::diagnose::Engine;
 use super::facts::Facts;
 use super::field::Field;
 use super::rule::{Example, Rule};

@@ -575,5 +575,5 @@ pub(super) fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
 }
 
 #[cfg(test)]
-#[path = "engine_tests.rs"]
+#[path = "diagnose_tests.rs"]
 mod tests;
