@@ -72,7 +72,12 @@ const NEIGHBOURS: [(&str, &str); 1] = [
 const LOADERS: [(&str, &[&str]); 2] = [
     (
         "serde_yaml",
-        &["mock/script.rs", "triage/load.rs", "wire/check/load.rs"],
+        &[
+            "doctor/document.rs",
+            "mock/script.rs",
+            "triage/load.rs",
+            "wire/check/load.rs",
+        ],
     ),
     ("granit_parser", &["plan/syntax/yaml.rs"]),
 ];

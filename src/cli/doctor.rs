@@ -30,8 +30,8 @@ use tokio::sync::Semaphore;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Configurations are those of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed and
-Cline, and any file with `mcpServers`. A VS Code input is taken from the environment variable
+Configurations are those of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Cline,
+Codex, opencode, Goose, Gemini CLI and Copilot CLI, and any file with `mcpServers`. A VS Code input is taken from the environment variable
 that is its id in capitals (`api-key`: API_KEY), else asked for on a terminal.
 
 Exit codes:
