@@ -15,8 +15,8 @@ use super::settings::World;
 use super::stage::{Stage, on_stage, unless_interrupted};
 use crate::report::{DoctorOptions, doctor_md, doctor_text};
 use clap::{Args, ValueEnum};
-use examine::{Ward, admit};
-use find::Found;
+use examine::{Examiner, examine_all};
+use find::FoundConfigs;
 use jelly_base::model::{
     Checkup, CheckupCounts, CheckupState, DoctorReport, ExitCode, FindingLevel, SCHEMA_VERSION,
 };
@@ -117,7 +117,7 @@ async fn look(args: &DoctorArgs, color: ColorChoice, world: &World, stage: &Stag
     let platform = args.platform.unwrap_or(Platform::current());
     let work = async {
         let answers = ask::answers(&found.configs, args.dry_run, world, &redactor).await;
-        let ward = Ward {
+        let examiner = Examiner {
             platform,
             starts: !args.dry_run && platform == Platform::current(),
             answers: &answers,
@@ -126,7 +126,7 @@ async fn look(args: &DoctorArgs, color: ColorChoice, world: &World, stage: &Stag
             world,
             home: found.home.as_deref(),
         };
-        admit(&ward, &found).await
+        examine_all(&examiner, &found).await
     };
     let servers = match unless_interrupted(&stage.interrupt, work).await {
         Ok(servers) => servers,
@@ -136,7 +136,7 @@ async fn look(args: &DoctorArgs, color: ColorChoice, world: &World, stage: &Stag
     print(args.format, &report, code, color, world)
 }
 
-fn conclude(found: Found, servers: Vec<Checkup>, strict: bool) -> (DoctorReport, ExitCode) {
+fn conclude(found: FoundConfigs, servers: Vec<Checkup>, strict: bool) -> (DoctorReport, ExitCode) {
     let mut counts = CheckupCounts {
         servers: servers.len(),
         ..CheckupCounts::default()

@@ -4,7 +4,7 @@
 use super::super::read::text_within;
 use super::super::settings::World;
 use super::ask::Answers;
-use super::find::Found;
+use super::find::FoundConfigs;
 use super::sight::Machine;
 use super::trial::{self, Trial, try_out};
 use jelly_base::model::{
@@ -42,7 +42,7 @@ const ENV_FILE: u64 = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What all servers share.
-pub struct Ward<'a> {
+pub struct Examiner<'a> {
     pub platform: Platform,
     /// Whether servers are started at all.
     pub starts: bool,
@@ -54,7 +54,7 @@ pub struct Ward<'a> {
 }
 
 /// A server before it is started.
-struct Patient<'a> {
+struct EntryCheck<'a> {
     config: &'a Config,
     entry: &'a Entry,
     findings: Vec<Finding>,
@@ -64,39 +64,39 @@ struct Patient<'a> {
 }
 
 /// Looks after all servers, side by side; in the order of the files.
-pub async fn admit(ward: &Ward<'_>, found: &Found) -> Vec<Checkup> {
-    let redactor = &ward.settings.redactor;
+pub async fn examine_all(examiner: &Examiner<'_>, found: &FoundConfigs) -> Vec<Checkup> {
+    let redactor = &examiner.settings.redactor;
     // Before anything can be shown.
     let entries = found.configs.iter().flat_map(|config| &config.entries);
     redactor.learn(entries.flat_map(secrets_of).collect::<Vec<_>>());
-    let mut patients = Vec::new();
+    let mut checks = Vec::new();
     let mut duplicates = duplicate_names(&found.configs).into_iter().peekable();
     for (file, (config, folder)) in found.configs.iter().zip(&found.folders).enumerate() {
         for (index, entry) in config.entries.iter().enumerate() {
-            let mut patient = ward.patient(config, entry, folder);
+            let mut check = examiner.check(config, entry, folder);
             if let Some((.., finding)) = duplicates.next_if(|(f, e, _)| (*f, *e) == (file, index)) {
-                patient.findings.push(finding);
+                check.findings.push(finding);
             }
-            patients.push(patient);
+            checks.push(check);
         }
     }
     let mut work = JoinSet::new();
-    for (index, patient) in patients.iter().enumerate() {
+    for (index, check) in checks.iter().enumerate() {
         if let (true, false, Some(reach)) =
-            (ward.starts, patient.entry.disabled, patient.reach.clone())
+            (examiner.starts, check.entry.disabled, check.reach.clone())
         {
-            let (name, settings) = (patient.entry.name.clone(), ward.settings.clone());
+            let (name, settings) = (check.entry.name.clone(), examiner.settings.clone());
             work.spawn_local(async move { (index, examine(&name, &reach, &settings).await) });
         }
     }
     let mut examined = gathered(work).await;
-    let mut trials = try_all(ward, &patients, &examined).await;
-    patients
+    let mut trials = try_all(examiner, &checks, &examined).await;
+    checks
         .into_iter()
         .enumerate()
-        .map(|(index, patient)| {
+        .map(|(index, check)| {
             let trial = trials.remove(&index).unwrap_or_default();
-            ward.checkup(patient, examined.remove(&index), trial)
+            examiner.checkup(check, examined.remove(&index), trial)
         })
         .collect()
 }
@@ -104,18 +104,19 @@ pub async fn admit(ward: &Ward<'_>, found: &Found) -> Vec<Checkup> {
 /// Those that may be mended by other words for the same program; after all
 /// others have ended, since they may have been in the way.
 async fn try_all(
-    ward: &Ward<'_>,
-    patients: &[Patient<'_>],
+    examiner: &Examiner<'_>,
+    checks: &[EntryCheck<'_>],
     examined: &BTreeMap<usize, Examined>,
 ) -> BTreeMap<usize, Trial> {
     let mut work = JoinSet::new();
     for (&index, seen) in examined {
-        let Patient { entry, reach, .. } = &patients[index];
+        let EntryCheck { entry, reach, .. } = &checks[index];
         let Some(Reach::Stdio(spec)) = reach else {
             continue;
         };
-        if let Some(plan) = trial::plan(ward.engine, entry, seen) {
-            let (name, spec, settings) = (entry.name.clone(), spec.clone(), ward.settings.clone());
+        if let Some(plan) = trial::plan(examiner.engine, entry, seen) {
+            let (name, spec, settings) =
+                (entry.name.clone(), spec.clone(), examiner.settings.clone());
             work.spawn_local(async move { (index, try_out(&name, &spec, plan, settings).await) });
         }
     }
@@ -138,8 +139,8 @@ async fn gathered<T: 'static>(mut work: JoinSet<(usize, T)>) -> BTreeMap<usize, 
     all
 }
 
-impl Ward<'_> {
-    fn patient<'c>(&self, config: &'c Config, entry: &'c Entry, folder: &Path) -> Patient<'c> {
+impl Examiner<'_> {
+    fn check<'c>(&self, config: &'c Config, entry: &'c Entry, folder: &Path) -> EntryCheck<'c> {
         let none = BTreeMap::new();
         let around = Surroundings {
             env: &self.world.env,
@@ -158,7 +159,7 @@ impl Ward<'_> {
             .reached
             .as_ref()
             .map(|reached| filler.reach(reached, folder, &mut notes));
-        Patient {
+        EntryCheck {
             config,
             entry,
             findings: lint(config, entry, self.platform, &around)
@@ -172,20 +173,25 @@ impl Ward<'_> {
 
     /// What is said of the first server of a configuration that was examined
     /// already.
-    pub fn told(&self, config: &Config, folder: &Path, examined: Examined) -> Option<Checkup> {
+    pub fn checkup_of_first(
+        &self,
+        config: &Config,
+        folder: &Path,
+        examined: Examined,
+    ) -> Option<Checkup> {
         let entry = config.entries.first()?;
-        let patient = self.patient(config, entry, folder);
-        Some(self.checkup(patient, Some(examined), Trial::default()))
+        let check = self.check(config, entry, folder);
+        Some(self.checkup(check, Some(examined), Trial::default()))
     }
 
-    fn checkup(&self, patient: Patient<'_>, examined: Option<Examined>, trial: Trial) -> Checkup {
-        let Patient {
+    fn checkup(&self, check: EntryCheck<'_>, examined: Option<Examined>, trial: Trial) -> Checkup {
+        let EntryCheck {
             config,
             entry,
             findings,
             notes,
             reach,
-        } = patient;
+        } = check;
         let redactor = &self.settings.redactor;
         let clean = |text: &str| sanitize(&redactor.redact(text)).into_owned();
         let mut checkup = Checkup {

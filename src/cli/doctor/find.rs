@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What was found.
-pub struct Found {
+pub struct FoundConfigs {
     /// Those that could be read.
     pub configs: Vec<Config>,
     /// The folder that each of them works in.
@@ -28,8 +28,8 @@ pub struct Found {
 ///
 /// # Errors
 /// None was named, and there is none.
-pub fn find(named: &[PathBuf], world: &World) -> Result<Found, String> {
-    let mut found = Found {
+pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, String> {
+    let mut found = FoundConfigs {
         configs: Vec::new(),
         folders: Vec::new(),
         summaries: Vec::new(),
@@ -110,7 +110,7 @@ fn folder_of(path: &Path, world: &World) -> PathBuf {
     folder.unwrap_or(parent).to_owned()
 }
 
-impl Found {
+impl FoundConfigs {
     fn add(&mut self, path: &Path, folder: PathBuf, world: &World, named: bool) {
         let config = contents(&world.cwd.join(path))
             .map_err(|error| refused(path, format!("it can't be read: {error}")))
