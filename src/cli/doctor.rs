@@ -13,7 +13,7 @@ use super::stage::{Stage, on_stage, unless_interrupted};
 use crate::cli::args::{ColorChoice, DoctorArgs, DoctorFormat};
 use crate::cli::complain::{complain, fault};
 use crate::report::{DoctorOptions, doctor_md, doctor_text};
-use examine::{CheckupContext, admit};
+use examine::{Examiner, examine_all};
 use find::FoundConfigs;
 use jelly_base::model::{
     Checkup, CheckupCounts, CheckupState, DoctorReport, ExitCode, FindingLevel, SCHEMA_VERSION,
@@ -58,7 +58,7 @@ async fn look(args: &DoctorArgs, color: ColorChoice, world: &World, stage: &Stag
     let platform = args.platform.unwrap_or(Platform::current());
     let work = async {
         let answers = ask::answers(&found.configs, args.dry_run, world, &redactor).await;
-        let context = CheckupContext {
+        let examiner = Examiner {
             platform,
             starts: !args.dry_run && platform == Platform::current(),
             answers: &answers,
@@ -67,7 +67,7 @@ async fn look(args: &DoctorArgs, color: ColorChoice, world: &World, stage: &Stag
             world,
             home: found.home.as_deref(),
         };
-        admit(&context, &found).await
+        examine_all(&examiner, &found).await
     };
     let servers = match unless_interrupted(&stage.interrupt, work).await {
         Ok(servers) => servers,

@@ -39,6 +39,7 @@ const LOADERS: [(&str, &[&str]); 2] = [
         "serde_yaml",
         &[
             "crates/mock/src/script.rs",
+            "crates/setup/src/doctor/document.rs",
             "crates/triage/src/engine/load.rs",
             "crates/wire/src/check/load.rs",
         ],

@@ -496,3 +496,114 @@ fn a_person_at_a_terminal_is_asked_and_a_secret_is_not_shown() {
     assert!(!shown.contains("swordfish"), "{shown}");
     assert!(shown.contains("healthy"), "{shown}");
 }
+
+#[test]
+fn each_clients_own_file_is_read_in_an_empty_home() {
+    const CASES: [(&str, &str, &str, &str); 7] = [
+        (
+            "Claude Desktop",
+            ".config/Claude/claude_desktop_config.json",
+            r#"{"mcpServers": {"s": {"command": "sh", "args": ["-c", "exit"]}}}"#,
+            "sh -c exit",
+        ),
+        (
+            "Codex",
+            ".codex/config.toml",
+            "model = \"gpt-5\"\n\n[mcp_servers.s]\ncommand = \"sh\"\nargs = [\"-c\", \"exit\"]\n",
+            "sh -c exit",
+        ),
+        (
+            "opencode",
+            ".config/opencode/opencode.json",
+            r#"{"mcp": {"s": {"type": "local", "command": ["sh", "-c", "exit"], "enabled": true}}}"#,
+            "sh -c exit",
+        ),
+        (
+            "Goose",
+            ".config/goose/config.yaml",
+            "extensions:\n  s:\n    enabled: true\n    type: stdio\n    cmd: sh\n    args: [-c, exit]\n",
+            "sh -c exit",
+        ),
+        (
+            "Gemini CLI",
+            ".gemini/settings.json",
+            "{\n  // mine\n  \"mcpServers\": {\"s\": {\"command\": \"sh\", \"args\": [\"-c\", \"exit\"]}}}",
+            "sh -c exit",
+        ),
+        (
+            "Copilot CLI",
+            ".copilot/mcp-config.json",
+            r#"{"mcpServers": {"s": {"type": "local", "command": "sh", "args": ["-c", "exit"], "tools": ["*"]}}}"#,
+            "sh -c exit",
+        ),
+        (
+            "VS Code",
+            ".config/Code/User/mcp.json",
+            r#"{"servers": {"s": {"command": "sh", "args": ["-c", "exit"]}}}"#,
+            "sh -c exit",
+        ),
+    ];
+    for (client, file, text, command) in CASES {
+        let project = Project::empty();
+        project.write(&format!("../home/{file}"), text);
+        let home = project.path("../home");
+        let ended = project
+            .jelly(&["doctor", "--dry-run", "--format", "json"])
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", home.join(".config"))
+            .output();
+        let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(report["files"][0]["client"], client, "{}", ended.stdout);
+        assert_eq!(report["servers"][0]["name"], "s", "{}", ended.stdout);
+        let shown = report["servers"][0].to_string();
+        assert!(
+            command.split(' ').all(|word| shown.contains(word)),
+            "{shown}"
+        );
+        assert_eq!(ended.code, Some(0), "{client}: {}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_file_that_its_client_cant_read_is_said_with_its_place() {
+    for (file, text, code, said) in [
+        (
+            ".codex/config.toml",
+            "[mcp_servers.s\n",
+            2,
+            "config.toml:1:15",
+        ),
+        (
+            ".codex/config.toml",
+            "model = \"x\"\nmcp_servers = 1\n",
+            2,
+            "config.toml:2:15",
+        ),
+        (
+            ".gemini/settings.json",
+            "{\"mcpServers\": [\n]}",
+            2,
+            "settings.json:1:16",
+        ),
+        ("opencode.json", "{\"mcp\": {]\n", 2, "opencode.json:1:10"),
+        (
+            "goose/config.yaml",
+            "extensions:\n  s: [a\nt: b\n",
+            2,
+            "config.yaml:3:2",
+        ),
+        (
+            "claude_desktop_config.json",
+            "{\"mcpServers\": {\n  // mine\n  \"s\": {\"command\": \"sh\"}}}",
+            3,
+            "claude_desktop_config.json:2:3",
+        ),
+    ] {
+        let project = Project::empty();
+        project.write(file, text);
+        let ended = project.jelly(&["doctor", "--dry-run", file]).output();
+        assert_eq!(ended.code, Some(code), "{file}: {}", ended.stderr);
+        let all = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(all.contains(said), "{file}: {all}");
+    }
+}

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Configurations are those of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed and
-Cline, and any file with `mcpServers`. A VS Code input is taken from the environment variable
-that is its id in capitals (`api-key`: API_KEY), else asked for on a terminal.
+Configurations are those of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Cline,
+Codex, opencode, Goose, Gemini CLI and Copilot CLI, and any file with `mcpServers`. A VS Code
+input is taken from the environment variable that is its id in capitals (`api-key`: API_KEY), else
+asked for on a terminal.
 
 Exit codes:
   2  a configuration can't be read, or there is none

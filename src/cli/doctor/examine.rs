@@ -42,7 +42,7 @@ const ENV_FILE: u64 = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What all servers share.
-pub struct CheckupContext<'a> {
+pub struct Examiner<'a> {
     pub platform: Platform,
     /// Whether servers are started at all.
     pub starts: bool,
@@ -54,7 +54,7 @@ pub struct CheckupContext<'a> {
 }
 
 /// A server before it is started.
-struct ExaminedEntry<'a> {
+struct EntryCheck<'a> {
     config: &'a Config,
     entry: &'a Entry,
     findings: Vec<Finding>,
@@ -64,41 +64,39 @@ struct ExaminedEntry<'a> {
 }
 
 /// Looks after all servers, side by side; in the order of the files.
-pub async fn admit(context: &CheckupContext<'_>, found: &FoundConfigs) -> Vec<Checkup> {
-    let redactor = &context.settings.redactor;
+pub async fn examine_all(examiner: &Examiner<'_>, found: &FoundConfigs) -> Vec<Checkup> {
+    let redactor = &examiner.settings.redactor;
     // Before anything can be shown.
     let entries = found.configs.iter().flat_map(|config| &config.entries);
     redactor.learn(entries.flat_map(secrets_of).collect::<Vec<_>>());
-    let mut entries_examined = Vec::new();
+    let mut checks = Vec::new();
     let mut duplicates = duplicate_names(&found.configs).into_iter().peekable();
     for (file, (config, folder)) in found.configs.iter().zip(&found.folders).enumerate() {
         for (index, entry) in config.entries.iter().enumerate() {
-            let mut examined_entry = context.examined_entry(config, entry, folder);
+            let mut check = examiner.check(config, entry, folder);
             if let Some((.., finding)) = duplicates.next_if(|(f, e, _)| (*f, *e) == (file, index)) {
-                examined_entry.findings.push(finding);
+                check.findings.push(finding);
             }
-            entries_examined.push(examined_entry);
+            checks.push(check);
         }
     }
     let mut work = JoinSet::new();
-    for (index, examined_entry) in entries_examined.iter().enumerate() {
-        if let (true, false, Some(reach)) = (
-            context.starts,
-            examined_entry.entry.disabled,
-            examined_entry.reach.clone(),
-        ) {
-            let (name, settings) = (examined_entry.entry.name.clone(), context.settings.clone());
+    for (index, check) in checks.iter().enumerate() {
+        if let (true, false, Some(reach)) =
+            (examiner.starts, check.entry.disabled, check.reach.clone())
+        {
+            let (name, settings) = (check.entry.name.clone(), examiner.settings.clone());
             work.spawn_local(async move { (index, examine(&name, &reach, &settings).await) });
         }
     }
     let mut examined = gathered(work).await;
-    let mut trials = try_all(context, &entries_examined, &examined).await;
-    entries_examined
+    let mut trials = try_all(examiner, &checks, &examined).await;
+    checks
         .into_iter()
         .enumerate()
-        .map(|(index, examined_entry)| {
+        .map(|(index, check)| {
             let trial = trials.remove(&index).unwrap_or_default();
-            context.checkup(examined_entry, examined.remove(&index), trial)
+            examiner.checkup(check, examined.remove(&index), trial)
         })
         .collect()
 }
@@ -106,19 +104,19 @@ pub async fn admit(context: &CheckupContext<'_>, found: &FoundConfigs) -> Vec<Ch
 /// Those that may be mended by other words for the same program; after all
 /// others have ended, since they may have been in the way.
 async fn try_all(
-    context: &CheckupContext<'_>,
-    entries_examined: &[ExaminedEntry<'_>],
+    examiner: &Examiner<'_>,
+    checks: &[EntryCheck<'_>],
     examined: &BTreeMap<usize, Examined>,
 ) -> BTreeMap<usize, CandidateTrial> {
     let mut work = JoinSet::new();
     for (&index, seen) in examined {
-        let ExaminedEntry { entry, reach, .. } = &entries_examined[index];
+        let EntryCheck { entry, reach, .. } = &checks[index];
         let Some(Reach::Stdio(spec)) = reach else {
             continue;
         };
-        if let Some(plan) = trial::plan(context.engine, entry, seen) {
+        if let Some(plan) = trial::plan(examiner.engine, entry, seen) {
             let (name, spec, settings) =
-                (entry.name.clone(), spec.clone(), context.settings.clone());
+                (entry.name.clone(), spec.clone(), examiner.settings.clone());
             work.spawn_local(async move { (index, try_out(&name, &spec, plan, settings).await) });
         }
     }
@@ -141,13 +139,8 @@ async fn gathered<T: 'static>(mut work: JoinSet<(usize, T)>) -> BTreeMap<usize, 
     all
 }
 
-impl CheckupContext<'_> {
-    fn examined_entry<'c>(
-        &self,
-        config: &'c Config,
-        entry: &'c Entry,
-        folder: &Path,
-    ) -> ExaminedEntry<'c> {
+impl Examiner<'_> {
+    fn check<'c>(&self, config: &'c Config, entry: &'c Entry, folder: &Path) -> EntryCheck<'c> {
         let none = BTreeMap::new();
         let around = Surroundings {
             env: &self.world.env,
@@ -166,7 +159,7 @@ impl CheckupContext<'_> {
             .reached
             .as_ref()
             .map(|reached| filler.reach(reached, folder, &mut notes));
-        ExaminedEntry {
+        EntryCheck {
             config,
             entry,
             findings: lint(config, entry, self.platform, &around)
@@ -180,25 +173,30 @@ impl CheckupContext<'_> {
 
     /// What is said of the first server of a configuration that was examined
     /// already.
-    pub fn told(&self, config: &Config, folder: &Path, examined: Examined) -> Option<Checkup> {
+    pub fn checkup_of_first(
+        &self,
+        config: &Config,
+        folder: &Path,
+        examined: Examined,
+    ) -> Option<Checkup> {
         let entry = config.entries.first()?;
-        let examined_entry = self.examined_entry(config, entry, folder);
-        Some(self.checkup(examined_entry, Some(examined), CandidateTrial::default()))
+        let check = self.check(config, entry, folder);
+        Some(self.checkup(check, Some(examined), CandidateTrial::default()))
     }
 
     fn checkup(
         &self,
-        examined_entry: ExaminedEntry<'_>,
+        check: EntryCheck<'_>,
         examined: Option<Examined>,
         trial: CandidateTrial,
     ) -> Checkup {
-        let ExaminedEntry {
+        let EntryCheck {
             config,
             entry,
             findings,
             notes,
             reach,
-        } = examined_entry;
+        } = check;
         let redactor = &self.settings.redactor;
         let clean = |text: &str| sanitize(&redactor.redact(text)).into_owned();
         let mut checkup = Checkup {

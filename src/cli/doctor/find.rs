@@ -5,7 +5,9 @@ use super::super::settings::World;
 use etcetera::BaseStrategy as _;
 use jelly_base::model::{ConfigProblem, ConfigSummary};
 use jelly_base::text::sanitize;
-use jelly_setup::doctor::{Base, Config, ConfigError, MAX_BYTES, Platform, USUAL, read};
+use jelly_setup::doctor::{
+    Base, CLIENTS, Config, ConfigError, MAX_BYTES, Platform, client_of, read, usual_places,
+};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
@@ -73,10 +75,7 @@ fn usual(world: &World, home: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
     } else {
         xdg.clone()
     };
-    let here = Platform::current();
-    USUAL
-        .iter()
-        .filter(|usual| usual.platforms.contains(&here))
+    usual_places(Platform::current())
         .filter_map(|usual| {
             let base = match usual.base {
                 Base::Project => {
@@ -98,11 +97,15 @@ fn usual(world: &World, home: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
 fn folder_of(path: &Path, world: &World) -> PathBuf {
     let path = world.cwd.join(path);
     let parent = path.parent().unwrap_or(&world.cwd);
-    let is_clients = parent.file_name().is_some_and(|name| {
-        [".vscode", ".cursor", ".zed"]
-            .iter()
-            .any(|dot| name == *dot)
-    });
+    // `.cursor` of a project's `.cursor/mcp.json`.
+    let of_project = CLIENTS
+        .iter()
+        .flat_map(|format| format.places)
+        .filter(|place| place.base == Base::Project)
+        .filter_map(|place| Path::new(place.path).parent()?.file_name());
+    let is_clients = of_project
+        .into_iter()
+        .any(|own| parent.file_name() == Some(own));
     let folder = if is_clients { parent.parent() } else { None };
     folder.unwrap_or(parent).to_owned()
 }
@@ -141,12 +144,12 @@ impl FoundConfigs {
             // A client's own settings may have no servers.
             Ok(_) if !named => {}
             Ok(config) => {
-                let what = "it has no servers: neither `mcpServers`, nor `servers`, nor \
-                            `context_servers`";
-                self.fail(config.client.name(), refused(path, what.to_owned()));
+                let why = config.client.format().no_servers();
+                let what = format!("it has no servers: {why}");
+                self.fail(config.client.name(), refused(path, what));
             }
             Err(error) => {
-                let client = jelly_setup::doctor::client_of(path).name();
+                let client = client_of(path).name();
                 self.fail(client, error);
             }
         }

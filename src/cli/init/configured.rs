@@ -3,7 +3,7 @@
 use super::super::doctor::{ask as inputs, find};
 use super::super::settings::World;
 use super::origin::{Origin, Words, ask_left, canonical, check_name, name_in};
-use super::slips::{is_server_json, told};
+use super::slips::{given_values, is_server_json};
 use super::{InitRefusal, Shared};
 use crate::cli::complain::complain;
 use jelly_base::text::{close_names, is_placeholder, sanitize, shell_word};
@@ -158,7 +158,7 @@ async fn filled(
     };
     let variables = names(&bare);
     known.extend(variables.keys().cloned());
-    let given = told(shared, &known)?;
+    let given = given_values(shared, &known)?;
     let is_input = |name: &String| config.inputs.iter().any(|input| &input.id == name);
     for (name, value) in given.iter().filter(|(name, _)| is_input(name)) {
         world.env.insert(variable_of(name), value.clone());

@@ -5,7 +5,7 @@ use super::super::ask::{Question, ask, may_ask};
 use super::super::read::text_within;
 use super::origin::{Origin, spot};
 use super::remote::{Blanks, names_in};
-use super::slips::told;
+use super::slips::given_values;
 use super::way::{self, Way};
 use super::{InitRefusal, Shared, remote};
 use crate::cli::complain::complain;
@@ -61,7 +61,7 @@ async fn of_package(
 ) -> Result<Vec<Origin>, InitRefusal> {
     let mut known = names_in(&package.transport.headers);
     known.extend(package.inputs().into_iter().map(|input| input.key));
-    let given = told(shared, &known)?;
+    let given = given_values(shared, &known)?;
     let (values, mut written, told) = values(shared, package, &given).await?;
     let mut blanks = Blanks::new(shared, given);
     let headers = match &package.transport.url {

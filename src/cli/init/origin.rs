@@ -4,7 +4,7 @@
 use super::super::ask::{Question, ask, may_ask};
 use super::configured::of_config;
 use super::from_package;
-use super::slips::{is_config, is_json, no_command, no_url, refuse_misplaced, told};
+use super::slips::{given_values, is_config, is_json, no_command, no_url, refuse_misplaced};
 use super::{InitRefusal, Shared};
 use jelly_base::text::redact::looks_secret;
 use jelly_base::text::{one_line, sanitize};
@@ -90,7 +90,7 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, InitRefusal> {
             ));
         }
     };
-    told(shared, &BTreeSet::new())?;
+    given_values(shared, &BTreeSet::new())?;
     let name = match &reached {
         Reached::Command { command, args, .. } => {
             let args: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();

@@ -3,7 +3,7 @@
 
 use super::super::ask::{Question, ask, may_ask};
 use super::origin::{Origin, spot};
-use super::slips::told;
+use super::slips::given_values;
 use super::{InitRefusal, Shared};
 use indexmap::IndexMap;
 use jelly_base::text::redact::looks_secret;
@@ -22,7 +22,7 @@ pub async fn of_remote(
 ) -> Result<Vec<Origin>, InitRefusal> {
     let mut known = names_in(&remote.headers);
     known.extend(open(&remote.variables));
-    let mut blanks = Blanks::new(shared, told(shared, &known)?);
+    let mut blanks = Blanks::new(shared, given_values(shared, &known)?);
     let url = blanks.filled(&remote.url, &remote.variables).await;
     let headers = blanks.headers(&remote.headers).await?;
     blanks.refuse_missing()?;

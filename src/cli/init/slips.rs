@@ -88,7 +88,7 @@ pub fn refuse_misplaced(args: &InitArgs) -> Result<(), InitRefusal> {
 
 /// The values that were given, by the names under which they are asked for.
 /// One that nothing asks for is most likely a slip.
-pub fn told(
+pub fn given_values(
     shared: &Shared<'_>,
     known: &BTreeSet<String>,
 ) -> Result<Vec<(String, String)>, InitRefusal> {

@@ -228,7 +228,7 @@ impl<'a> PlanTrial<'a> {
             let failure = failures.get(step.id.as_str());
             let why = |none: &str| {
                 let message = failure.and_then(|failure| failure.message.as_deref());
-                self.told(message.unwrap_or(none))
+                self.without_places(message.unwrap_or(none))
             };
             match step.state {
                 StepState::Passed => Outcome::Passed(record.answers.get(&step.id).cloned()),
@@ -239,7 +239,7 @@ impl<'a> PlanTrial<'a> {
                     }
                 },
                 StepState::Quarantined => match &step.because {
-                    Some(Because::Plan(why)) => Outcome::Failed(self.told(why)),
+                    Some(Because::Plan(why)) => Outcome::Failed(self.without_places(why)),
                     Some(_) | None => Outcome::NotRun,
                 },
                 StepState::Blocked | StepState::Skipped => Outcome::NotRun,
@@ -254,7 +254,7 @@ impl<'a> PlanTrial<'a> {
 
     /// A failure's words as they may be kept in a repository: the same at any
     /// time, and in any place.
-    fn told(&self, why: &str) -> String {
+    fn without_places(&self, why: &str) -> String {
         let answered = why
             .split_once("` was answered")
             .filter(|(before, _)| before.starts_with("tools/call `"));

@@ -1,7 +1,7 @@
 //! What is said of a server that can't be started: the doctor's diagnosis, in
 //! the words of who typed a command.
 
-use super::super::doctor::examine::CheckupContext;
+use super::super::doctor::examine::Examiner;
 use super::super::settings::World;
 use super::origin::Origin;
 use super::{InitRefusal, Shared};
@@ -35,7 +35,7 @@ pub fn unwell(
         ..shared.world.clone()
     };
     let answers = [(origin.config.path.clone(), origin.answers.clone())].into();
-    let ward = CheckupContext {
+    let examiner = Examiner {
         platform: Platform::current(),
         starts: false,
         answers: &answers,
@@ -49,7 +49,7 @@ pub fn unwell(
         http.is_some_and(|http| http.status == Some(UNAUTHORIZED))
     });
     let mut text = String::from("error: the server could not be started");
-    if let Some(mut checkup) = ward.told(&origin.config, &origin.folder, examined) {
+    if let Some(mut checkup) = examiner.checkup_of_first(&origin.config, &origin.folder, examined) {
         if let Some(diagnosis) = &checkup.diagnosis {
             text.push_str(&format!(" ({}), so there is no plan", diagnosis.root_cause));
         }

@@ -4,9 +4,9 @@
 use jsonc_parser::ast::Value;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-const AS_IN_FILES: ParseOptions = ParseOptions {
-    allow_comments: true,
-    allow_trailing_commas: true,
+const STRICT: ParseOptions = ParseOptions {
+    allow_comments: false,
+    allow_trailing_commas: false,
     allow_loose_object_property_names: false,
     allow_missing_commas: false,
     allow_single_quoted_strings: false,
@@ -15,6 +15,12 @@ const AS_IN_FILES: ParseOptions = ParseOptions {
     allow_bare_decimal_point_numbers: false,
     allow_non_finite_numbers: false,
     allow_extended_string_escapes: false,
+};
+
+const AS_IN_FILES: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    ..STRICT
 };
 
 /// Why a text is no JSON.
@@ -38,7 +44,22 @@ pub fn without_mark(text: &str) -> &str {
 /// # Errors
 /// It is no JSON.
 pub fn parse_jsonc(text: &str) -> Result<Option<Value<'_>>, JsoncError> {
-    match parse_to_ast(text, &CollectOptions::default(), &AS_IN_FILES) {
+    parse_with(text, &AS_IN_FILES)
+}
+
+/// What a parser of JSON that takes no trailing commas, and no comments unless
+/// these are allowed, refuses in a text.
+#[must_use]
+pub fn refused_by_strict_json(text: &str, allow_comments: bool) -> Option<JsoncError> {
+    let options = ParseOptions {
+        allow_comments,
+        ..STRICT
+    };
+    parse_with(text, &options).err()
+}
+
+fn parse_with<'t>(text: &'t str, options: &ParseOptions) -> Result<Option<Value<'t>>, JsoncError> {
+    match parse_to_ast(text, &CollectOptions::default(), options) {
         Ok(parsed) => Ok(parsed.value),
         Err(error) => Err(JsoncError {
             offset: error.range().start,

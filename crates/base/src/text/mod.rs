@@ -13,7 +13,7 @@ mod shell;
 mod stable;
 mod words;
 
-pub use jsonc::{JsoncError, parse_jsonc, without_mark};
+pub use jsonc::{JsoncError, parse_jsonc, refused_by_strict_json, without_mark};
 pub use modes::{HttpPart, address_words, http_parts, http_variables, listening_line};
 pub use names::close_names;
 pub use order::natural_cmp;

@@ -1,6 +1,6 @@
 //! What a configuration says, with places.
 
-use super::places::Client;
+use super::clients::Client;
 use jelly_base::model::Finding;
 use std::fmt;
 use std::path::PathBuf;

@@ -5,9 +5,9 @@
 //! finding shows a secret's value.
 
 use super::blanks::{Surroundings, fill};
+use super::clients::{Client, Platform, VariableSyntax};
 use super::entry::{Config, Entry, Reached, Spot};
 use super::launcher::{name_of, package};
-use super::places::{Client, Platform};
 use super::secrets::in_entry;
 use jelly_base::model::{Finding, FindingLevel, Lint};
 use jelly_base::text::{capitalised, is_placeholder, one_line, variable_name};
@@ -123,15 +123,21 @@ impl Linter<'_> {
     }
 
     fn blanks(&mut self, entry: &Entry, around: &Surroundings<'_>) {
+        let format = self.config.client.format();
+        // Variables that headers name are written as blanks by the reader.
+        let names_variables = format.members.bearer_variable.is_some()
+            && matches!(entry.reached, Some(Reached::Url { .. }));
+        let fills_none = format.variables == VariableSyntax::None && !names_variables;
         for spot in entry.spots() {
             let filled = fill(&spot.text, around);
-            if self.config.client == Client::ClaudeDesktop && filled.text != spot.text {
+            if fills_none && filled.text != spot.text {
                 let what = format!("`{}` reaches the server as it stands.", quote(&spot.text));
-                let fix = "Write the value itself: Claude Desktop fills no blanks.";
-                self.warn(Lint::Unfilled, spot, what, fix);
+                let client = self.config.client.name();
+                let fix = format!("Write the value itself: {client} fills no blanks.");
+                self.warn(Lint::Unfilled, spot, what, &fix);
             }
             for blank in filled.left {
-                let what = format!("`{}` has no value.", quote(&blank));
+                let what = format!("`{}` has no value.", quote(&format.as_written(&blank)));
                 let fix = self.filling(&blank);
                 self.error(Lint::Unfilled, spot, what, fix);
             }
@@ -159,22 +165,10 @@ impl Linter<'_> {
     }
 
     fn secrets(&mut self, entry: &Entry) {
-        let instead = match self.config.client {
-            Client::VsCode => {
-                "Write `${input:some-id}`, and describe the input with `\"password\": true`."
-            }
-            Client::Cursor | Client::Windsurf => {
-                "Write `${env:NAME}`, and set NAME where the client is started."
-            }
-            Client::ClaudeCode => "Write `${NAME}`, and set NAME where the client is started.",
-            Client::ClaudeDesktop | Client::Zed | Client::Cline | Client::Unknown => {
-                "Keep the file out of repositories and readable by you alone (`chmod 600`), or \
-                 start the server by a script that fetches the value."
-            }
-        };
+        let instead = self.config.client.format().instead_of_secret();
         for secret in in_entry(entry) {
             let what = format!("{} is here in plain text.", named(&secret.name));
-            self.warn(Lint::PlainSecret, secret.spot, what, instead);
+            self.warn(Lint::PlainSecret, secret.spot, what, &instead);
         }
     }
 
@@ -184,17 +178,26 @@ impl Linter<'_> {
             && !first.contains(['/', '\\'])
         {
             let what = format!("`command` holds the arguments of `{}` too.", quote(first));
+            let format = self.config.client.format();
             let fix = format!(
-                "Write `\"command\": \"{}\"`, and each of the other words as an element of \
-                 `args`.",
-                quote(first)
+                "Write `{}`, and each of the other words as an element of `{}`.",
+                format.command(&quote(first), ""),
+                if format.client == Client::OpenCode {
+                    "command"
+                } else {
+                    "args"
+                },
             );
             self.error(Lint::CommandWithArguments, command, what, fix);
         }
         let is_batch = BATCHES.contains(&text);
         if platform == Platform::Windows && is_batch {
             let what = format!("`{text}` is a batch file on Windows, which few clients can start.");
-            let fix = format!("Write `\"command\": \"cmd\", \"args\": [\"/c\", \"{text}\", …]`.");
+            let words = format!("\"/c\", \"{text}\", …");
+            let fix = format!(
+                "Write `{}`.",
+                self.config.client.format().command("cmd", &words)
+            );
             self.error(Lint::WindowsNpx, command, what, fix);
         }
     }

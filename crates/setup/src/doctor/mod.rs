@@ -3,16 +3,17 @@
 //!
 //! The main types are [`Config`] and its [`Entry`]s, read by [`read()`], and
 //! [`lint()`], which makes findings of them. Pure: others find the files
-//! ([`USUAL`] says where they lie), start the servers and ask triage what
+//! ([`CLIENTS`] says where they lie), start the servers and ask triage what
 //! their failures mean.
 
 mod blanks;
 mod by_hand;
 mod candidates;
+mod clients;
+mod document;
 mod entry;
 mod launcher;
 mod lint;
-mod places;
 mod read;
 mod remedy;
 mod secrets;
@@ -21,10 +22,12 @@ mod versions;
 pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;
 pub use candidates::{Candidate, Word, stdio_candidates};
+pub use clients::{
+    Base, CLIENTS, Client, ClientFormat, Platform, Syntax, UsualPlace, client_of, usual_places,
+};
 pub use entry::{Config, Entry, Input, Place, Reached, Spot};
 pub use launcher::package_name;
 pub use lint::{duplicate_names, lint, variable_of};
-pub use places::{Base, Client, Platform, USUAL, UsualPlace, client_of};
 pub use read::{ConfigError, MAX_BYTES, read};
 pub use remedy::{RemedyContext, Sight, prescribe};
 pub use secrets::secrets_of;

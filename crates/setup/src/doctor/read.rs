@@ -1,23 +1,21 @@
-//! A configuration's text → its servers. JSON with comments and trailing
-//! commas, since clients take both.
+//! A configuration's text → its servers.
 //!
 //! Main function: [`read`]. What can't be a configuration at all is an error;
 //! what is wrong with one server is its own flaw.
 
+use super::clients::{Client, ClientFormat, client_of};
+use super::document::{Data, Member, Node, SyntaxProblem, parse, refused};
 use super::entry::{Config, Entry, Input, Place, Reached, Spot};
-use super::places::{Client, client_of};
 use jelly_base::model::{Finding, FindingLevel, Lint};
-use jelly_base::text::{Lines, close_names, parse_jsonc, without_mark};
-use jsonc_parser::ast::{Object, ObjectProp, Value};
-use jsonc_parser::common::Ranged;
+use jelly_base::text::{close_names, without_mark};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Larger files are no configurations.
 pub const MAX_BYTES: usize = 16 << 20;
 
-/// The keys that servers stand under.
-const KEYS: [&str; 3] = ["mcpServers", "servers", "context_servers"];
+/// Types of servers that are part of their client.
+const BUILT_IN: [&str; 4] = ["builtin", "platform", "frontend", "inline_python"];
 
 /// A file that is no configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,7 +42,7 @@ impl ConfigError {
 /// Code's own), those of `project` are taken too.
 ///
 /// # Errors
-/// It is no JSON, or no object.
+/// It can't be parsed, or is no object.
 pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigError> {
     let error = |place: Option<Place>, what: String, help: Option<&str>| ConfigError {
         path: path.to_owned(),
@@ -60,76 +58,92 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
         ));
     }
     let text = without_mark(text);
+    let by_path = match client_of(path) {
+        Client::Unknown => client_by_extension(path),
+        known => known,
+    };
+    let root = parse(text, by_path.format().syntax)
+        .map_err(|problem| error(problem.place, problem.what, Some(LOOK)))?;
+    let Some(root) = root else {
+        return Err(error(None, "it is empty".into(), Some(shape(by_path))));
+    };
+    if !matches!(root.data, Data::Map(_)) {
+        let what = format!("it is {}, and a configuration is an object", root.kind());
+        return Err(error(Some(root.place), what, Some(shape(by_path))));
+    }
+    let client = match by_path {
+        Client::Unknown => client_by_shape(&root),
+        known => known,
+    };
     let reader = Reader {
         path,
-        lines: Lines::of(text),
-    };
-    let parsed = parse_jsonc(text).map_err(|problem| {
-        error(
-            Some(reader.place(problem.offset)),
-            problem.what,
-            Some(
-                "look at this line and the one before it: a comma, a quote or a bracket is \
-                 missing, or stands there too often",
-            ),
-        )
-    })?;
-    let root = match &parsed {
-        Some(Value::Object(root)) => root,
-        Some(other) => {
-            let place = reader.place(other.range().start);
-            let what = format!("it is {}, and a configuration is an object", kind(other));
-            return Err(error(Some(place), what, Some(SHAPE)));
-        }
-        None => return Err(error(None, "it is empty".into(), Some(SHAPE))),
+        format: client.format(),
     };
     let mut config = Config {
         path: path.to_owned(),
-        client: client_of(path),
+        client,
         entries: Vec::new(),
         inputs: Vec::new(),
         has_servers_key: false,
     };
     reader
-        .root(root, project, &mut config)
-        .map_err(|(place, what)| error(Some(place), what, Some(SHAPE)))?;
-    if config.client == Client::Unknown {
-        config.client = client_by_shape(root);
+        .root(&root, project, &mut config)
+        .map_err(|(place, what)| error(Some(place), what, Some(shape(client))))?;
+    if let Some(problem) = refused(text, reader.format.syntax) {
+        let finding = reader.refusal(&problem);
+        // It belongs to the server that it stands in, or before.
+        let place = problem.place.unwrap_or_default();
+        let mut entries = config.entries.iter_mut();
+        let first = entries.next();
+        match entries.rev().find(|entry| entry.place <= place).or(first) {
+            Some(entry) => entry.flaws.push(finding),
+            None => return Err(error(problem.place, finding.what, Some(&finding.fix))),
+        }
     }
     Ok(config)
 }
 
-const SHAPE: &str = "servers stand in an object under `mcpServers` (VS Code: `servers`, Zed: \
-                     `context_servers`), by their names";
+const LOOK: &str = "look at this line and the one before it: a comma, a quote or a bracket is \
+                    missing, or stands there too often";
 
-fn client_by_shape(root: &Object<'_>) -> Client {
-    let has = |key: &str| member(root, key).is_some();
-    if has("context_servers") {
-        Client::Zed
-    } else if has("servers") || has("mcp") {
-        Client::VsCode
-    } else {
-        Client::Unknown
+/// Where servers have to stand.
+fn shape(client: Client) -> &'static str {
+    match client {
+        Client::Codex => "servers stand in tables by their names, `[mcp_servers.NAME]`",
+        Client::OpenCode => "servers stand in an object under `mcp`, by their names",
+        Client::Goose => "servers stand in a map under `extensions`, by their names",
+        _ => {
+            "servers stand in an object under `mcpServers` (VS Code: `servers`, Zed: \
+             `context_servers`), by their names"
+        }
     }
 }
 
-/// The last member of this name, as every parser of JSON takes it.
-fn member<'v, 't>(object: &'v Object<'t>, key: &str) -> Option<&'v Value<'t>> {
-    object
-        .properties
-        .iter()
-        .rfind(|member| member.name.as_str() == key)
-        .map(|member| &member.value)
+/// One client each writes TOML and YAML.
+fn client_by_extension(path: &Path) -> Client {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("toml") => Client::Codex,
+        Some("yaml" | "yml") => Client::Goose,
+        _ => Client::Unknown,
+    }
 }
 
-fn kind(value: &Value<'_>) -> &'static str {
-    match value {
-        Value::StringLit(_) => "a string",
-        Value::NumberLit(_) => "a number",
-        Value::BooleanLit(_) => "a boolean",
-        Value::Object(_) => "an object",
-        Value::Array(_) => "an array",
-        Value::NullKeyword(_) => "null",
+fn client_by_shape(root: &Node) -> Client {
+    let is_opencodes = |server: &Member| {
+        let kind = server.value.member("type").and_then(Node::text);
+        matches!(kind, Some("local" | "remote"))
+    };
+    let mcp = root.member("mcp");
+    if root.member("context_servers").is_some() {
+        Client::Zed
+    } else if root.member("mcpServers").is_none()
+        && mcp.is_some_and(|mcp| mcp.members().iter().any(is_opencodes))
+    {
+        Client::OpenCode
+    } else if root.member("servers").is_some() || mcp.is_some() {
+        Client::VsCode
+    } else {
+        Client::Unknown
     }
 }
 
@@ -137,89 +151,75 @@ type Refused = (Place, String);
 
 struct Reader<'t> {
     path: &'t Path,
-    lines: Lines<'t>,
+    format: &'static ClientFormat,
 }
 
 impl Reader<'_> {
-    fn place(&self, offset: usize) -> Place {
-        let (line, column) = self.lines.place(offset);
-        Place { line, column }
-    }
-
-    fn place_of(&self, value: &impl Ranged) -> Place {
-        self.place(value.range().start)
-    }
-
-    fn root(&self, root: &Object<'_>, project: &Path, config: &mut Config) -> Result<(), Refused> {
+    fn root(&self, root: &Node, project: &Path, config: &mut Config) -> Result<(), Refused> {
         self.holder(root, config)?;
-        if let Some(Value::Object(mcp)) = member(root, "mcp") {
-            self.holder(mcp, config)?;
-        }
-        if let Some(Value::Object(projects)) = member(root, "projects") {
-            let own = projects
-                .properties
-                .iter()
-                .rfind(|member| Path::new(member.name.as_str()) == project);
-            if let Some(Value::Object(own)) = own.map(|member| &member.value) {
-                self.holder(own, config)?;
+        if self.format.servers.contains(&"mcpServers") {
+            if let Some(mcp) = root.member("mcp") {
+                self.holder(mcp, config)?;
+            }
+            let projects = root.member("projects").map_or(&[][..], Node::members);
+            let own = projects.iter().rfind(|own| Path::new(&own.name) == project);
+            if let Some(own) = own {
+                self.holder(&own.value, config)?;
             }
         }
         // The map alone, as documentation often shows it.
-        let is_server = |member: &ObjectProp<'_>| match &member.value {
-            Value::Object(server) => ["command", "url", "serverUrl"]
-                .iter()
-                .any(|key| self::member(server, key).is_some()),
-            _ => false,
+        let names = &self.format.members;
+        let is_server = |member: &Member| {
+            let mut telling = names.command.iter().chain(names.url);
+            let is_client_object = self.format.servers.contains(&member.name.as_str());
+            !is_client_object && telling.any(|name| member.value.member(name).is_some())
         };
-        if !config.has_servers_key && root.properties.iter().any(is_server) {
+        if !config.has_servers_key && root.members().iter().any(is_server) {
             config.has_servers_key = true;
             self.servers(root, config);
         }
         Ok(())
     }
 
-    /// An object with one of the keys.
-    fn holder(&self, object: &Object<'_>, config: &mut Config) -> Result<(), Refused> {
-        for key in KEYS {
-            match member(object, key) {
-                Some(Value::Object(servers)) => {
+    /// An object with one of the members that servers stand under.
+    fn holder(&self, object: &Node, config: &mut Config) -> Result<(), Refused> {
+        for key in self.format.servers {
+            match object.member(key) {
+                Some(servers) if matches!(servers.data, Data::Map(_)) => {
                     config.has_servers_key = true;
                     self.servers(servers, config);
                 }
                 Some(other) => {
-                    let what = format!("`{key}` is {}, and has to be an object", kind(other));
-                    return Err((self.place_of(other), what));
+                    let what = format!("`{key}` is {}, and has to be an object", other.kind());
+                    return Err((other.place, what));
                 }
                 None => {}
             }
         }
-        if let Some(Value::Array(inputs)) = member(object, "inputs") {
-            config
-                .inputs
-                .extend(inputs.elements.iter().filter_map(input));
-        }
+        let inputs = object.member("inputs").map_or(&[][..], Node::elements);
+        config.inputs.extend(inputs.iter().filter_map(input));
         Ok(())
     }
 
-    fn servers(&self, servers: &Object<'_>, config: &mut Config) {
+    fn servers(&self, servers: &Node, config: &mut Config) {
+        let members = servers.members();
         let mut last: HashMap<&str, usize> = HashMap::new();
-        for (index, member) in servers.properties.iter().enumerate() {
-            last.insert(member.name.as_str(), index);
+        for (index, member) in members.iter().enumerate() {
+            last.insert(&member.name, index);
         }
         let mut overridden: HashMap<&str, Place> = HashMap::new();
-        for (index, member) in servers.properties.iter().enumerate() {
+        for (index, member) in members.iter().enumerate() {
             let name = member.name.as_str();
-            let place = self.place(member.range.start);
             if last.get(name) != Some(&index) {
-                overridden.insert(name, place);
+                overridden.insert(name, member.place);
                 continue;
             }
-            let mut entry = self.entry(name, place, &member.value);
+            let mut entry = self.entry(name, member.place, &member.value);
             if let Some(first) = overridden.get(name) {
                 entry.flaws.push(Finding {
                     lint: Lint::DuplicateName,
                     level: FindingLevel::Warning,
-                    at: self.at(place),
+                    at: self.at(member.place),
                     what: format!(
                         "`{name}` is defined twice here; the one on line {} is never used.",
                         first.line
@@ -235,7 +235,7 @@ impl Reader<'_> {
         format!("{}:{place}", self.path.display())
     }
 
-    fn entry(&self, name: &str, place: Place, value: &Value<'_>) -> Entry {
+    fn entry(&self, name: &str, place: Place, server: &Node) -> Entry {
         let mut entry = Entry {
             name: name.to_owned(),
             place,
@@ -244,108 +244,180 @@ impl Reader<'_> {
             flaws: Vec::new(),
             notes: Vec::new(),
         };
-        let Value::Object(server) = value else {
-            let what = format!("The entry is {}, and has to be an object.", kind(value));
-            entry.flaws.push(self.flaw(value, what));
+        if !matches!(server.data, Data::Map(_)) {
+            let what = format!("The entry is {}, and has to be an object.", server.kind());
+            entry.flaws.push(self.flaw(server.place, what));
             return entry;
-        };
-        let says = |key: &str, wanted: bool| matches!(member(server, key), Some(Value::BooleanLit(b)) if b.value == wanted);
+        }
+        let says =
+            |key: &str, wanted: bool| server.member(key).is_some_and(|value| value.is(wanted));
         entry.disabled = says("disabled", true) || says("enabled", false);
-        // Zed once had all of the command in one object.
-        let inner = match member(server, "command") {
-            Some(Value::Object(inner)) => Some(inner),
-            _ => None,
+        let names = self.format.members;
+        // Goose once had all but `enabled` in one object.
+        let server = match server.member("config") {
+            Some(config) if self.format.client == Client::Goose => config,
+            _ => server,
         };
+        // Zed once had all of the command in one object.
+        let inner = server
+            .member("command")
+            .filter(|command| matches!(command.data, Data::Map(_)));
         let from = inner.unwrap_or(server);
-        let command_key = if inner.is_some() { "path" } else { "command" };
+        let command_key = match inner {
+            Some(_) => "path",
+            None => self.present(from, names.command),
+        };
         let flaws = &mut entry.flaws;
-        let command = self.text(from, command_key, flaws);
+        let mut args = Vec::new();
+        let command = match from.member(command_key) {
+            // The program and its arguments are one list.
+            Some(Node {
+                data: Data::List(_),
+                ..
+            }) if self.format.client == Client::OpenCode => {
+                args = self.texts(from, command_key, flaws);
+                (!args.is_empty()).then(|| args.remove(0))
+            }
+            _ => self.text(from, command_key, flaws),
+        };
         if let Some(command) = command.as_ref().filter(|c| c.text.trim().is_empty()) {
-            let mut finding = self.flaw(value, "`command` is empty.".to_owned());
-            finding.at = self.at(command.place);
-            flaws.push(finding);
+            flaws.push(self.flaw(command.place, format!("`{command_key}` is empty.")));
         }
         let command = command.filter(|command| !command.text.trim().is_empty());
-        let url = ["url", "serverUrl", "httpUrl"]
+        let url = names
+            .url
             .iter()
             .find_map(|key| self.text(server, key, flaws));
         entry.reached = match (command, url) {
-            (Some(command), None) => Some(Reached::Command {
-                command,
-                args: self.texts(from, "args", flaws),
-                env: self.pairs(from, "env", flaws),
-                cwd: self.text(from, "cwd", flaws),
-                env_file: self.text(from, "envFile", flaws),
-            }),
+            (Some(command), None) => {
+                args.extend(self.texts(from, names.args, flaws));
+                Some(Reached::Command {
+                    command,
+                    args,
+                    env: self.pairs(from, names.env, flaws),
+                    cwd: self.text(from, names.cwd, flaws),
+                    env_file: self.text(from, names.env_file, flaws),
+                })
+            }
             (None, Some(url)) => Some(Reached::Url {
                 url,
-                headers: self.pairs(server, "headers", flaws),
+                headers: self.headers(server, flaws),
             }),
             (Some(_), Some(_)) => {
-                let what = "The entry has both a `command` and a `url`.".to_owned();
-                flaws.push(self.flaw(value, what));
+                let (command, url) = (command_key, self.present(server, names.url));
+                let what = format!("The entry has both a `{command}` and a `{url}`.");
+                flaws.push(self.flaw(server.place, what));
                 None
             }
             (None, None) if flaws.is_empty() => {
-                if member(server, "settings").is_some() {
+                let kind = server.member("type").and_then(Node::text);
+                if server.member("settings").is_some()
+                    || kind.is_some_and(|kind| BUILT_IN.contains(&kind))
+                {
                     entry.disabled = true;
                     entry
                         .notes
                         .push("an extension of the client starts it, so jelly can't".to_owned());
                 } else {
-                    let keys = server.properties.iter().map(|member| member.name.as_str());
-                    let misspelt = ["command", "url"].iter().find_map(|wanted| {
-                        let close = close_names(wanted, keys.clone()).into_iter().next()?;
-                        Some((close, wanted))
-                    });
-                    let hint = misspelt.map_or_else(String::new, |(key, wanted)| {
-                        format!(" (is `{key}` meant to be `{wanted}`?)")
-                    });
-                    let what = format!("The entry has neither a `command` nor a `url`{hint}.");
-                    flaws.push(self.flaw(value, what));
+                    flaws.push(self.flaw(server.place, self.neither(server)));
                 }
                 None
             }
             (None, None) => None,
         };
+        if let Some(kept) = names.kept_elsewhere.and_then(|key| server.member(key)) {
+            let kept: Vec<&str> = kept.elements().iter().filter_map(Node::text).collect();
+            if !kept.is_empty() {
+                entry.notes.push(format!(
+                    "{} keeps the value of `{}`; jelly takes it from the environment",
+                    self.format.name,
+                    kept.join("`, `")
+                ));
+            }
+        }
         entry
     }
 
-    fn flaw(&self, value: &impl Ranged, what: String) -> Finding {
+    /// Of several names of a member the one that is there, else the first.
+    fn present(&self, object: &Node, names: &[&'static str]) -> &'static str {
+        let present = names.iter().find(|name| object.member(name).is_some());
+        present.or(names.first()).copied().unwrap_or_default()
+    }
+
+    /// What is said of an entry without a command and a URL.
+    fn neither(&self, server: &Node) -> String {
+        let names = self.format.members;
+        let wanted = [names.command, names.url].map(|names| names.first().copied().unwrap_or(""));
+        let keys = server.members().iter().map(|member| member.name.as_str());
+        let misspelt = wanted.iter().find_map(|wanted| {
+            let close = close_names(wanted, keys.clone()).into_iter().next()?;
+            Some((close, wanted))
+        });
+        let hint = misspelt.map_or_else(String::new, |(key, wanted)| {
+            format!(" (is `{key}` meant to be `{wanted}`?)")
+        });
+        let [command, url] = wanted;
+        format!("The entry has neither a `{command}` nor a `{url}`{hint}.")
+    }
+
+    fn flaw(&self, place: Place, what: String) -> Finding {
         Finding {
             lint: Lint::Malformed,
             level: FindingLevel::Error,
-            at: self.at(self.place_of(value)),
+            at: self.at(place),
             what,
-            fix: "A server is `{ \"command\": \"…\", \"args\": [\"…\"], \"env\": { \"NAME\": \
-                  \"…\" } }`, or `{ \"url\": \"https://…\" }`."
-                .to_owned(),
+            fix: self.format.example().to_owned(),
         }
     }
 
-    fn wrong_type(&self, what: &str, wanted: &str, value: &Value<'_>, flaws: &mut Vec<Finding>) {
-        let what = format!("{what} is {}, and has to be {wanted}.", kind(value));
-        flaws.push(self.flaw(value, what));
+    /// What the client's own parser stops at.
+    fn refusal(&self, problem: &SyntaxProblem) -> Finding {
+        Finding {
+            fix: "Delete the comment, or the comma before the closing bracket.".to_owned(),
+            ..self.flaw(
+                problem.place.unwrap_or_default(),
+                format!(
+                    "{} can't read this file: {}.",
+                    self.format.name, problem.what
+                ),
+            )
+        }
     }
 
-    fn text(&self, object: &Object<'_>, key: &str, flaws: &mut Vec<Finding>) -> Option<Spot> {
-        match member(object, key)? {
-            Value::NullKeyword(_) => None,
-            Value::StringLit(text) => Some(Spot {
-                text: text.value.to_string(),
-                place: self.place(text.range.start),
-            }),
-            other => {
-                self.wrong_type(&format!("`{key}`"), "a string", other, flaws);
+    fn wrong_type(&self, what: &str, wanted: &str, value: &Node, flaws: &mut Vec<Finding>) {
+        let what = format!("{what} is {}, and has to be {wanted}.", value.kind());
+        flaws.push(self.flaw(value.place, what));
+    }
+
+    fn spot(&self, text: &str, place: Place) -> Spot {
+        Spot {
+            text: self.format.with_common_variables(text),
+            place,
+        }
+    }
+
+    fn text(&self, object: &Node, key: &str, flaws: &mut Vec<Finding>) -> Option<Spot> {
+        let value = object.member(key)?;
+        match &value.data {
+            Data::Null => None,
+            Data::Text(text) => Some(self.spot(text, value.place)),
+            _ => {
+                self.wrong_type(&format!("`{key}`"), "a string", value, flaws);
                 None
             }
         }
     }
 
-    fn texts(&self, object: &Object<'_>, key: &str, flaws: &mut Vec<Finding>) -> Vec<Spot> {
-        let items = match member(object, key) {
-            Some(Value::Array(items)) => &items.elements,
-            Some(Value::NullKeyword(_)) | None => return Vec::new(),
+    fn texts(&self, object: &Node, key: &str, flaws: &mut Vec<Finding>) -> Vec<Spot> {
+        let items = match object.member(key) {
+            Some(Node {
+                data: Data::List(items),
+                ..
+            }) => items,
+            Some(Node {
+                data: Data::Null, ..
+            })
+            | None => return Vec::new(),
             Some(other) => {
                 self.wrong_type(&format!("`{key}`"), "an array of strings", other, flaws);
                 return Vec::new();
@@ -353,84 +425,82 @@ impl Reader<'_> {
         };
         let mut texts = Vec::with_capacity(items.len());
         for item in items {
-            match item {
-                Value::StringLit(text) => texts.push(Spot {
-                    text: text.value.to_string(),
-                    place: self.place(text.range.start),
-                }),
-                other => {
-                    self.wrong_type(&format!("An element of `{key}`"), "a string", other, flaws);
-                }
+            match item.text() {
+                Some(text) => texts.push(self.spot(text, item.place)),
+                None => self.wrong_type(&format!("An element of `{key}`"), "a string", item, flaws),
             }
         }
         texts
     }
 
-    fn pairs(
-        &self,
-        object: &Object<'_>,
-        key: &str,
-        flaws: &mut Vec<Finding>,
-    ) -> Vec<(String, Spot)> {
-        let members = match member(object, key) {
-            Some(Value::Object(members)) => &members.properties,
-            Some(Value::NullKeyword(_)) | None => return Vec::new(),
+    fn pairs(&self, object: &Node, key: &str, flaws: &mut Vec<Finding>) -> Vec<(String, Spot)> {
+        let members = match object.member(key) {
+            Some(Node {
+                data: Data::Map(members),
+                ..
+            }) => members,
+            Some(Node {
+                data: Data::Null, ..
+            })
+            | None => return Vec::new(),
             Some(other) => {
                 self.wrong_type(&format!("`{key}`"), "an object of strings", other, flaws);
                 return Vec::new();
             }
         };
         let mut pairs = Vec::with_capacity(members.len());
-        for member in members {
-            let name = member.name.as_str();
-            let text = match &member.value {
-                Value::StringLit(text) => text.value.to_string(),
-                // Most clients take them for the text that they are.
-                Value::NumberLit(number) => number.value.to_owned(),
-                Value::BooleanLit(boolean) => boolean.value.to_string(),
+        for Member { name, value, .. } in members {
+            let spot = match &value.data {
+                // Most clients take numbers for the text that they are.
+                Data::Text(text) | Data::Number(text) => self.spot(text, value.place),
+                Data::Bool(boolean) => self.spot(&boolean.to_string(), value.place),
                 // VS Code takes the variable away.
-                Value::NullKeyword(_) => continue,
-                other @ (Value::Object(_) | Value::Array(_)) => {
-                    self.wrong_type(&format!("`{key}.{name}`"), "a string", other, flaws);
+                Data::Null => continue,
+                Data::Map(_) | Data::List(_) => {
+                    self.wrong_type(&format!("`{key}.{name}`"), "a string", value, flaws);
                     continue;
                 }
             };
-            let place = self.place_of(&member.value);
-            pairs.push((name.to_owned(), Spot { text, place }));
+            pairs.push((name.clone(), spot));
         }
         pairs
     }
+
+    /// Headers as they are written, and those whose values are in variables.
+    fn headers(&self, server: &Node, flaws: &mut Vec<Finding>) -> Vec<(String, Spot)> {
+        let names = self.format.members;
+        let variable = |before: &str, spot: Spot| Spot {
+            text: format!("{before}${{env:{}}}", spot.text),
+            ..spot
+        };
+        let mut headers = self.pairs(server, names.headers, flaws);
+        if let Some(key) = names.header_variables {
+            let named = self.pairs(server, key, flaws).into_iter();
+            headers.extend(named.map(|(name, spot)| (name, variable("", spot))));
+        }
+        if let Some(spot) = names
+            .bearer_variable
+            .and_then(|key| self.text(server, key, flaws))
+        {
+            headers.push(("Authorization".to_owned(), variable("Bearer ", spot)));
+        }
+        headers
+    }
 }
 
-fn input(value: &Value<'_>) -> Option<Input> {
-    let Value::Object(object) = value else {
-        return None;
-    };
-    let text = |key: &str| match member(object, key) {
-        Some(Value::StringLit(text)) => Some(text.value.to_string()),
-        _ => None,
-    };
-    let options = match member(object, "options") {
-        Some(Value::Array(options)) => options
-            .elements
-            .iter()
-            .filter_map(|option| match option {
-                Value::StringLit(text) => Some(text.value.to_string()),
-                Value::Object(option) => match member(option, "value") {
-                    Some(Value::StringLit(text)) => Some(text.value.to_string()),
-                    _ => None,
-                },
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
+fn input(value: &Node) -> Option<Input> {
+    let text = |key: &str| Some(value.member(key)?.text()?.to_owned());
+    let options = value.member("options").map_or(&[][..], Node::elements);
+    let label = |option: &Node| {
+        let text = option.text().or_else(|| option.member("value")?.text());
+        text.map(str::to_owned)
     };
     Some(Input {
         id: text("id")?,
         description: text("description"),
         default: text("default"),
-        password: matches!(member(object, "password"), Some(Value::BooleanLit(b)) if b.value),
-        options,
+        password: value.member("password").is_some_and(|value| value.is(true)),
+        options: options.iter().filter_map(label).collect(),
     })
 }
 

@@ -217,3 +217,212 @@ fn a_file_nested_without_end_is_refused() {
     let text = "{\"a\":".repeat(100_000);
     assert!(read(Path::new("x.json"), &text, Path::new("/")).is_err());
 }
+
+/// Environment of a command, or headers of a URL.
+fn pairs(entry: &Entry) -> Vec<(&str, &str)> {
+    let pairs = match &entry.reached {
+        Some(Reached::Command { env, .. }) => env,
+        Some(Reached::Url { headers, .. }) => headers,
+        None => return Vec::new(),
+    };
+    pairs.iter().map(|(n, v)| (&**n, &*v.text)).collect()
+}
+
+#[test]
+fn codex_keeps_servers_in_tables_of_toml() {
+    let config = config(
+        "/home/me/.codex/config.toml",
+        r#"model = "gpt-5"  # and more
+
+[mcp_servers.docs]
+command = "npx"
+args = ["-y", "docs-mcp@1.2.0"]
+cwd = "/work"
+startup_timeout_sec = 20
+
+[mcp_servers.docs.env]
+API_KEY = "k"
+
+[mcp_servers.remote]
+url = "https://mcp.example.com/mcp"
+bearer_token_env_var = "EXAMPLE_TOKEN"
+http_headers = { "X-Region" = "eu" }
+env_http_headers = { "X-Key" = "EXAMPLE_KEY" }
+enabled = false
+
+[mcp_servers.wrong]
+command = 7
+"#,
+    );
+    assert_eq!(config.client, Client::Codex);
+    assert_eq!(names(&config), ["docs", "remote", "wrong"]);
+    let [docs, remote, wrong] = config.entries.as_slice() else {
+        panic!("three servers");
+    };
+    assert_eq!(argv(docs), ["npx", "-y", "docs-mcp@1.2.0"]);
+    assert_eq!(pairs(docs), [("API_KEY", "k")]);
+    assert_eq!(docs.place.line, 3);
+    let Some(Reached::Command { args, .. }) = &docs.reached else {
+        panic!("a command");
+    };
+    assert_eq!(
+        args[1].place,
+        Place {
+            line: 5,
+            column: 15
+        }
+    );
+    assert!(remote.disabled && !docs.disabled);
+    assert_eq!(
+        pairs(remote),
+        [
+            ("X-Region", "eu"),
+            ("X-Key", "${env:EXAMPLE_KEY}"),
+            ("Authorization", "Bearer ${env:EXAMPLE_TOKEN}")
+        ]
+    );
+    assert!(
+        wrong.flaws[0].at.ends_with("config.toml:20:11"),
+        "{}",
+        wrong.flaws[0].at
+    );
+    assert!(wrong.flaws[0].fix.contains("[mcp_servers.NAME]"));
+}
+
+#[test]
+fn opencode_keeps_the_program_and_its_arguments_in_one_list() {
+    let text = r#"{
+  "$schema": "https://opencode.ai/config.json",
+  "mcp": {
+    // started here
+    "files": {"type": "local", "command": ["npx", "-y", "pkg"], "environment": {"K": "{env:KEY}"}, "enabled": true},
+    "off": {"type": "local", "command": ["x"], "enabled": false},
+    "far": {"type": "remote", "url": "https://h/mcp", "headers": {"Authorization": "Bearer {env:T}"}},
+    "none": {"type": "local", "command": []},
+  },
+}"#;
+    for name in ["/p/opencode.json", "copy.json"] {
+        let config = config(name, text);
+        assert_eq!(config.client, Client::OpenCode);
+        assert_eq!(names(&config), ["files", "off", "far", "none"]);
+        assert_eq!(argv(&config.entries[0]), ["npx", "-y", "pkg"]);
+        assert_eq!(pairs(&config.entries[0]), [("K", "${env:KEY}")]);
+        assert!(config.entries[1].disabled);
+        assert_eq!(
+            pairs(&config.entries[2]),
+            [("Authorization", "Bearer ${env:T}")]
+        );
+        assert_eq!(config.entries[3].flaws.len(), 1);
+    }
+}
+
+#[test]
+fn goose_keeps_extensions_in_yaml_and_some_are_its_own() {
+    let config = config(
+        "/home/me/.config/goose/config.yaml",
+        "GOOSE_PROVIDER: openai\n\
+         extensions:\n  \
+           developer:\n    bundled: true\n    enabled: true\n    type: builtin\n    name: developer\n  \
+           files:\n    enabled: true\n    type: stdio\n    cmd: npx\n    args: [-y, pkg]\n    \
+             envs: {A: b, N: 1}\n    env_keys: [API_KEY]\n    timeout: 300\n  \
+           far:\n    enabled: false\n    type: streamable_http\n    uri: https://h/mcp\n  \
+           old:\n    enabled: true\n    config: {type: stdio, cmd: uvx, args: [srv]}\n",
+    );
+    assert_eq!(config.client, Client::Goose);
+    assert_eq!(names(&config), ["developer", "files", "far", "old"]);
+    let [developer, files, far, old] = config.entries.as_slice() else {
+        panic!("four servers");
+    };
+    assert!(developer.disabled && developer.flaws.is_empty());
+    assert_eq!(argv(files), ["npx", "-y", "pkg"]);
+    assert_eq!(pairs(files), [("A", "b"), ("N", "1")]);
+    assert!(files.notes[0].contains("API_KEY"));
+    assert_eq!(files.place, Place { line: 8, column: 3 });
+    assert!(far.disabled);
+    assert_eq!(argv(far), ["https://h/mcp"]);
+    assert_eq!(argv(old), ["uvx", "srv"]);
+}
+
+#[test]
+fn gemini_cli_and_copilot_cli_follow_claude_desktop() {
+    let gemini = config(
+        "/home/me/.gemini/settings.json",
+        r#"{"mcpServers": {
+            "a": {"command": "x", "env": {"K": "$KEY"}, "cwd": "./server", "timeout": 15000, "trust": true},
+            "b": {"httpUrl": "https://h/mcp", "headers": {"Authorization": "Bearer ${T}"}}}}"#,
+    );
+    assert_eq!(gemini.client, Client::GeminiCli);
+    assert_eq!(pairs(&gemini.entries[0]), [("K", "${KEY}")]);
+    assert_eq!(argv(&gemini.entries[1]), ["https://h/mcp"]);
+    let copilot = config(
+        "/home/me/.copilot/mcp-config.json",
+        r#"{"mcpServers": {"a": {"type": "local", "command": "x", "args": [], "tools": ["*"]},
+            "b": {"type": "http", "url": "https://h/mcp", "tools": ["*"]}}}"#,
+    );
+    assert_eq!(copilot.client, Client::CopilotCli);
+    assert_eq!(argv(&copilot.entries[1]), ["https://h/mcp"]);
+    assert!(copilot.entries.iter().all(|entry| entry.flaws.is_empty()));
+}
+
+#[test]
+fn what_a_strict_client_refuses_is_said_where_it_stands() {
+    let text = "{\"mcpServers\": {\n  \"a\": {\"command\": \"x\"},\n  // mine\n  \"b\": {\"command\": \"y\",}\n}}";
+    let flaws = |name: &str| -> Vec<String> {
+        let entries = config(name, text).entries.into_iter();
+        entries
+            .flat_map(|entry| entry.flaws)
+            .map(|flaw| flaw.at)
+            .collect()
+    };
+    assert_eq!(
+        flaws("claude_desktop_config.json"),
+        ["claude_desktop_config.json:3:3"]
+    );
+    assert_eq!(
+        flaws(".gemini/settings.json"),
+        [".gemini/settings.json:4:23"]
+    );
+    assert!(flaws(".cursor/mcp.json").is_empty());
+    let error = read(
+        Path::new("claude_desktop_config.json"),
+        "{\n// nothing yet\n}",
+        Path::new("/"),
+    );
+    assert_eq!(error.unwrap_err().at(), "claude_desktop_config.json:2:1");
+}
+
+#[test]
+fn broken_toml_and_yaml_are_said_with_line_and_column() {
+    for (name, text, at) in [
+        (
+            ".codex/config.toml",
+            "a = 1\n[mcp_servers.x\n",
+            ".codex/config.toml:2:15",
+        ),
+        (
+            ".codex/config.toml",
+            "mcp_servers = 1\n",
+            ".codex/config.toml:1:15",
+        ),
+        (
+            ".codex/config.toml",
+            "a = 1\na = 2\n",
+            ".codex/config.toml:2:1",
+        ),
+        (
+            "goose/config.yaml",
+            "extensions:\n  a: [b\nc: d\n",
+            "goose/config.yaml:3:2",
+        ),
+        (
+            "goose/config.yaml",
+            "extensions:\n  - a\n",
+            "goose/config.yaml:2:3",
+        ),
+        ("goose/config.yaml", "- a\n", "goose/config.yaml:1:1"),
+    ] {
+        let error = read(Path::new(name), text, Path::new("/")).unwrap_err();
+        assert_eq!(error.at(), at, "{text}: {}", error.what);
+        assert!(error.help.is_some(), "{text}");
+    }
+}

@@ -33,19 +33,19 @@ pub(super) fn in_entry(entry: &Entry) -> Vec<Secret<'_>> {
             command, args, env, ..
         }) => {
             let in_env = env.iter().flat_map(|(name, spot)| {
-                told(secrets_in_variable(name, &spot.text), move |_| spot)
+                located(secrets_in_variable(name, &spot.text), move |_| spot)
             });
             // Some write the whole line there.
-            let in_command = told(secrets_in_text(&command.text), move |_| command);
-            let in_args = told(secrets_in_argv(args), |word| &args[word]);
+            let in_command = located(secrets_in_text(&command.text), move |_| command);
+            let in_args = located(secrets_in_argv(args), |word| &args[word]);
             in_env.chain(in_command).chain(in_args).collect()
         }
         Some(Reached::Url { url, headers }) => {
-            let in_headers = headers
-                .iter()
-                .flat_map(|(name, spot)| told(secrets_in_header(name, &spot.text), move |_| spot));
+            let in_headers = headers.iter().flat_map(|(name, spot)| {
+                located(secrets_in_header(name, &spot.text), move |_| spot)
+            });
             in_headers
-                .chain(told(secrets_in_text(&url.text), |_| url))
+                .chain(located(secrets_in_text(&url.text), |_| url))
                 .collect()
         }
         None => Vec::new(),
@@ -53,7 +53,7 @@ pub(super) fn in_entry(entry: &Entry) -> Vec<Secret<'_>> {
 }
 
 /// What can be looked for elsewhere, each in its place.
-fn told<'a>(
+fn located<'a>(
     found: Vec<Found<'a>>,
     spot: impl Fn(usize) -> &'a Spot,
 ) -> impl Iterator<Item = Secret<'a>> {

@@ -420,7 +420,7 @@ impl Doctor<'_> {
             };
             NpmPackage::of(&sight.real(&script)?, sight)
         })?;
-        let version = Version::of(&sight.version(&self.node()?)?)?;
+        let version = Version::of(&sight.version(&self.node()?)?)?.release();
         let unfit = |package: &NpmPackage| {
             let range = package.json["engines"]["node"].as_str()?;
             let is_unfit = npm_allows(range, &version) == Some(false);

@@ -1,0 +1,548 @@
+//! What is known of each client's configuration: where it lies, how it is
+//! written, where the servers stand in it, and what their members are called.
+//!
+//! The main type is [`ClientFormat`], a row for each client. Sources: the
+//! clients' own documentation, as of November 2026.
+
+use std::path::Path;
+
+/// Whose configuration it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Client {
+    ClaudeDesktop,
+    ClaudeCode,
+    Cursor,
+    VsCode,
+    Windsurf,
+    Zed,
+    Cline,
+    Codex,
+    OpenCode,
+    Goose,
+    GeminiCli,
+    CopilotCli,
+    /// A file that no client is known to keep.
+    Unknown,
+}
+
+/// For which system a configuration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
+pub enum Platform {
+    Linux,
+    Macos,
+    Windows,
+}
+
+/// What a path is relative to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Base {
+    Home,
+    /// `$XDG_CONFIG_HOME`, `~/.config`.
+    Xdg,
+    /// Where programs with windows keep what is theirs: the same on Linux,
+    /// `~/Library/Application Support` on macOS, `%APPDATA%` on Windows.
+    AppData,
+    /// The folder that is worked in.
+    Project,
+}
+
+/// A place where a configuration may lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsualPlace {
+    pub base: Base,
+    /// With slashes.
+    pub path: &'static str,
+    pub platforms: &'static [Platform],
+}
+
+/// How a configuration is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Syntax {
+    /// Comments are errors, and so are trailing commas.
+    StrictJson,
+    /// Comments are allowed, trailing commas are errors.
+    JsonWithComments,
+    /// Both are allowed.
+    Jsonc,
+    Toml,
+    Yaml,
+}
+
+/// How a client names an environment variable in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VariableSyntax {
+    /// It fills in none.
+    None,
+    /// It is not known whether it fills in any.
+    Unknown,
+    /// `${NAME}`.
+    Braces,
+    /// `${NAME}`, or `$NAME`.
+    Shell,
+    /// `${env:NAME}`.
+    Env,
+    /// `{env:NAME}`.
+    BareEnv,
+}
+
+/// The names of a server's members. Of several, the first that is there counts.
+#[derive(Debug)]
+pub(super) struct MemberNames {
+    pub command: &'static [&'static str],
+    pub args: &'static str,
+    pub env: &'static str,
+    pub cwd: &'static str,
+    pub env_file: &'static str,
+    pub url: &'static [&'static str],
+    pub headers: &'static str,
+    /// Headers by the variables that hold their values.
+    pub header_variables: Option<&'static str>,
+    /// The variable that holds the bearer token.
+    pub bearer_variable: Option<&'static str>,
+    /// The names of variables whose values the client keeps elsewhere.
+    pub kept_elsewhere: Option<&'static str>,
+}
+
+/// A client's configurations.
+#[derive(Debug)]
+pub struct ClientFormat {
+    pub client: Client,
+    pub name: &'static str,
+    pub syntax: Syntax,
+    /// The members that servers may stand under.
+    pub(super) servers: &'static [&'static str],
+    pub(super) members: &'static MemberNames,
+    pub(super) variables: VariableSyntax,
+    /// What to write instead of a secret, where it is not a variable.
+    instead_of_secret: Option<&'static str>,
+    pub places: &'static [UsualPlace],
+}
+
+const ALL: &[Platform] = &[Platform::Linux, Platform::Macos, Platform::Windows];
+const UNIX: &[Platform] = &[Platform::Linux, Platform::Macos];
+const WINDOWS: &[Platform] = &[Platform::Windows];
+
+/// Of the clients that follow Claude Desktop.
+const COMMON: MemberNames = MemberNames {
+    command: &["command"],
+    args: "args",
+    env: "env",
+    cwd: "cwd",
+    env_file: "envFile",
+    url: &["url", "serverUrl", "httpUrl"],
+    headers: "headers",
+    header_variables: None,
+    bearer_variable: None,
+    kept_elsewhere: None,
+};
+
+const UNKNOWN: ClientFormat = ClientFormat {
+    client: Client::Unknown,
+    name: "unknown client",
+    syntax: Syntax::Jsonc,
+    servers: &["mcpServers", "servers", "context_servers"],
+    members: &COMMON,
+    variables: VariableSyntax::Unknown,
+    instead_of_secret: None,
+    places: &[],
+};
+
+/// All of them.
+pub const CLIENTS: &[ClientFormat] = &[
+    ClientFormat {
+        client: Client::ClaudeDesktop,
+        name: "Claude Desktop",
+        syntax: Syntax::StrictJson,
+        variables: VariableSyntax::None,
+        places: &[data("Claude/claude_desktop_config.json")],
+        ..UNKNOWN
+    },
+    ClientFormat {
+        client: Client::ClaudeCode,
+        name: "Claude Code",
+        variables: VariableSyntax::Braces,
+        places: &[project(".mcp.json"), home(".claude.json")],
+        ..UNKNOWN
+    },
+    ClientFormat {
+        client: Client::Cursor,
+        name: "Cursor",
+        variables: VariableSyntax::Env,
+        places: &[project(".cursor/mcp.json"), home(".cursor/mcp.json")],
+        ..UNKNOWN
+    },
+    ClientFormat {
+        client: Client::VsCode,
+        name: "VS Code",
+        variables: VariableSyntax::Env,
+        instead_of_secret: Some(
+            "Write `${input:some-id}`, and describe the input with \
+                            `\"password\": true`.",
+        ),
+        places: &[
+            project(".vscode/mcp.json"),
+            data("Code/User/mcp.json"),
+            data("Code/User/settings.json"),
+            data("Code - Insiders/User/mcp.json"),
+        ],
+        ..UNKNOWN
+    },
+    ClientFormat {
+        client: Client::Windsurf,
+        name: "Windsurf",
+        variables: VariableSyntax::Env,
+        places: &[home(".codeium/windsurf/mcp_config.json")],
+        ..UNKNOWN
+    },
+    ClientFormat {
+        client: Client::Zed,
+        name: "Zed",
+        places: &[
+            project(".zed/settings.json"),
+            on(UNIX, Base::Xdg, "zed/settings.json"),
+            on(WINDOWS, Base::AppData, "Zed/settings.json"),
+        ],
+        ..UNKNOWN
+    },
+    ClientFormat {
+        client: Client::Cline,
+        name: "Cline",
+        places: &[data(
+            "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+        )],
+        ..UNKNOWN
+    },
+    ClientFormat {
+        client: Client::Codex,
+        name: "Codex",
+        syntax: Syntax::Toml,
+        servers: &["mcp_servers"],
+        members: &MemberNames {
+            url: &["url"],
+            headers: "http_headers",
+            header_variables: Some("env_http_headers"),
+            bearer_variable: Some("bearer_token_env_var"),
+            ..COMMON
+        },
+        variables: VariableSyntax::None,
+        instead_of_secret: Some(
+            "Set the variable where Codex is started, and list its name in \
+                            `env_vars`; a header's goes into `bearer_token_env_var` or \
+                            `env_http_headers`.",
+        ),
+        places: &[project(".codex/config.toml"), home(".codex/config.toml")],
+    },
+    ClientFormat {
+        client: Client::OpenCode,
+        name: "opencode",
+        servers: &["mcp"],
+        members: &MemberNames {
+            env: "environment",
+            url: &["url"],
+            ..COMMON
+        },
+        variables: VariableSyntax::BareEnv,
+        places: &[
+            project("opencode.json"),
+            project("opencode.jsonc"),
+            on(ALL, Base::Xdg, "opencode/opencode.json"),
+            on(ALL, Base::Xdg, "opencode/opencode.jsonc"),
+        ],
+        ..UNKNOWN
+    },
+    ClientFormat {
+        client: Client::Goose,
+        name: "Goose",
+        syntax: Syntax::Yaml,
+        servers: &["extensions"],
+        members: &MemberNames {
+            command: &["cmd"],
+            env: "envs",
+            url: &["uri", "url"],
+            kept_elsewhere: Some("env_keys"),
+            ..COMMON
+        },
+        variables: VariableSyntax::Unknown,
+        instead_of_secret: Some(
+            "List the variable in `env_keys`, and have `goose configure` keep \
+                            its value.",
+        ),
+        places: &[
+            on(UNIX, Base::Xdg, "goose/config.yaml"),
+            on(WINDOWS, Base::AppData, "Block/goose/config/config.yaml"),
+        ],
+    },
+    ClientFormat {
+        client: Client::GeminiCli,
+        name: "Gemini CLI",
+        syntax: Syntax::JsonWithComments,
+        variables: VariableSyntax::Shell,
+        places: &[
+            project(".gemini/settings.json"),
+            home(".gemini/settings.json"),
+        ],
+        ..UNKNOWN
+    },
+    ClientFormat {
+        client: Client::CopilotCli,
+        name: "Copilot CLI",
+        variables: VariableSyntax::Braces,
+        places: &[home(".copilot/mcp-config.json")],
+        ..UNKNOWN
+    },
+];
+
+const fn on(platforms: &'static [Platform], base: Base, path: &'static str) -> UsualPlace {
+    UsualPlace {
+        base,
+        path,
+        platforms,
+    }
+}
+
+const fn project(path: &'static str) -> UsualPlace {
+    on(ALL, Base::Project, path)
+}
+
+const fn home(path: &'static str) -> UsualPlace {
+    on(ALL, Base::Home, path)
+}
+
+const fn data(path: &'static str) -> UsualPlace {
+    on(ALL, Base::AppData, path)
+}
+
+/// Where configurations may lie on a system: those of the project first, since
+/// they are meant for what is worked on.
+pub fn usual_places(platform: Platform) -> impl Iterator<Item = &'static UsualPlace> {
+    let (of_project, others): (Vec<_>, Vec<_>) = CLIENTS
+        .iter()
+        .flat_map(|format| format.places)
+        .filter(|place| place.platforms.contains(&platform))
+        .partition(|place| place.base == Base::Project);
+    of_project.into_iter().chain(others)
+}
+
+impl Client {
+    /// What is known of its configurations.
+    #[must_use]
+    pub fn format(self) -> &'static ClientFormat {
+        let known = CLIENTS.iter().find(|format| format.client == self);
+        known.unwrap_or(&UNKNOWN)
+    }
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.format().name
+    }
+}
+
+impl ClientFormat {
+    /// What to write instead of a secret.
+    pub(super) fn instead_of_secret(&self) -> String {
+        let variable = match self.variables {
+            VariableSyntax::Braces | VariableSyntax::Shell => "${NAME}",
+            VariableSyntax::Env => "${env:NAME}",
+            VariableSyntax::BareEnv => "{env:NAME}",
+            VariableSyntax::None | VariableSyntax::Unknown => "",
+        };
+        match (self.instead_of_secret, variable) {
+            (Some(own), _) => own.to_owned(),
+            (None, "") => "Keep the file out of repositories and readable by you alone (`chmod \
+                           600`), or start the server by a script that fetches the value."
+                .to_owned(),
+            (None, variable) => {
+                format!("Write `{variable}`, and set NAME where the client is started.")
+            }
+        }
+    }
+
+    /// A text with its variables as the others write them, `${…}`.
+    pub(super) fn with_common_variables(&self, text: &str) -> String {
+        match self.variables {
+            VariableSyntax::BareEnv => text.replace("{env:", "${env:"),
+            VariableSyntax::Shell => with_braces(text),
+            VariableSyntax::Braces
+            | VariableSyntax::Env
+            | VariableSyntax::None
+            | VariableSyntax::Unknown => text.to_owned(),
+        }
+    }
+
+    /// A variable that was read, `${…}`, as the file has it.
+    pub(super) fn as_written(&self, blank: &str) -> String {
+        let name = blank
+            .strip_prefix("${env:")
+            .and_then(|rest| rest.strip_suffix('}'));
+        match (name, self.variables, self.members.bearer_variable) {
+            (Some(name), VariableSyntax::BareEnv, _) => format!("{{env:{name}}}"),
+            (Some(name), VariableSyntax::None, Some(_)) => name.to_owned(),
+            _ => blank.to_owned(),
+        }
+    }
+
+    /// A server as it is to be written, for advice.
+    pub(super) fn example(&self) -> &'static str {
+        match self.client {
+            Client::Codex => {
+                "A server is a table `[mcp_servers.NAME]` with `command = \"…\"`, `args = \
+                 [\"…\"]` and `env = { NAME = \"…\" }`, or with `url = \"https://…\"`."
+            }
+            Client::OpenCode => {
+                "A server is `{ \"type\": \"local\", \"command\": [\"…\", \"…\"], \
+                 \"environment\": { \"NAME\": \"…\" } }`, or `{ \"type\": \"remote\", \"url\": \
+                 \"https://…\" }`."
+            }
+            Client::Goose => {
+                "A server is `{ type: stdio, cmd: \"…\", args: [\"…\"], envs: { NAME: \"…\" } }`, \
+                 or `{ type: streamable_http, uri: \"https://…\" }`."
+            }
+            _ => {
+                "A server is `{ \"command\": \"…\", \"args\": [\"…\"], \"env\": { \"NAME\": \
+                 \"…\" } }`, or `{ \"url\": \"https://…\" }`."
+            }
+        }
+    }
+
+    /// A member with one text, or several, as it is to be pasted.
+    pub(super) fn member(&self, name: &str, value: &str) -> String {
+        match self.syntax {
+            Syntax::StrictJson | Syntax::JsonWithComments | Syntax::Jsonc => {
+                format!("\"{name}\": {value}")
+            }
+            Syntax::Toml => format!("{name} = {value}"),
+            Syntax::Yaml => format!("{name}: {value}"),
+        }
+    }
+
+    /// A program with its first arguments, as it is to be pasted.
+    pub(super) fn command(&self, program: &str, args: &str) -> String {
+        let name = self.members.command.first().copied().unwrap_or("command");
+        let (quoted, dots) = (
+            format!("\"{program}\""),
+            if args.is_empty() { "" } else { ", " },
+        );
+        if self.client == Client::OpenCode {
+            return self.member(name, &format!("[{quoted}{dots}{args}]"));
+        }
+        let command = self.member(name, &quoted);
+        match args.is_empty() {
+            true => command,
+            false => format!(
+                "{command}, {}",
+                self.member(self.members.args, &format!("[{args}]"))
+            ),
+        }
+    }
+
+    /// That none of the members is there that servers stand under.
+    #[must_use]
+    pub fn no_servers(&self) -> String {
+        let keys: Vec<String> = self.servers.iter().map(|key| format!("`{key}`")).collect();
+        match keys.as_slice() {
+            [key] => format!("there is no {key}"),
+            keys => format!("neither {}", keys.join(", nor ")),
+        }
+    }
+}
+
+/// `$NAME` as `${NAME}`.
+fn with_braces(text: &str) -> String {
+    let mut parts = text.split('$');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part
+            .find(|c: char| c != '_' && !c.is_ascii_alphanumeric())
+            .unwrap_or(part.len());
+        let (name, rest) = part.split_at(end);
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            out.push('$');
+            out.push_str(part);
+        } else {
+            out.push_str(&format!("${{{name}}}{rest}"));
+        }
+    }
+    out
+}
+
+impl Platform {
+    /// The one that jelly was built for.
+    #[must_use]
+    pub fn current() -> Self {
+        if cfg!(target_os = "macos") {
+            Self::Macos
+        } else if cfg!(windows) {
+            Self::Windows
+        } else {
+            Self::Linux
+        }
+    }
+}
+
+/// Names of files that many programs use.
+const SHARED_NAMES: [&str; 4] = ["settings.json", "mcp.json", "config.toml", "config.yaml"];
+
+/// Whose file this is by its name, wherever it lies: the longest end of a usual
+/// place that a path has tells.
+#[must_use]
+pub fn client_of(path: &Path) -> Client {
+    let telling = |place: &UsualPlace| {
+        let file = Path::new(place.path).file_name();
+        let is_shared = || {
+            SHARED_NAMES
+                .iter()
+                .any(|name| file.is_some_and(|file| file == *name))
+        };
+        path.ends_with(place.path) || file == path.file_name() && !is_shared()
+    };
+    CLIENTS
+        .iter()
+        .flat_map(|format| {
+            format
+                .places
+                .iter()
+                .map(move |place| (format.client, place))
+        })
+        .filter(|(_, place)| telling(place))
+        .max_by_key(|(_, place)| place.path.len())
+        .map_or(Client::Unknown, |(client, _)| client)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CLIENTS, Client, client_of, with_braces};
+    use std::path::Path;
+
+    #[test]
+    fn a_file_in_its_usual_place_is_its_clients() {
+        for format in CLIENTS {
+            for place in format.places {
+                let path = Path::new("/home/me").join(place.path);
+                assert_eq!(client_of(&path), format.client, "{}", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn a_copy_is_known_by_a_telling_name_alone() {
+        let known = |name| client_of(Path::new(name));
+        assert_eq!(known("x/claude_desktop_config.json"), Client::ClaudeDesktop);
+        assert_eq!(known("mcp_config.json"), Client::Windsurf);
+        assert_eq!(known("mcp-config.json"), Client::CopilotCli);
+        for shared in super::SHARED_NAMES {
+            assert_eq!(known(shared), Client::Unknown);
+        }
+    }
+
+    #[test]
+    fn a_variable_without_braces_gets_them() {
+        for (text, wanted) in [
+            ("$KEY", "${KEY}"),
+            ("Bearer $A_B.c", "Bearer ${A_B}.c"),
+            ("${KEY}", "${KEY}"),
+            ("5$ and $1", "5$ and $1"),
+        ] {
+            assert_eq!(with_braces(text), wanted);
+        }
+    }
+}
