@@ -4,8 +4,10 @@ mod clean;
 mod configured;
 mod from_package;
 mod keep;
+mod meant;
 mod origin;
 mod remote;
+mod shared;
 mod slips;
 mod trial;
 mod unwell;
@@ -13,22 +15,19 @@ mod way;
 mod written;
 
 use super::out;
-use super::rules::Rules;
 use super::settings::World;
 use super::stage::{Stage, on_stage, unless_interrupted};
 use crate::cli::args::{ColorChoice, InitArgs};
 use crate::cli::complain::complain;
-use jelly_base::model::{ExitCode, Signal};
+use jelly_base::model::ExitCode;
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{capitalised, one_line, plural};
 use jelly_setup::init::{Draft, Folder, Settings, server_name};
 use keep::PlanPlace;
 use origin::Origin;
+use shared::{InitRefusal, Shared};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tokio::sync::watch;
 use trial::PlanTrial;
 
 /// Makes plans.
@@ -36,40 +35,6 @@ pub fn init(args: &InitArgs, color: ColorChoice, world: &World) -> ExitCode {
     on_stage(&args.own_rules, color, world, async |stage| {
         make_all(args, color, world, stage).await
     })
-}
-
-/// Why there is no plan.
-pub enum InitRefusal {
-    /// What was typed can't be meant, or is not enough.
-    Invalid(String),
-    /// As for people, whole.
-    Help(String),
-    /// By a signal.
-    Stopped(ExitCode),
-}
-
-impl InitRefusal {
-    /// With what else is invalid.
-    fn and(self, other: Result<(), Self>) -> Self {
-        match (self, other) {
-            (Self::Invalid(one), Err(Self::Invalid(other))) => {
-                Self::Invalid(format!("{one}\n{other}"))
-            }
-            (one, _) => one,
-        }
-    }
-}
-
-/// What all servers share.
-pub struct Shared<'a> {
-    pub args: &'a InitArgs,
-    pub world: &'a World,
-    pub rules: &'a Rules,
-    pub color: ColorChoice,
-    pub redactor: Redactor,
-    /// The plans of this call.
-    pub kept: RefCell<BTreeSet<PathBuf>>,
-    pub interrupt: watch::Receiver<Option<Signal>>,
 }
 
 async fn make_all(args: &InitArgs, color: ColorChoice, world: &World, stage: Stage) -> ExitCode {
@@ -82,7 +47,7 @@ async fn make_all(args: &InitArgs, color: ColorChoice, world: &World, stage: Sta
         kept: RefCell::default(),
         interrupt: stage.interrupt,
     };
-    let origins = match unless_interrupted(&shared.interrupt, origin::origins(&shared)).await {
+    let origins = match unless_interrupted(&shared.interrupt, meant::origins(&shared)).await {
         Ok(origins) => origins,
         Err(code) => return code,
     };

@@ -3,8 +3,8 @@
 use super::super::doctor::{ask as inputs, find};
 use super::super::settings::World;
 use super::origin::{Origin, Words, ask_left, canonical, check_name, name_in};
+use super::shared::{InitRefusal, Shared};
 use super::slips::{given_values, is_server_json};
-use super::{InitRefusal, Shared};
 use crate::cli::complain::complain;
 use jelly_base::text::{close_names, is_placeholder, sanitize, shell_word};
 use jelly_setup::doctor::{Config, Entry, Piece, Reached, Surroundings, pieces, variable_of};

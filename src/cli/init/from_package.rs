@@ -4,10 +4,11 @@
 use super::super::ask::{Question, ask, may_ask};
 use super::super::read::text_within;
 use super::origin::{Origin, spot};
+use super::remote;
 use super::remote::{Blanks, names_in};
+use super::shared::{InitRefusal, Shared};
 use super::slips::given_values;
 use super::way::{self, Way};
-use super::{InitRefusal, Shared, remote};
 use crate::cli::complain::complain;
 use jelly_base::text::sanitize;
 use jelly_package::{Given, InputKind, Package, Trouble, Values, env_name, read, resolve};

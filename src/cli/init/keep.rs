@@ -3,7 +3,7 @@
 use super::super::out::print;
 use super::super::schema::plan_schema;
 use super::super::settings::World;
-use super::{InitRefusal, Shared};
+use super::shared::{InitRefusal, Shared};
 use jelly_base::text::shell_word as word;
 use jelly_plan::{PlanSource, Template};
 use std::fs;
@@ -304,6 +304,7 @@ fn relative(from: &Path, to: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+
     use super::{relative, usual};
     use std::path::Path;
 

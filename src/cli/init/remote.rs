@@ -3,8 +3,8 @@
 
 use super::super::ask::{Question, ask, may_ask};
 use super::origin::{Origin, spot};
+use super::shared::{InitRefusal, Shared};
 use super::slips::given_values;
-use super::{InitRefusal, Shared};
 use indexmap::IndexMap;
 use jelly_base::text::redact::looks_secret;
 use jelly_base::text::sanitize;

@@ -1,7 +1,8 @@
 //! What was typed and can't be meant.
 
 use super::super::doctor::find;
-use super::{InitRefusal, Shared, from_package};
+use super::from_package;
+use super::shared::{InitRefusal, Shared};
 use crate::cli::args::InitArgs;
 use jelly_base::text::{close_names, one_line, sanitize, shell_command, shell_word};
 use std::collections::BTreeSet;

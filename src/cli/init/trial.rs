@@ -6,9 +6,9 @@ use super::super::stage::unless_interrupted;
 use super::clean::without_secrets;
 use super::keep::PlanPlace;
 use super::origin::{Origin, written_time};
+use super::shared::{InitRefusal, Shared};
 use super::unwell::unwell;
 use super::written::MIN_WITHIN;
-use super::{InitRefusal, Shared};
 use indexmap::IndexMap;
 use jelly_base::model::{
     Because, ExitCode, Failure, Inventory, IterationRecord, Outcome as Ended, StepReport, StepState,

@@ -4,7 +4,7 @@
 use super::super::doctor::examine::Examiner;
 use super::super::settings::World;
 use super::origin::Origin;
-use super::{InitRefusal, Shared};
+use super::shared::{InitRefusal, Shared};
 use crate::report::{DoctorOptions, server_text};
 use jelly_base::model::{Checkup, FindingLevel};
 use jelly_base::text::redact::show_argv;
@@ -163,6 +163,7 @@ fn command_for(line: &str, entry: &Entry) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+
     use super::{command_for, without_place};
     use jelly_setup::doctor::{Entry, Reached, Spot};
 

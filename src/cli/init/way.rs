@@ -1,7 +1,7 @@
 //! Which of the packages and remotes of a `server.json` is meant.
 
 use super::super::ask::{Question, ask, may_ask};
-use super::{InitRefusal, Shared};
+use super::shared::{InitRefusal, Shared};
 use crate::cli::args::RegistryChoice;
 use crate::cli::complain::complain;
 use jelly_base::text::{one_line, sanitize};

@@ -1,9 +1,9 @@
 //! A server's entry as plans write it: without secrets, and with the paths of
 //! the project named from the plan.
 
-use super::Shared;
 use super::keep::PlanPlace;
 use super::origin::{Origin, Words, canonical, name_in, typed, written_time};
+use super::shared::Shared;
 use jelly_base::text::is_placeholder;
 use jelly_base::text::redact::{Redactor, looks_secret};
 use jelly_plan::{Part, Template};

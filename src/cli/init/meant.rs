@@ -1,0 +1,82 @@
+//! Which servers are meant, by what was typed.
+
+use super::configured::of_config;
+use super::from_package;
+use super::origin::{Origin, ask_left, check_name, of_url, spot, typed_blanks, variables};
+use super::shared::{InitRefusal, Shared};
+use super::slips::{given_values, is_config, is_json, no_command, no_url, refuse_misplaced};
+use jelly_setup::doctor::{Reached, package_name};
+use jelly_setup::init::server_name;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The servers that are meant.
+pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, InitRefusal> {
+    let args = shared.args;
+    if let Some(name) = &args.name {
+        check_name(name)?;
+    }
+    refuse_misplaced(args)?;
+    if let Some(config) = &args.config {
+        return of_config(shared, config).await;
+    }
+    let reached = match (args.command.as_slice(), &args.url, args.names.as_slice()) {
+        ([file], _, _) if shared.world.cwd.join(file).is_file() && is_json(file) => {
+            return Err(InitRefusal::Invalid(no_command(shared, file)));
+        }
+        ([command, rest @ ..], _, _) => Reached::Command {
+            command: spot(command),
+            args: rest.iter().map(|arg| spot(arg)).collect(),
+            env: variables(&args.env)?,
+            cwd: None,
+            env_file: None,
+        },
+        ([], Some(url), _) => of_url(shared, url)?,
+        ([], None, [url]) if url.contains("://") => of_url(shared, url)?,
+        ([], None, [one]) if is_json(one) => {
+            let path = Path::new(one);
+            if is_config(shared, path) {
+                return Err(InitRefusal::Invalid(no_command(shared, one)));
+            }
+            return from_package::of_server_json(shared, path).await;
+        }
+        ([], None, [one, ..]) => return Err(InitRefusal::Invalid(no_url(args, one))),
+        ([], None, []) => {
+            return Err(InitRefusal::Invalid(
+                "error: no server was named\nhelp: jelly init -- COMMAND [ARGS]..., jelly init \
+                 URL, or jelly init --config CONFIG [NAME]..."
+                    .to_owned(),
+            ));
+        }
+    };
+    given_values(shared, &BTreeSet::new())?;
+    let name = match &reached {
+        Reached::Command { command, args, .. } => {
+            let args: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
+            let words = || std::iter::once(command.text.as_str()).chain(args.iter().copied());
+            let installed = || words().find_map(installed_package);
+            package_name(&command.text, &args)
+                .or_else(installed)
+                .or_else(|| words().find(|word| is_server(word)))
+                .and_then(server_name)
+        }
+        Reached::Url { .. } => None,
+    };
+    let mut env = shared.world.env.clone();
+    ask_left(shared, typed_blanks(&reached), &mut env).await?;
+    Ok(vec![Origin::typed(shared, name, reached, env)])
+}
+
+/// The package that a path of npm's belongs to.
+fn installed_package(path: &str) -> Option<&str> {
+    let (_, inside) = path.rsplit_once("node_modules/")?;
+    let mut parts = inside.split('/');
+    parts.find(|part| !part.starts_with(['@', '.']))
+}
+
+/// Whether it is a program that is called like a server.
+fn is_server(word: &str) -> bool {
+    let base = word.rsplit(['/', '\\']).next().unwrap_or_default();
+    let mut parts = base.split(|c: char| !c.is_alphanumeric());
+    !word.starts_with('-') && !word.contains(['=', ' ']) && parts.any(|part| part == "mcp")
+}
