@@ -12,6 +12,7 @@ mod era;
 mod event;
 mod exit;
 mod failure;
+mod failure_texts;
 mod failures;
 mod inventory;
 mod limit;
@@ -41,6 +42,7 @@ pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase, PlanIssue,
     RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
 };
+pub use failure_texts::for_each_json_text;
 pub use failures::{FailureView, Failures, KnownAdvice};
 pub use inventory::Inventory;
 pub use limit::OwnLimit;

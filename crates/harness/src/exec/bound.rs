@@ -70,7 +70,7 @@ pub fn bound(value: &mut Value) {
 
 /// Head and tail, with a hash of the whole between them: two texts that
 /// differ in the middle still differ.
-fn bound_text(text: &mut String) {
+pub fn bound_text(text: &mut String) {
     if text.len() <= KEPT {
         return;
     }

@@ -3,8 +3,10 @@
 //!
 //! Main type: [`Cleaner`].
 
-use super::bound::{bound, bound_failure};
-use jelly_base::model::{Because, Failure, IterationRecord, Offers, StepReport};
+use super::bound::{bound, bound_failure, bound_text};
+use jelly_base::model::{
+    Because, Failure, IterationRecord, Offers, StepReport, for_each_json_text,
+};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{one_line, truncate};
 use jelly_plan::Scope;
@@ -13,8 +15,6 @@ use std::borrow::Cow;
 
 /// How much of a text a message quotes.
 const QUOTED: usize = 300;
-/// Fields of a failure whose names below are not ours.
-const OF_OTHERS: [&str; 4] = ["limits", "server_info", "tools_listed", "env_delta"];
 /// A quotation is cleaned before it is cut, so that no secret survives by
 /// being cut in two; of a huge text this much is looked at.
 const LOOKED_AT: usize = 64 * 1024;
@@ -139,23 +139,10 @@ impl Cleaner {
         }
     }
 
-    /// Every text of `value`, keys included.
+    /// Every text of `value`, keys included. A number that counts something
+    /// must stay one.
     fn json(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => self.in_place(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
-            Value::Object(map) => {
-                if map.keys().any(|key| self.text(key) != key.as_str()) {
-                    *map = std::mem::take(map)
-                        .into_iter()
-                        .map(|(key, value)| (self.text(&key).into_owned(), value))
-                        .collect();
-                }
-                map.values_mut().for_each(|value| self.json(value));
-            }
-            // One that counts something must stay a number.
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
+        for_each_json_text(value, &mut |text| self.in_place(text));
     }
 
     /// A value that somebody else made, in which no field is ours: numbers may
@@ -187,54 +174,23 @@ impl Cleaner {
 
     /// Every text of a failure.
     pub(super) fn failure(&self, failure: &mut Failure) {
-        // These are words of ours that a reader of the failure must find as
-        // they are, even where a secret happens to be one of them.
-        let (phase, outcome, element) = (
-            failure.phase.take(),
-            failure.outcome.take(),
-            failure.element.take(),
-        );
-        let mut issue = failure.issue.take();
-        let target = failure.assertion.as_mut().and_then(|a| a.target.take());
-        // One walk over the failure as data reaches every text in it, those
-        // of fields that are added later too. The names of its fields and of
-        // their fields are ours, whatever a secret says.
-        let cleaned = serde_json::to_value(&*failure).and_then(|mut value| {
-            for (name, field) in value.as_object_mut().into_iter().flatten() {
-                match field {
-                    Value::Object(inner) if !OF_OTHERS.contains(&name.as_str()) => {
-                        inner.values_mut().for_each(|value| self.json(value));
-                    }
-                    other => self.json(other),
-                }
-            }
-            serde_json::from_value(value)
-        });
-        *failure = match cleaned {
-            Ok(cleaned) => cleaned,
-            // Better to say nothing than a secret.
-            Err(_) => Failure {
-                server: failure.server.take(),
-                step: failure.step.take(),
-                message: Some("what went wrong can't be shown without a secret".to_owned()),
-                ..Failure::default()
-            },
-        };
-        if let Some(Ok(Value::Object(mut map))) = issue.as_ref().map(serde_json::to_value) {
-            for (key, value) in &mut map {
-                if key != "issue" {
-                    self.json(value);
-                    bound(value);
-                }
-            }
-            issue = serde_json::from_value(Value::Object(map)).ok();
+        failure.for_each_text(&mut |text| self.in_place(text));
+        if let Some(issue) = &mut failure.issue {
+            issue.for_each_text(&mut bound_text);
         }
-        failure.issue = issue;
-        failure.phase = phase;
-        failure.outcome = outcome;
-        failure.element = element;
-        if let Some(assertion) = &mut failure.assertion {
-            assertion.target = target;
+        // What is null is written as if it were absent.
+        let absent = [
+            Some(&mut failure.limits),
+            Some(&mut failure.server_info),
+            failure.rpc_error.as_mut().map(|error| &mut error.data),
+            failure.request.as_mut().map(|request| &mut request.params),
+            failure
+                .tool_result
+                .as_mut()
+                .map(|result| &mut result.structured_content),
+        ];
+        for value in absent.into_iter().flatten() {
+            value.take_if(|value| value.is_null());
         }
         let error = failure.rpc_error.as_mut().and_then(|e| e.data.as_mut());
         let params = failure.request.as_mut().and_then(|r| r.params.as_mut());
