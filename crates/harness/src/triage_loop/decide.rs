@@ -10,7 +10,7 @@ use super::backoff;
 use super::budget_ledger::BudgetLedger;
 use super::earlier::Ground;
 use super::judge::{Judged, judge};
-use super::lever::{Lever, act};
+use super::loop_limit::{LoopLimit, act};
 use super::memory::{Memory, Tried};
 use super::one_side;
 use super::proofs::{Proof, Proofs};
@@ -75,7 +75,7 @@ pub struct Decision {
     pub flaky_steps: Vec<Flaky>,
     pub standings: Standings,
     /// What keeps each failure from its next step, where the loop stops.
-    pub levers: Vec<Option<Lever>>,
+    pub loop_limits: Vec<Option<LoopLimit>>,
 }
 
 /// The longest pause that a server asked for which may pass by itself.
@@ -160,7 +160,7 @@ impl LoopState {
                 judged: chosen.judged,
                 action: chosen.action,
                 reason: chosen.reason,
-                levers: chosen.levers,
+                loop_limits: chosen.loop_limits,
                 charged: chosen.charged,
                 budgets: BeforeAfter {
                     before,
@@ -253,13 +253,14 @@ impl LoopState {
             asks.push((ask, proposal));
         }
         let strongest = self.hear(&asks, &judged, standings);
-        let (levers, lever) = self.levers(observation, &judged, standings, strongest);
+        let (loop_limits, loop_limit) =
+            self.loop_limits(observation, &judged, standings, strongest);
         let stop = reason::to_stop(
             observation,
             &self.policy,
             &judged,
             standings,
-            (strongest, lever),
+            (strongest, loop_limit),
         );
         let action = match strongest {
             _ if stop.is_some() => Action::Stop,
@@ -281,7 +282,11 @@ impl LoopState {
             | Action::RefineCode => self.charge_for(strongest, &asks, &judged),
         };
         Chosen {
-            levers: if stop.is_some() { levers } else { Vec::new() },
+            loop_limits: if stop.is_some() {
+                loop_limits
+            } else {
+                Vec::new()
+            },
             reason: stop.unwrap_or_else(|| reason::to_go_on(&action, &judged, &asks)),
             judged,
             action,
@@ -292,23 +297,23 @@ impl LoopState {
     /// What each failure, and what the strongest of them, would need to go on:
     /// iterations where they ask for something, else the budget without which
     /// they don't.
-    fn levers(
+    fn loop_limits(
         &self,
         observation: &Observation<'_>,
         judged: &[Judged],
         standings: &Standings,
         strongest: Ask,
-    ) -> (Vec<Option<Lever>>, Option<Lever>) {
+    ) -> (Vec<Option<LoopLimit>>, Option<LoopLimit>) {
         if strongest != Ask::Nothing {
-            let lever = if observation.time_left {
-                Lever::Iterations {
+            let loop_limit = if observation.time_left {
+                LoopLimit::Iterations {
                     of: self.policy.budgets.max_iterations,
                     next: act(strongest),
                 }
             } else {
-                Lever::Deadline(self.policy.budgets.deadline)
+                LoopLimit::Deadline(self.policy.budgets.deadline)
             };
-            return (vec![Some(lever); judged.len()], Some(lever));
+            return (vec![Some(loop_limit); judged.len()], Some(loop_limit));
         }
         let endless = self.ledger.without_end(self.policy.means);
         let asks: Vec<(Ask, Option<&Proposal>)> = observation
@@ -318,13 +323,13 @@ impl LoopState {
             .map(|(seen, judged)| ask(seen, judged, &self.memory, &endless, &self.policy))
             .collect();
         let next = self.hear(&asks, judged, standings);
-        let of = |ask: Ask| Lever::of(ask, &self.policy);
-        let levers = asks.iter().map(|(ask, _)| match ask {
+        let of = |ask: Ask| LoopLimit::reached_by(ask, &self.policy);
+        let loop_limits = asks.iter().map(|(ask, _)| match ask {
             // Not while anything else is in doubt.
             Ask::RefineCode if next != Ask::RefineCode => None,
             ask => of(*ask),
         });
-        (levers.collect(), of(next))
+        (loop_limits.collect(), of(next))
     }
 
     /// The strongest ask. The code is refined only when nothing else is left
@@ -428,5 +433,5 @@ struct Chosen {
     action: Action,
     reason: String,
     charged: Vec<Track>,
-    levers: Vec<Option<Lever>>,
+    loop_limits: Vec<Option<LoopLimit>>,
 }

@@ -2,7 +2,7 @@
 //! type next, told as one colleague tells another. Deterministic.
 
 use super::help_problem::{Case, problem};
-use super::lever::Lever;
+use super::loop_limit::LoopLimit;
 use super::proofs::Proof;
 use super::run::PassedOver;
 use super::settings::CallFlags;
@@ -26,7 +26,7 @@ pub(super) struct HelpContext<'a> {
     /// What was held against the code, and still is.
     pub proofs: &'a [Proof],
     /// What keeps failures from their next step, by test fingerprint.
-    pub levers: &'a BTreeMap<String, Lever>,
+    pub loop_limits: &'a BTreeMap<String, LoopLimit>,
     /// As of [`LoopSettings`](super::LoopSettings).
     pub reports_dir: Option<&'a str>,
     /// As of the same.
@@ -47,12 +47,12 @@ impl HelpContext<'_> {
     }
 
     /// The command that runs the same once more, with what was not allowed.
-    pub(super) fn rerun(&self, lever: &Lever) -> String {
+    pub(super) fn rerun(&self, loop_limit: &LoopLimit) -> String {
         let name = |flag: &str| flag.split(' ').next().map(str::to_owned);
-        let new = lever.flag();
+        let new = loop_limit.flag();
         let replaced = [
             new.as_deref().and_then(name),
-            lever.without().and_then(name),
+            loop_limit.without().and_then(name),
         ];
         let CallFlags { kept, hooks, same } = self.call_flags;
         let typed = kept.iter().chain(hooks).chain(same);
@@ -431,7 +431,7 @@ fn out_of_time(limit: Duration, late: &[&StepReport], context: &HelpContext<'_>)
         tried: Vec::new(),
         next: vec![
             "raise it by --deadline, or where it is set: `jelly config` shows where".to_owned(),
-            context.rerun(&Lever::Deadline(limit)),
+            context.rerun(&LoopLimit::Deadline(limit)),
         ],
     }
 }

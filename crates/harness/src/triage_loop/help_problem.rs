@@ -502,9 +502,9 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     } else {
         push_new(&mut next, context.run_again(&[]));
     }
-    if let Some(lever) = context.levers.get(&diagnosis.test_fingerprint) {
-        next.push(format!("{}: {}", lever.told(), lever.remedy()));
-        push_new(&mut next, context.rerun(lever));
+    if let Some(loop_limit) = context.loop_limits.get(&diagnosis.test_fingerprint) {
+        next.push(format!("{}: {}", loop_limit.reason(), loop_limit.remedy()));
+        push_new(&mut next, context.rerun(loop_limit));
     }
     // Trust matters only to a hook that is there to refine the code.
     if doubtful && case.iteration.budgets.before.code_refines > 0 {

@@ -3,7 +3,7 @@
 use super::ask::Ask;
 use super::decide::Action;
 use super::judge::Judged;
-use super::lever::Lever;
+use super::loop_limit::LoopLimit;
 use super::seen::{Observation, Policy};
 use super::standing::Standings;
 use crate::repair::Proposal;
@@ -26,7 +26,7 @@ pub(super) fn to_stop(
     policy: &Policy,
     judged: &[Judged],
     standings: &Standings,
-    (strongest, lever): (Ask, Option<Lever>),
+    (strongest, loop_limit): (Ask, Option<LoopLimit>),
 ) -> Option<String> {
     if observation.record.interrupted.is_some() {
         return Some("a signal ended the run".to_owned());
@@ -36,7 +36,7 @@ pub(super) fn to_stop(
     }
     let going_on = strongest != Ask::Nothing;
     if observation.record.deadline_reached || (going_on && !observation.time_left) {
-        return Some(Lever::Deadline(policy.budgets.deadline).told());
+        return Some(LoopLimit::Deadline(policy.budgets.deadline).reason());
     }
     if !going_on {
         return Some(nothing_left(
@@ -44,13 +44,13 @@ pub(super) fn to_stop(
             judged,
             standings,
             policy,
-            lever,
+            loop_limit,
         ));
     }
     (observation.index >= policy.budgets.max_iterations)
-        .then_some(lever)
+        .then_some(loop_limit)
         .flatten()
-        .map(|lever| format!("{} ({})", lever.told(), lever.remedy()))
+        .map(|loop_limit| format!("{} ({})", loop_limit.reason(), loop_limit.remedy()))
 }
 
 /// Why nothing is tried any more.
@@ -59,11 +59,12 @@ fn nothing_left(
     judged: &[Judged],
     standings: &Standings,
     policy: &Policy,
-    lever: Option<Lever>,
+    loop_limit: Option<LoopLimit>,
 ) -> String {
-    let lever = lever.map(|lever| format!("{} ({})", lever.told(), lever.remedy()));
-    let end = |nothing: &str| match &lever {
-        Some(lever) => format!("; {lever}"),
+    let loop_limit =
+        loop_limit.map(|loop_limit| format!("{} ({})", loop_limit.reason(), loop_limit.remedy()));
+    let end = |nothing: &str| match &loop_limit {
+        Some(loop_limit) => format!("; {loop_limit}"),
         None => format!("{nothing} nothing is left to try"),
     };
     let doubtful: Vec<&Judged> = judged

@@ -6,9 +6,9 @@ use super::assemble;
 use super::decide::{Action, Decision, LoopState};
 use super::earlier::{Ran, earlier_steps};
 use super::executor::{Executor, IterationContext};
-use super::fence::Fence;
 use super::hooks::{Hook, HookRunner};
-use super::lever::Lever;
+use super::loop_limit::LoopLimit;
+use super::reference_plans::ReferencePlans;
 use super::revision::{Beside, StoredSnapshots, step_facts};
 use super::seen::{Foundations, Observation, Policy, Seen};
 use super::settings::{LoopSettings, Surroundings};
@@ -67,7 +67,7 @@ pub(super) struct Run<'a, E, H> {
     /// As its owner wrote it last.
     pub(super) original: PlanSource,
     /// What hooks must not take away from.
-    pub(super) fence: Fence,
+    pub(super) reference_plans: ReferencePlans,
     pub(super) state: LoopState,
     pub(super) iterations: Vec<IterationReport>,
     pub(super) attempts: BTreeMap<String, u32>,
@@ -81,7 +81,7 @@ pub(super) struct Run<'a, E, H> {
     pub(super) passed_over: Vec<PassedOver>,
     /// By test fingerprint, what keeps the failures of the last iteration from
     /// their next step.
-    pub(super) levers: BTreeMap<String, Lever>,
+    pub(super) loop_limits: BTreeMap<String, LoopLimit>,
 }
 
 impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
@@ -102,7 +102,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 .unwrap_or_else(|| started + FAR),
             started,
             original: plan.source.clone(),
-            fence: Fence::new(plan.clone()),
+            reference_plans: ReferencePlans::new(plan.clone()),
             plan,
             state: LoopState::new(policy),
             iterations: Vec::new(),
@@ -122,7 +122,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             steps: Rc::default(),
             ran: Vec::new(),
             passed_over: Vec::new(),
-            levers: BTreeMap::new(),
+            loop_limits: BTreeMap::new(),
             settings,
             around,
         }
@@ -168,7 +168,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             millis(began.elapsed()),
         );
         self.last = decision.standings;
-        self.keep_levers(&decision);
+        self.keep_loop_limits(&decision);
         if let Some(applied) = applied {
             report.action.repairs = self.adopt(applied);
         }
@@ -217,11 +217,11 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         })
     }
 
-    pub(super) fn keep_levers(&mut self, decision: &Decision) {
-        let levers = decision.judged.iter().zip(&decision.levers);
-        self.levers = levers
-            .filter_map(|(judged, lever)| {
-                Some((judged.diagnosis.test_fingerprint.clone(), (*lever)?))
+    pub(super) fn keep_loop_limits(&mut self, decision: &Decision) {
+        let loop_limits = decision.judged.iter().zip(&decision.loop_limits);
+        self.loop_limits = loop_limits
+            .filter_map(|(judged, loop_limit)| {
+                Some((judged.diagnosis.test_fingerprint.clone(), (*loop_limit)?))
             })
             .collect();
     }

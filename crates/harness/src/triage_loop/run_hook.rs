@@ -83,8 +83,10 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     }
 
     async fn before(&mut self, hook: Hook) -> Before {
-        let reads = (self.around.reads)(&self.fence.written);
-        self.fence.first_reads.get_or_insert_with(|| reads.clone());
+        let reads = (self.around.reads)(&self.reference_plans.written);
+        self.reference_plans
+            .first_reads
+            .get_or_insert_with(|| reads.clone());
         Before {
             text: std::fs::read(&self.original.path).ok(),
             reads,
@@ -111,7 +113,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         };
         let reads = (self.around.reads)(match &plan {
             Ok(plan) => plan,
-            Err(_) => &self.fence.written,
+            Err(_) => &self.reference_plans.written,
         });
         Left {
             source,
@@ -139,7 +141,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         told.push_str(&before.reads.diffs(&left.reads));
         let told = self.settings.redactor.redact(&told).into_owned();
         let plans = match hook {
-            Hook::FixTests => self.fence.keep(&self.original, after.as_deref()),
+            Hook::FixTests => self.reference_plans.keep(&self.original, after.as_deref()),
             Hook::RefineCode => Vec::new(),
         };
         if let Some(report) = self.last_hook() {
@@ -152,7 +154,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     /// it is.
     fn is_tampered(&mut self, before: &Before, left: &Left) -> bool {
         let text = std::fs::read(&self.original.path).ok();
-        let plan = left.plan.as_ref().unwrap_or(&self.fence.written);
+        let plan = left.plan.as_ref().unwrap_or(&self.reference_plans.written);
         let changes = before.reads.changes(&left.reads, plan);
         let what = if before.text != text {
             "the plan file".to_owned()
@@ -221,7 +223,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     /// A hook that failed has changed the plan to no effect; what steps are
     /// held against is read anew each time, so that this counts all the same.
     fn withstands_failed(&mut self, before: &Before, left: Left) -> bool {
-        let plan = self.fence.written.clone();
+        let plan = self.reference_plans.written.clone();
         let reads = (self.around.reads)(&plan);
         let changes = before.reads.changes(&reads, &plan);
         let is_other = before.text.as_deref() != left.source.as_ref().map(|s| s.text.as_bytes());
@@ -273,7 +275,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         pass.before.charge(hook.track());
         pass.before.close(hook.track());
         let (decision, applied) = self.decide(pass);
-        self.keep_levers(&decision);
+        self.keep_loop_limits(&decision);
         let Some(applied) = applied else {
             // The hook may have used up all the time there was.
             self.in_time();
@@ -340,11 +342,11 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             }
         };
         let env = &self.settings.env;
-        let mut changes = compare(&self.fence.written, &plan, env);
+        let mut changes = compare(&self.reference_plans.written, &plan, env);
         changes.extend(before.reads.changes(&left.reads, &plan));
         // Of several hooks, one may take back what another one did.
-        let mut all = compare(&self.fence.first, &plan, env);
-        if let Some(first) = &self.fence.first_reads {
+        let mut all = compare(&self.reference_plans.first, &plan, env);
+        if let Some(first) = &self.reference_plans.first_reads {
             all.extend(first.changes(&left.reads, &plan));
         }
         if let Some(report) = self.last_hook() {
@@ -364,7 +366,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         }
         self.original = plan.source.clone();
         self.plan = Rc::new(plan);
-        self.fence.written = self.plan.clone();
+        self.reference_plans.written = self.plan.clone();
         self.quarantined.clear();
         self.state.plan_replaced(self.course.iterations);
         true

@@ -32,7 +32,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         let repaired = (*text != self.original.text).then(|| self.settings.redactor.redact(text));
         let texts = PlanTexts {
             repaired: repaired.as_deref(),
-            kept: &self.fence.kept(&self.settings.redactor),
+            kept: &self.reference_plans.kept(&self.settings.redactor),
         };
         if let Err(error) = (self.around.on_iteration)(report, texts) {
             // Of two taints the graver is kept.
@@ -47,7 +47,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             course: &self.course,
             passed_over: &self.passed_over,
             proofs: self.state.proofs(),
-            levers: &self.levers,
+            loop_limits: &self.loop_limits,
             reports_dir: self.settings.reports_dir.as_deref(),
             call_flags: &self.settings.call_flags,
             redactor: &self.settings.redactor,

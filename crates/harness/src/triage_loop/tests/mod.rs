@@ -4,7 +4,7 @@ mod asks;
 mod blame;
 mod fences;
 mod hooks;
-mod levers;
+mod loop_limits;
 mod proofs;
 mod properties;
 mod runs;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// What kept the loop from going on, as far as that is somebody's choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lever {
+pub enum LoopLimit {
     /// The budget of a track, and so much of it.
     Budget {
         track: Track,
@@ -26,9 +26,9 @@ pub enum Lever {
     Deadline(Duration),
 }
 
-impl Lever {
+impl LoopLimit {
     /// What `ask` would need; nothing where nothing is asked for.
-    pub(super) fn of(ask: Ask, policy: &Policy) -> Option<Self> {
+    pub(super) fn reached_by(ask: Ask, policy: &Policy) -> Option<Self> {
         let means = policy.means;
         let budgets = policy.budgets;
         let next = act(ask);
@@ -49,7 +49,7 @@ impl Lever {
 
     /// Why nothing more was tried, as a clause.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn reason(&self) -> String {
         match *self {
             Self::Budget { track, of: 0, next } => {
                 format!(

@@ -5,7 +5,7 @@ use super::runs::{PLAN, failure, play, wrong};
 use super::stage::{ScriptedHooks, Stage};
 use super::support::{World, broken, crash, hiccup, hooked, mismatch, policy, repair, with};
 use crate::repair::RepairId;
-use crate::triage_loop::{Action, Lever, Means, Outcome, Policy};
+use crate::triage_loop::{Action, LoopLimit, Means, Outcome, Policy};
 use jelly_base::model::{Budgets, Failure, Phase, Track};
 
 fn with_budgets(change: impl Fn(&mut Budgets)) -> Policy {
@@ -64,7 +64,7 @@ fn each_budget_that_is_spent_is_named_with_what_would_have_been_next() {
                 decision.reason
             );
         }
-        assert!(decision.levers[0].is_some());
+        assert!(decision.loop_limits[0].is_some());
     }
 }
 
@@ -137,7 +137,7 @@ fn where_no_budget_would_help_nothing_is_left_to_try() {
             "{}",
             decision.reason
         );
-        assert_eq!(decision.levers, [None]);
+        assert_eq!(decision.loop_limits, [None]);
     }
 }
 
@@ -151,7 +151,7 @@ fn code_is_not_said_to_be_refined_next_while_something_test_side_stands() {
         "{}",
         decision.reason
     );
-    assert_eq!(decision.levers[0], None);
+    assert_eq!(decision.loop_limits[0], None);
 }
 
 fn help_of(budgets: Budgets, flags: &[&str], failures: Vec<Failure>) -> (Outcome, String) {
@@ -206,7 +206,7 @@ fn a_longer_deadline_is_one_that_can_be_typed() {
         (1, "--deadline 2s"),
         (45, "--deadline 90s"),
     ] {
-        let lever = Lever::Deadline(std::time::Duration::from_secs(seconds));
-        assert_eq!(lever.flag().as_deref(), Some(flag));
+        let loop_limit = LoopLimit::Deadline(std::time::Duration::from_secs(seconds));
+        assert_eq!(loop_limit.flag().as_deref(), Some(flag));
     }
 }

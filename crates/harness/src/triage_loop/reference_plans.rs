@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// The plans that hooks are measured by.
-pub(super) struct Fence {
+pub(super) struct ReferencePlans {
     /// The plan that the run began with.
     pub(super) first: Rc<Plan>,
     /// What that plan read when the first hook was called: nobody else may
@@ -23,7 +23,7 @@ pub(super) struct Fence {
     texts: BTreeMap<String, String>,
 }
 
-impl Fence {
+impl ReferencePlans {
     pub(super) fn new(plan: Rc<Plan>) -> Self {
         Self {
             first: plan.clone(),
