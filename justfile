@@ -36,7 +36,7 @@ deny:
 
 # Change the decisions of the loop, one at a time, and see a test fail
 mutants:
-    cargo mutants --file 'crates/harness/src/triage_loop/{decide,ask,judge,memory,one_side,budget_ledger,standing,verdict}.rs' -- --lib harness::tests
+    cargo mutants --file 'crates/harness/src/triage_loop/{decide,ask,judge,memory,one_side,budget_ledger,standing,verdict}.rs' -- --package jelly-harness --lib triage_loop::tests
 
 # All of what a change must pass
 ci:
