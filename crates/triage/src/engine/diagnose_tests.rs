@@ -1,7 +1,8 @@
 //! The built-in rules against their own examples, and what holds for every
 //! diagnosis.
 
-use super::{Engine, Marks, PassMemory};
+use super::Engine;
+use crate::engine::marks::Marks;
 use jelly_base::model::{
     Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, RequestFacts, RpcError, Side,
     ToolResult,
@@ -18,10 +19,10 @@ fn failure(phase: Option<Phase>) -> Failure {
 #[test]
 fn every_pattern_compiles() {
     let engine = Engine::builtin();
-    for pattern in &engine.patterns {
+    for pattern in &engine.matcher.patterns {
         assert!(pattern.regex().is_some(), "{}", pattern.text);
     }
-    assert!(engine.filter().is_some());
+    assert!(engine.matcher.prefilter().is_some());
 }
 
 /// All that the rules' own examples say, in no order.
@@ -32,7 +33,7 @@ fn texts_of_examples() -> Vec<String> {
             match example {
                 crate::engine::Example::Text(text) => texts.push(text.clone()),
                 crate::engine::Example::Failure(failure) => {
-                    let facts = crate::engine::facts::Facts::of(failure);
+                    let facts = crate::engine::facts::Facts::new(failure);
                     let read = crate::engine::clues::texts(&facts);
                     texts.extend(read.into_iter().map(|text| text.text.into_owned()));
                 }
@@ -44,17 +45,18 @@ fn texts_of_examples() -> Vec<String> {
 
 /// The patterns of any field that `text` may match.
 fn candidates(engine: &Engine, text: &str) -> Marks {
-    let filter = engine.filter().unwrap();
-    filter.candidates(text, u32::MAX, &mut PassMemory::default())
+    let prefilter = engine.matcher.prefilter().unwrap();
+    prefilter.candidates(text, u32::MAX)
 }
 
 /// The patterns that match `text` and are no candidates for it.
 fn missed(engine: &Engine, text: &str) -> Vec<String> {
     let candidates = candidates(engine, text);
-    let missed = |index: &usize| !candidates.has(*index) && engine.patterns[*index].matches(text);
-    (0..engine.patterns.len())
+    let missed =
+        |index: &usize| !candidates.has(*index) && engine.matcher.patterns[*index].matches(text);
+    (0..engine.matcher.patterns.len())
         .filter(missed)
-        .map(|index| engine.patterns[index].text.clone())
+        .map(|index| engine.matcher.patterns[index].text.clone())
         .collect()
 }
 

@@ -56,7 +56,7 @@ impl Engine {
         let failure = facts.failure;
         let promise = facts.promise?;
         let (instead, declared) = as_error(failure)?;
-        let diagnosis = self.read_facts(&Facts::of(&instead)).0;
+        let diagnosis = self.diagnose_facts(&Facts::new(&instead)).0;
         let kind = self.kind(&diagnosis, &instead);
         let wants_error = failure.wanted.as_ref().is_some_and(|wanted| wanted.error)
             || failure.assertion.as_ref().is_some_and(|assertion| {
@@ -64,7 +64,7 @@ impl Engine {
                 assertion.target == Some(Error)
                     || assertion.target == Some(IsError) && assertion.expected == Value::Bool(true)
             });
-        if kind == ErrorKind::Surroundings {
+        if kind == AnswerKind::Surroundings {
             let asked = || self.asked_for(failure, &diagnosis);
             return (!asked()).then(|| Reading::Surroundings(Box::new(instead)));
         }
@@ -77,19 +77,19 @@ impl Engine {
             result.map(|result| result.text.clone()).unwrap_or_default()
         };
         Some(match kind {
-            ErrorKind::Path => Reading::Path(Box::new(instead)),
-            ErrorKind::Internal => Reading::Mismatch {
+            AnswerKind::Path => Reading::Path(Box::new(instead)),
+            AnswerKind::Internal => Reading::Mismatch {
                 shows: ErrorAnswer::Internal,
                 says: says(),
             },
-            ErrorKind::Surroundings | ErrorKind::Other => Reading::Mismatch {
+            AnswerKind::Surroundings | AnswerKind::Other => Reading::Mismatch {
                 shows: ErrorAnswer::Other,
                 says: says(),
             },
         })
     }
 
-    fn kind(&self, diagnosis: &Diagnosis, instead: &Failure) -> ErrorKind {
+    fn kind(&self, diagnosis: &Diagnosis, instead: &Failure) -> AnswerKind {
         let of_surroundings = diagnosis.side == Side::Test
             && !diagnosis.ambiguous
             && matches!(
@@ -105,9 +105,9 @@ impl Engine {
             let of_a_path = OF_WHAT_WAS_ASKED.contains(&cause)
                 || cause == DENIED && !said.is_some_and(speaks_of_rights);
             return if of_a_path {
-                ErrorKind::Path
+                AnswerKind::Path
             } else {
-                ErrorKind::Surroundings
+                AnswerKind::Surroundings
             };
         }
         let rule = self.rules().find(|rule| rule.id == diagnosis.rule);
@@ -128,9 +128,9 @@ impl Engine {
             || text.is_some_and(says_internal)
             || !proves && raised()
         {
-            ErrorKind::Internal
+            AnswerKind::Internal
         } else {
-            ErrorKind::Other
+            AnswerKind::Other
         }
     }
 
@@ -147,7 +147,7 @@ impl Engine {
                     stderr: None,
                     ..as_told(failure, text.clone())
                 };
-                let meant = self.read_facts(&Facts::of(&other)).0;
+                let meant = self.diagnose_facts(&Facts::new(&other)).0;
                 meant.root_cause == diagnosis.root_cause
             }
         })
@@ -158,10 +158,9 @@ impl Engine {
         let Some(evidence) = &diagnosis.evidence else {
             return Vec::new();
         };
-        let patterns = self
-            .patterns
-            .iter()
-            .filter(|pattern| !pattern.veto && self.rules[pattern.rule].rule.id == diagnosis.rule);
+        let patterns = self.matcher.patterns.iter().filter(|pattern| {
+            !pattern.veto && self.matcher.rules[pattern.rule].rule.id == diagnosis.rule
+        });
         patterns
             .filter_map(|pattern| pattern.regex()?.find(evidence.text.as_bytes()))
             .map(|found| {
@@ -176,7 +175,7 @@ impl Engine {
 
 /// What an answer tells that is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ErrorKind {
+enum AnswerKind {
     Surroundings,
     Path,
     Internal,

@@ -6,12 +6,14 @@
 
 use super::advice::Values;
 use super::clues::{self, Text};
-use super::diagnose::{Engine, Pattern, Ranked, applies, says_enough};
+use super::diagnose::Engine;
 use super::error_answer::Reading;
 use super::facts::{Facts, FailureSource};
+use super::matcher::says_enough;
+use super::pattern::{Pattern, RankedRule};
 use super::reading::{is_syntax, without_values};
 use super::rule::{Example, Rule};
-use super::rule_index::Key;
+use super::rule_index::{Key, applies};
 use super::when::When;
 use jelly_base::model::{
     Advice, Asked, Explanation, Failure, MatchInfo, Matched, RuleInfo, TextInfo, VetoInfo,
@@ -26,13 +28,13 @@ use std::collections::BTreeMap;
 const SHOWN: usize = 160;
 
 /// A rule that holds: its key, and where a pattern of it matched.
-type HeldRule = (Key, Option<Matched>);
+type RankedMatch = (Key, Option<Matched>);
 
 /// What came to light while the texts were read.
 #[derive(Default)]
 struct Findings {
     /// By rule, with the strongest match of each.
-    held: BTreeMap<usize, HeldRule>,
+    held: BTreeMap<usize, RankedMatch>,
     vetoed: BTreeMap<usize, VetoInfo>,
     withheld: BTreeMap<usize, WithheldInfo>,
 }
@@ -50,33 +52,34 @@ impl Engine {
     /// What `failure` means, and how that was found.
     #[must_use]
     pub fn explain(&self, failure: &Failure) -> Explanation {
-        let mut facts = Facts::of(failure);
+        let mut facts = Facts::new(failure);
         let instead;
         match self.reading_of(&facts) {
             Some(Reading::Surroundings(other) | Reading::Path(other)) => {
                 instead = other;
-                facts = Facts::of(&instead);
+                facts = Facts::new(&instead);
             }
             Some(Reading::Mismatch { shows, says }) => facts.error_answer = Some((shows, says)),
             None => {}
         }
         let mut texts = clues::texts(&facts);
         let applying: Vec<bool> = self
+            .matcher
             .rules
             .iter()
             .map(|ranked| applies(&ranked.rule, &facts))
             .collect();
         let mut findings = Findings::default();
-        for (index, Ranked { rule, .. }) in self.rules.iter().enumerate() {
+        for (index, RankedRule { rule, .. }) in self.matcher.rules.iter().enumerate() {
             if rule.patterns.is_empty() && applying[index] {
-                findings.hold(index, self.rule_index.key(index, None), None);
+                findings.hold(index, self.matcher.index.key(index, None), None);
             }
         }
         if facts.source == FailureSource::Report {
             for text in &texts {
                 self.look(text, &applying, &mut findings, |rule| rule.syntax);
             }
-            let assertion = |rule: &usize| is_syntax(&self.rules[*rule].rule);
+            let assertion = |rule: &usize| is_syntax(&self.matcher.rules[*rule].rule);
             if findings.held.keys().any(assertion) {
                 texts = texts.iter().map(without_values).collect();
             }
@@ -106,7 +109,7 @@ impl Engine {
         } = findings;
         vetoed.retain(|rule, _| !held.contains_key(rule));
         withheld.retain(|rule, _| !held.contains_key(rule));
-        let mut held: Vec<(usize, HeldRule)> = held.into_iter().collect();
+        let mut held: Vec<(usize, RankedMatch)> = held.into_iter().collect();
         held.sort_by_key(|(_, (key, _))| *key);
         let first = held.first().map(|(_, (key, _))| *key);
         let matches = held
@@ -129,7 +132,7 @@ impl Engine {
     }
 
     fn says_enough(&self, rule: usize) -> bool {
-        says_enough(self.rules[rule].rule.strength)
+        says_enough(self.matcher.rules[rule].rule.strength)
     }
 
     /// Notes what every rule makes of one text.
@@ -138,10 +141,10 @@ impl Engine {
         text: &Text<'_>,
         applying: &[bool],
         findings: &mut Findings,
-        asked: impl Fn(&Ranked) -> bool,
+        asked: impl Fn(&RankedRule) -> bool,
     ) {
-        let hits = self.hits(text, |rule| {
-            let ranked = &self.rules[rule];
+        let hits = self.matcher.hits(text, |rule| {
+            let ranked = &self.matcher.rules[rule];
             asked(ranked) && ranked.rule.fields.contains(&text.field)
         });
         for hit in &hits {
@@ -150,20 +153,20 @@ impl Engine {
                 veto,
                 text: pattern,
                 ..
-            } = &self.patterns[*hit];
+            } = &self.matcher.patterns[*hit];
             if *veto {
                 continue;
             }
             let matched = Matched {
                 field: text.name.to_owned(),
                 pattern: pattern.clone(),
-                text: self.quote(text, *hit, &mut Values::new()).text,
+                text: self.matcher.quote(text, *hit, &mut Values::new()).text,
             };
             let exception = hits
                 .iter()
-                .map(|other| &self.patterns[*other])
+                .map(|other| &self.matcher.patterns[*other])
                 .find(|other| other.veto && other.rule == *rule);
-            let what = &self.rules[*rule].rule;
+            let what = &self.matcher.rules[*rule].rule;
             match exception {
                 Some(exception) => {
                     findings.vetoed.entry(*rule).or_insert_with(|| VetoInfo {
@@ -173,7 +176,11 @@ impl Engine {
                     });
                 }
                 None if applying[*rule] => {
-                    findings.hold(*rule, self.rule_index.key(*rule, Some(text)), Some(matched));
+                    findings.hold(
+                        *rule,
+                        self.matcher.index.key(*rule, Some(text)),
+                        Some(matched),
+                    );
                 }
                 None => {
                     findings
@@ -196,7 +203,7 @@ impl Engine {
         matched: Option<Matched>,
         behind: Option<String>,
     ) -> MatchInfo {
-        let Ranked { rule, turn, .. } = &self.rules[index];
+        let RankedRule { rule, turn, .. } = &self.matcher.rules[index];
         MatchInfo {
             rule: rule.id.clone(),
             asked: asked(*turn),
@@ -215,9 +222,10 @@ impl Engine {
     /// All rules as they are shown, in the order in which they are asked.
     #[must_use]
     pub fn describe(&self) -> Vec<RuleInfo> {
-        self.rules
+        self.matcher
+            .rules
             .iter()
-            .map(|Ranked { rule, turn, .. }| info(rule, asked(*turn)))
+            .map(|RankedRule { rule, turn, .. }| info(rule, asked(*turn)))
             .collect()
     }
 }

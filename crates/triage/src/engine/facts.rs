@@ -100,7 +100,7 @@ pub(super) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn of(failure: &'a Failure) -> Self {
+    pub(super) fn new(failure: &'a Failure) -> Self {
         let ended = failure
             .exit
             .as_ref()

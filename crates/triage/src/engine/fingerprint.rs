@@ -36,7 +36,7 @@ pub fn fingerprints(
     root_cause: &str,
     evidence: Option<&Evidence>,
 ) -> Fingerprints {
-    let prints = of_facts(&Facts::of(failure), root_cause, evidence);
+    let prints = of_facts(&Facts::new(failure), root_cause, evidence);
     Fingerprints {
         cause: prints.cause,
         test: prints.test,
@@ -48,14 +48,14 @@ pub fn fingerprints(
 pub(super) struct Prints {
     pub(super) cause: String,
     pub(super) test: String,
-    pub(super) parts: Parts,
+    pub(super) parts: FingerprintParts,
 }
 
 /// Named texts in their order.
 #[derive(Default)]
-pub(super) struct Parts(Vec<(&'static str, String)>);
+pub(super) struct FingerprintParts(Vec<(&'static str, String)>);
 
-impl Parts {
+impl FingerprintParts {
     /// Adds a part; none is added twice.
     fn push(&mut self, name: &'static str, text: impl Into<String>) {
         self.0.push((name, text.into()));
@@ -77,7 +77,7 @@ impl Parts {
 
 pub(super) fn of_facts(facts: &Facts<'_>, root_cause: &str, evidence: Option<&Evidence>) -> Prints {
     let f = facts.failure;
-    let mut parts = Parts::default();
+    let mut parts = FingerprintParts::default();
     parts.push("root_cause", root_cause);
     match (&f.assertion, facts.promise) {
         // Values are kept as they are, but for the time of day that an answer
@@ -118,7 +118,7 @@ pub(super) fn of_facts(facts: &Facts<'_>, root_cause: &str, evidence: Option<&Ev
     }
 }
 
-fn push_evidence(parts: &mut Parts, evidence: Option<&Evidence>) {
+fn push_evidence(parts: &mut FingerprintParts, evidence: Option<&Evidence>) {
     if let Some(evidence) = evidence {
         parts.push("evidence", template(&evidence.text));
     }
@@ -127,7 +127,7 @@ fn push_evidence(parts: &mut Parts, evidence: Option<&Evidence>) {
 /// What the report says, whichever line of it the rule quotes; the quote
 /// itself only where it comes from the logs, since then the report said
 /// nothing that would tell one cause from another.
-fn push_statement(parts: &mut Parts, facts: &Facts<'_>, evidence: Option<&Evidence>) {
+fn push_statement(parts: &mut FingerprintParts, facts: &Facts<'_>, evidence: Option<&Evidence>) {
     let statement = facts.statement();
     if let Some(class) = &facts.failure.type_
         && !statement.innermost

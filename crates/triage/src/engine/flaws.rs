@@ -1,8 +1,8 @@
 //! What can be wrong with a rule that could be read.
 
 use super::advice;
-use super::builder::builder;
 use super::field::Strength;
+use super::pattern::builder;
 use super::spec::RuleSpec;
 use jelly_base::model::ErrorCategory;
 

@@ -17,14 +17,14 @@ const DEPTH: usize = 64;
 
 /// What is known of all that an expression matches. Letters of ASCII are in
 /// lower case.
-struct KnownText {
+struct Known {
     /// All texts it matches, where they are few.
     exact: Option<Vec<Vec<u8>>>,
     /// One of these is in whatever it matches.
     required: Option<Vec<Vec<u8>>>,
 }
 
-impl KnownText {
+impl Known {
     const NOTHING: Self = Self {
         exact: None,
         required: None,
@@ -90,28 +90,28 @@ fn better(one: Option<Vec<Vec<u8>>>, other: Option<Vec<Vec<u8>>>) -> Option<Vec<
     }
 }
 
-fn known(hir: &Hir, depth: usize) -> KnownText {
+fn known(hir: &Hir, depth: usize) -> Known {
     if depth == 0 {
-        return KnownText::NOTHING;
+        return Known::NOTHING;
     }
     match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => KnownText::exactly(vec![Vec::new()]),
-        HirKind::Literal(literal) => KnownText::exactly(vec![literal.0.to_ascii_lowercase()]),
-        HirKind::Class(class) => letters(class).map_or(KnownText::NOTHING, KnownText::exactly),
+        HirKind::Empty | HirKind::Look(_) => Known::exactly(vec![Vec::new()]),
+        HirKind::Literal(literal) => Known::exactly(vec![literal.0.to_ascii_lowercase()]),
+        HirKind::Class(class) => letters(class).map_or(Known::NOTHING, Known::exactly),
         HirKind::Capture(capture) => known(&capture.sub, depth - 1),
         HirKind::Repetition(repetition) => {
             let inner = known(&repetition.sub, depth - 1);
             match (repetition.min, repetition.max) {
-                (0, Some(1)) => KnownText {
+                (0, Some(1)) => Known {
                     exact: inner.exact.map(|mut texts| {
                         texts.push(Vec::new());
                         texts
                     }),
                     required: None,
                 },
-                (0, _) => KnownText::NOTHING,
+                (0, _) => Known::NOTHING,
                 (1, Some(1)) => inner,
-                (_, _) => KnownText {
+                (_, _) => Known {
                     exact: None,
                     required: inner.literals(),
                 },
@@ -151,7 +151,7 @@ fn letters(class: &Class) -> Option<Vec<Vec<u8>>> {
 
 /// What follows each other: the best of its parts, where neighbours of which
 /// all texts are known are one part.
-fn sequence(parts: &[Hir], depth: usize) -> KnownText {
+fn sequence(parts: &[Hir], depth: usize) -> Known {
     let mut run: Vec<Vec<u8>> = vec![Vec::new()];
     let mut whole = true;
     let mut best: Option<Vec<Vec<u8>>> = None;
@@ -173,25 +173,25 @@ fn sequence(parts: &[Hir], depth: usize) -> KnownText {
         let ended = std::mem::replace(&mut run, vec![Vec::new()]);
         best = better(best, Some(ended).filter(|texts| is_telling(texts)));
         match known {
-            KnownText {
+            Known {
                 exact: Some(texts), ..
             } if texts.len() <= MOST => run = texts,
             known => best = better(best, known.literals()),
         }
     }
     if whole {
-        return KnownText {
+        return Known {
             exact: Some(run),
             required: best,
         };
     }
-    KnownText {
+    Known {
         exact: None,
         required: better(best, Some(run).filter(|texts| is_telling(texts))),
     }
 }
 
-fn choice(branches: &[Hir], depth: usize) -> KnownText {
+fn choice(branches: &[Hir], depth: usize) -> Known {
     let mut exact: Option<Vec<Vec<u8>>> = Some(Vec::new());
     let mut required: Option<Vec<Vec<u8>>> = Some(Vec::new());
     for branch in branches {
@@ -211,7 +211,7 @@ fn choice(branches: &[Hir], depth: usize) -> KnownText {
             (_, _) => None,
         };
     }
-    KnownText {
+    Known {
         exact,
         required: required.filter(|texts| is_telling(texts)),
     }

@@ -10,7 +10,6 @@
 
 mod advice;
 mod answer;
-mod builder;
 mod causes;
 mod clues;
 mod diagnose;
@@ -28,8 +27,10 @@ mod literals;
 mod live;
 mod load;
 mod marks;
+mod matcher;
 mod own;
-mod pattern_filter;
+mod pattern;
+mod prefilter;
 mod provar;
 mod proxies;
 mod reading;
@@ -44,7 +45,6 @@ mod template;
 mod told;
 mod when;
 mod whereabouts;
-mod windows;
 
 pub use causes::CAUSES;
 pub use diagnose::Engine;

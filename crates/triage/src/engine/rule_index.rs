@@ -2,13 +2,13 @@
 //! through the rules themselves would touch as much memory as the texts do.
 
 use super::clues::Text;
-use super::diagnose::{Engine, Pattern, Ranked, applies};
-use super::facts::Facts;
+use super::facts::{Facts, Promise};
 use super::field::{Field, Strength};
 use super::marks::Marks;
+use super::pattern::{Pattern, RankedRule};
 use super::reading::{CLASS, MatchLevel, level};
+use super::rule::Rule;
 use super::when::known;
-use super::windows::PassMemory;
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -45,8 +45,8 @@ struct Standing {
 }
 
 impl RuleIndex {
-    pub(super) fn of(rules: &[Ranked], patterns: &[Pattern]) -> Self {
-        let marked = |is_wanted: &dyn Fn(&Ranked) -> bool| {
+    pub(super) fn new(rules: &[RankedRule], patterns: &[Pattern]) -> Self {
+        let marked = |is_wanted: &dyn Fn(&RankedRule) -> bool| {
             let mut marks = Marks::new(patterns.len());
             for (number, pattern) in patterns.iter().enumerate() {
                 if is_wanted(&rules[pattern.rule]) {
@@ -55,10 +55,10 @@ impl RuleIndex {
             }
             marks
         };
-        let is_factual = |(_, ranked): &(usize, &Ranked)| ranked.rule.patterns.is_empty();
+        let is_factual = |(_, ranked): &(usize, &RankedRule)| ranked.rule.patterns.is_empty();
         let factual = rules.iter().enumerate().filter(is_factual);
         Self {
-            standings: rules.iter().map(Standing::of).collect(),
+            standings: rules.iter().map(Standing::new).collect(),
             rules: patterns.iter().map(|pattern| pattern.rule).collect(),
             readers: Field::ALL.map(|field| marked(&|of| of.rule.fields.contains(&field))),
             syntax: marked(&|ranked| ranked.syntax),
@@ -103,7 +103,7 @@ impl RuleIndex {
 }
 
 impl Standing {
-    fn of(ranked: &Ranked) -> Self {
+    fn new(ranked: &RankedRule) -> Self {
         let rule = &ranked.rule;
         Self {
             turn: ranked.turn,
@@ -130,7 +130,6 @@ pub(super) enum Ask {
 /// Room for what is asked of one text, used again for the next one.
 #[derive(Default)]
 pub(super) struct Scratch {
-    pub(super) room: PassMemory,
     patterns: Vec<usize>,
     rules: Vec<(Key, Range<usize>)>,
 }
@@ -144,19 +143,14 @@ pub(super) struct Asked<'s> {
 
 impl Scratch {
     /// Those of the candidates for a text that are asked.
-    pub(super) fn ask(
-        &mut self,
-        rule_index: &RuleIndex,
-        candidates: &Marks,
-        ask: Ask,
-    ) -> Asked<'_> {
+    pub(super) fn ask(&mut self, index: &RuleIndex, candidates: &Marks, ask: Ask) -> Asked<'_> {
         self.patterns.clear();
         self.rules.clear();
         let take = |pattern| self.patterns.push(pattern);
         match ask {
             Ask::All => candidates.each(take),
-            Ask::Syntax => candidates.each_of(&rule_index.syntax, true, take),
-            Ask::Others => candidates.each_of(&rule_index.syntax, false, take),
+            Ask::Syntax => candidates.each_of(&index.syntax, true, take),
+            Ask::Others => candidates.each_of(&index.syntax, false, take),
         }
         Asked {
             patterns: &self.patterns,
@@ -167,7 +161,8 @@ impl Scratch {
 
 /// Which rules may speak of a failure, each asked when it matters.
 pub(super) struct Applying<'a> {
-    engine: &'a Engine,
+    rules: &'a [RankedRule],
+    index: &'a RuleIndex,
     facts: &'a Facts<'a>,
     /// See [`known`].
     known: u32,
@@ -175,26 +170,46 @@ pub(super) struct Applying<'a> {
 }
 
 impl<'a> Applying<'a> {
-    pub(super) fn new(engine: &'a Engine, facts: &'a Facts<'a>) -> Self {
+    pub(super) fn new(rules: &'a [RankedRule], index: &'a RuleIndex, facts: &'a Facts<'a>) -> Self {
         Self {
-            engine,
+            rules,
+            index,
             facts,
             known: known(facts),
-            answers: vec![Cell::new(None); engine.rules.len()],
+            answers: vec![Cell::new(None); rules.len()],
         }
     }
 
     pub(super) fn is(&self, rule: usize) -> bool {
-        if !self.engine.rule_index.may_hold(rule, self.known) {
+        if !self.index.may_hold(rule, self.known) {
             return false;
         }
         let answer = &self.answers[rule];
         answer.get().unwrap_or_else(|| {
-            let applies = applies(&self.engine.rules[rule].rule, self.facts);
+            let applies = applies(&self.rules[rule].rule, self.facts);
             answer.set(Some(applies));
             applies
         })
     }
+}
+
+/// Whether a rule may speak of this failure at all. What a server that died
+/// or fell silent in a call had said before is mostly talk, so then only the
+/// rules about deaths or time-outs read it.
+pub(super) fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
+    if !facts.starting && facts.promise.is_none() && !facts.answered {
+        if facts.died && !rule.when.asks_for_death() {
+            return false;
+        }
+        if facts.timed_out && !rule.when.asks_for_timeout() {
+            return false;
+        }
+    }
+    // The code of an error that was to be another one is what was compared.
+    if facts.promise == Some(Promise::Expectation) && rule.when.asks_for_rpc_code() {
+        return false;
+    }
+    rule.when.holds(facts)
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ pub(super) fn specimens(rule: &Rule, example: &Example) -> Vec<Failure> {
             .fields
             .iter()
             .map(|field| specimen(*field, text))
-            .filter(|failure| rule.when.holds(&Facts::of(failure)))
+            .filter(|failure| rule.when.holds(&Facts::new(failure)))
             .collect(),
     }
 }

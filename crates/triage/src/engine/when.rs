@@ -364,7 +364,7 @@ mod tests {
             let Example::Failure(failure) = example else {
                 continue;
             };
-            let facts = Facts::of(failure);
+            let facts = Facts::new(failure);
             for rule in engine.rules().filter(|rule| rule.when.holds(&facts)) {
                 let missing = rule.when.needs() & !known(&facts);
                 assert_eq!(missing, 0, "{}: {missing:b}", rule.id);
