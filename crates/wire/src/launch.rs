@@ -70,7 +70,8 @@ pub struct Launch {
     pub version: Option<&'static Version>,
     /// From the spawn to the last page of the list of tools.
     pub startup_timeout: Duration,
-    /// What [`Session::request_timeout`] says; each request is given its own.
+    /// What [`Session::request_timeout`](crate::Session::request_timeout) says;
+    /// each request is given its own.
     pub request_timeout: Duration,
     /// For the exit after stdin is closed, and again after SIGTERM.
     pub shutdown_timeout: Duration,
