@@ -68,9 +68,12 @@ pub(super) fn opened_to_write(failure: &Failure) -> bool {
     was_doing(failure, &WRITING)
 }
 
-fn was_doing(failure: &Failure, doing: &Option<Doing>) -> bool {
-    let (Some(stderr), Some(absent), Some(doing)) = (&failure.stderr, ABSENT.as_ref(), doing)
-    else {
+fn was_doing(failure: &Failure, doing: &LazyLock<Option<Doing>>) -> bool {
+    // The patterns take long to compile, and a report's case has no stderr.
+    let Some(stderr) = &failure.stderr else {
+        return false;
+    };
+    let (Some(absent), Some(doing)) = (ABSENT.as_ref(), doing.as_ref()) else {
         return false;
     };
     around(tail(stderr), absent).is_some_and(|(leading, all)| {

@@ -75,9 +75,26 @@ fn is_telling(literals: &[Vec<u8>]) -> bool {
         && literals.iter().all(|literal| literal.len() >= SHORTEST)
 }
 
+/// Words that stand in most failures, and so tell no more than three letters.
+const COMMON: [&[u8]; 9] = [
+    b"error",
+    b"exception",
+    b"expect",
+    b"expected",
+    b"failed",
+    b"failure",
+    b"message",
+    b"timed out",
+    b"timeout",
+];
+
 /// Fewer texts contain a longer literal, and more texts one of many.
 fn score(literals: &[Vec<u8>]) -> i64 {
-    let shortest = literals.iter().map(Vec::len).min().unwrap_or(0);
+    let telling = |literal: &Vec<u8>| match COMMON.contains(&literal.as_slice()) {
+        true => SHORTEST,
+        false => literal.len(),
+    };
+    let shortest = literals.iter().map(telling).min().unwrap_or(0);
     let many = i64::from(literals.len().max(1).ilog2());
     4 * shortest.min(12) as i64 - many
 }

@@ -17,7 +17,6 @@ impl Marks {
         }
     }
 
-    #[cfg(test)]
     pub(super) fn has(&self, number: usize) -> bool {
         self.0
             .get(number / 64)

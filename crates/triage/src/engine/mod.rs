@@ -45,6 +45,7 @@ mod template;
 mod told;
 mod when;
 mod whereabouts;
+mod windows;
 
 pub use causes::CAUSES;
 pub use diagnose::Engine;

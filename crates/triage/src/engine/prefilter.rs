@@ -7,7 +7,7 @@
 //! first whether any of it matches, which is quick and mostly is the answer.
 
 use super::marks::Marks;
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind};
+use super::windows::Windows;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
@@ -15,16 +15,11 @@ use std::sync::LazyLock;
 /// Patterns in one set. Larger sets need fewer passes over a text, and build
 /// larger states for each of its letters.
 const SET: usize = 32;
-/// Bytes of a literal that are looked for. The automaton of whole literals
-/// takes three times as long to build, and spares hardly any pattern.
-const LETTERS: usize = 12;
 
 /// The literals of all patterns, and sets of the patterns without one.
 pub(super) struct Prefilter {
-    /// The beginnings of the literals, in lower case.
-    literals: AhoCorasick,
-    /// By literal, the pattern that needs it.
-    owners: Vec<usize>,
+    /// Each literal with the pattern that needs it.
+    literals: Windows,
     sets: Vec<PatternSet>,
     /// How many patterns there are.
     patterns: usize,
@@ -63,17 +58,13 @@ impl PatternSet {
 impl Prefilter {
     /// The prefilter of these patterns; `None` where they are too large together.
     pub(super) fn new<'p>(patterns: impl Iterator<Item = PrefilterPattern<'p>>) -> Option<Self> {
-        let mut literals: Vec<String> = Vec::new();
-        let mut owners: Vec<usize> = Vec::new();
+        let mut literals: Vec<(String, usize)> = Vec::new();
         let mut without: Vec<(u32, usize, String)> = Vec::new();
         let mut count = 0;
         for (index, known) in patterns.enumerate() {
             count = index + 1;
             match known.literals {
-                Some(needed) => {
-                    owners.extend(needed.iter().map(|_| index));
-                    literals.extend(needed);
-                }
+                Some(needed) => literals.extend(needed.into_iter().map(|one| (one, index))),
                 None => without.push((known.fields, index, loosened(known.pattern))),
             }
         }
@@ -83,15 +74,11 @@ impl Prefilter {
             .flat_map(|group| group.chunks(SET))
             .map(PatternSet::new)
             .collect::<Option<_>>()?;
-        let beginnings = literals
+        let owned = literals
             .iter()
-            .map(|literal| &literal[..literal.floor_char_boundary(LETTERS)]);
+            .map(|(literal, owner)| (literal.as_str(), *owner));
         Some(Self {
-            literals: AhoCorasickBuilder::new()
-                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-                .build(beginnings)
-                .ok()?,
-            owners,
+            literals: Windows::new(owned),
             sets,
             patterns: count,
         })
@@ -101,10 +88,7 @@ impl Prefilter {
     /// matched with any of the `fields`; no other one of these matches it.
     pub(super) fn candidates(&self, text: &str, fields: u32) -> Marks {
         let mut candidates = Marks::new(self.patterns);
-        let lower = text.to_ascii_lowercase();
-        for literal in self.literals.find_overlapping_iter(&lower) {
-            candidates.set(self.owners[literal.pattern()]);
-        }
+        self.literals.find(text, |pattern| candidates.set(pattern));
         for set in &self.sets {
             if set.fields & fields != 0 && set.compiled.is_match(text.as_bytes()) {
                 for hit in set.compiled.matches(text.as_bytes()) {
@@ -131,30 +115,4 @@ fn loosened(pattern: &str) -> String {
         },
     )
     .into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{LETTERS, Prefilter, PrefilterPattern};
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn candidates_are_the_patterns_whose_literals_begin_in_the_text(
-            literals in proptest::collection::vec("[a-c:é ]{2,12}", 1..20),
-            text in "[a-cA-C:é ]{0,60}",
-        ) {
-            let prefilter = Prefilter::new(literals.iter().map(|literal| PrefilterPattern {
-                pattern: literal,
-                literals: Some(vec![literal.clone()]),
-                fields: 1,
-            }));
-            let candidates = prefilter.unwrap().candidates(&text, 1);
-            let lower = text.to_ascii_lowercase();
-            for (index, literal) in literals.iter().enumerate() {
-                let beginning = &literal[..literal.floor_char_boundary(LETTERS)];
-                prop_assert_eq!(candidates.has(index), lower.contains(beginning));
-            }
-        }
-    }
 }

@@ -1,0 +1,313 @@
+//! Finds literals in a text: many at once, in one pass, whatever their case.
+//!
+//! Each literal is known by its rarest few letters. A pass looks up every few
+//! letters of the text in a small table, and reads on only where a literal
+//! could be. Building that takes a tenth of what an automaton of ten thousand
+//! literals takes, which counts where there is but one text.
+
+use super::marks::Marks;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// How many letters a literal may be known by: the first that it has.
+const SIZES: [usize; 3] = [8, 4, 3];
+
+/// How many letters of a window are its last ones: as many as the smallest has.
+const TAIL: usize = 3;
+
+/// As many points of commonness a window has for each literal that has it.
+const SHARED: usize = 4;
+/// A window that fewer literals have is taken without a look at others.
+const MANY: usize = 4;
+
+/// Bits of a filter, many times as many as there are literals.
+const BITS: usize = 1 << 17;
+
+/// The literals, each with what it stands for.
+pub(super) struct Windows {
+    /// Of the last letters of all windows: most places in a text end here.
+    tails: WindowFilter,
+    /// One for each of [`SIZES`].
+    filters: [WindowFilter; SIZES.len()],
+    /// By a window's letters, where in `literals` those with it begin and end.
+    owners: HashMap<u64, (u32, u32), BuildHasherDefault<Spread>>,
+    literals: Vec<Literal>,
+    /// Of all literals, one after the other.
+    letters: Vec<u8>,
+    /// What the literals stand for, one after the other.
+    meanings: Vec<u32>,
+}
+
+struct Literal {
+    /// Place in `letters`.
+    begin: u32,
+    length: u32,
+    /// Where in the literal its window begins.
+    offset: u32,
+    /// Where in `meanings` its own begin and end.
+    meanings: (u32, u32),
+}
+
+/// By a window's letters, the literals with it, while they are gathered.
+type Gathered = HashMap<u64, Vec<Literal>, BuildHasherDefault<Spread>>;
+
+/// Which windows may be those of a literal.
+struct WindowFilter(Box<[u64; BITS / 64]>);
+
+impl WindowFilter {
+    fn new() -> Self {
+        Self(Box::new([0; BITS / 64]))
+    }
+
+    #[inline]
+    fn slot(window: u64) -> usize {
+        (window.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 47) as usize % BITS
+    }
+
+    fn insert(&mut self, window: u64) {
+        let slot = Self::slot(window);
+        self.0[slot / 64] |= 1 << (slot % 64);
+    }
+
+    #[inline]
+    fn may_have(&self, window: u64) -> bool {
+        let slot = Self::slot(window);
+        self.0[slot / 64] >> (slot % 64) & 1 == 1
+    }
+}
+
+/// Spreads the bits of one window; nobody gains anything by collisions of the
+/// few thousand that rules have.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 >> 32;
+    }
+}
+
+impl Windows {
+    /// Looks for these literals, which are in lower case and stand for a
+    /// number each. One of fewer than three letters is never found.
+    pub(super) fn new<'l>(literals: impl Iterator<Item = (&'l str, usize)>) -> Self {
+        let mut windows = Self {
+            tails: WindowFilter::new(),
+            filters: SIZES.map(|_| WindowFilter::new()),
+            owners: HashMap::default(),
+            literals: Vec::new(),
+            letters: Vec::new(),
+            meanings: Vec::new(),
+        };
+        // What several patterns need is looked for once.
+        let mut sorted: Vec<(&str, usize)> = literals.collect();
+        sorted.sort_unstable();
+        let mut gathered = Gathered::default();
+        for same in sorted.chunk_by(|(one, _), (other, _)| one == other) {
+            if let Some((literal, _)) = same.first() {
+                let meanings = same.iter().map(|(_, meaning)| *meaning);
+                windows.gather(literal, meanings, &mut gathered);
+            }
+        }
+        // Those of one window stand together, so that they are read at once.
+        for (window, literals) in gathered {
+            let begin = number(windows.literals.len());
+            windows.literals.extend(literals);
+            let end = number(windows.literals.len());
+            windows.owners.insert(window, (begin, end));
+        }
+        windows
+    }
+
+    fn gather(
+        &mut self,
+        literal: &str,
+        meanings: impl Iterator<Item = usize>,
+        gathered: &mut Gathered,
+    ) {
+        let letters = literal.as_bytes();
+        let Some(of_size) = SIZES.iter().position(|size| *size <= letters.len()) else {
+            return;
+        };
+        let Some((offset, window)) = rarest(letters, SIZES[of_size], gathered) else {
+            return;
+        };
+        if let [.., a, b, c] = letters[offset..offset + SIZES[of_size]] {
+            self.tails.insert(tail([a, b, c, 0]));
+        }
+        self.filters[of_size].insert(window);
+        let (begin, first) = (self.letters.len(), self.meanings.len());
+        self.letters.extend_from_slice(letters);
+        self.meanings.extend(meanings.map(number));
+        gathered.entry(window).or_default().push(Literal {
+            begin: number(begin),
+            length: number(letters.len()),
+            offset: number(offset),
+            meanings: (number(first), number(self.meanings.len())),
+        });
+    }
+
+    /// Calls `found` with what each literal in the text stands for.
+    pub(super) fn find(&self, text: &str, mut found: impl FnMut(usize)) {
+        let [eight, four, three] = &self.filters;
+        // Comparing as it is costs a fraction of comparing whatever the case.
+        let mut lower = Vec::with_capacity(text.len() + 1);
+        lower.extend_from_slice(text.as_bytes());
+        lower.make_ascii_lowercase();
+        let mut known = Marks::new(self.literals.len());
+        // Four letters are taken at a time, of which the first three count.
+        lower.push(0);
+        let text = &lower[..lower.len() - 1];
+        for (at, letters) in lower.windows(4).enumerate() {
+            let &[a, b, c, d] = letters else {
+                continue;
+            };
+            if !self.tails.may_have(tail([a, b, c, d])) {
+                continue;
+            }
+            let end = at + TAIL;
+            let last = window(&text[end.saturating_sub(8)..end]);
+            let windows = [last, last & 0xffff_ffff, last & 0x00ff_ffff];
+            let may = [
+                eight.may_have(windows[0]),
+                four.may_have(windows[1]),
+                three.may_have(windows[2]),
+            ];
+            if may == [false; 3] {
+                continue;
+            }
+            for (nth, size) in SIZES.into_iter().enumerate() {
+                if may[nth]
+                    && let Some(begin) = end.checked_sub(size)
+                {
+                    self.check(text, begin, windows[nth], &mut known, &mut found);
+                }
+            }
+        }
+    }
+
+    /// Looks for the literals with the window that begins at `begin`, but for
+    /// those that are `known` to be in the text: lines of a stack repeat.
+    fn check(
+        &self,
+        text: &[u8],
+        begin: usize,
+        window: u64,
+        known: &mut Marks,
+        found: &mut impl FnMut(usize),
+    ) {
+        let Some((from, to)) = self.owners.get(&window) else {
+            return;
+        };
+        let (from, to) = (*from as usize, *to as usize);
+        for (owner, literal) in (from..).zip(&self.literals[from..to]) {
+            if known.has(owner) {
+                continue;
+            }
+            let from = literal.begin as usize;
+            let letters = &self.letters[from..from + literal.length as usize];
+            let is_there = begin
+                .checked_sub(literal.offset as usize)
+                .and_then(|from| text.get(from..from + letters.len()))
+                .is_some_and(|there| there == letters);
+            if is_there {
+                known.set(owner);
+                let (from, to) = literal.meanings;
+                for meaning in &self.meanings[from as usize..to as usize] {
+                    found(*meaning as usize);
+                }
+            }
+        }
+    }
+}
+
+/// The first three of these letters as one number.
+#[inline]
+fn tail(letters: [u8; 4]) -> u64 {
+    u64::from(u32::from_le_bytes(letters) & 0x00ff_ffff)
+}
+
+/// At most eight letters as one number, in which the last ones come last.
+#[inline]
+fn window(letters: &[u8]) -> u64 {
+    let one_by_one = |window: u64, letter: &u8| window << 8 | u64::from(*letter);
+    match letters.as_chunks::<8>() {
+        ([letters], []) => u64::from_be_bytes(*letters),
+        _ => letters.iter().fold(0, one_by_one),
+    }
+}
+
+/// No list comes near 2³² entries: they are those of rules.
+fn number(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
+}
+
+/// Where in a literal the letters begin that are seldom together, and the
+/// window that they are. Hundreds of literals end in `exception`: a window
+/// that many have already is as bad as one that is in every text.
+fn rarest(literal: &[u8], size: usize, gathered: &Gathered) -> Option<(usize, u64)> {
+    let places = || {
+        literal.windows(size).enumerate().map(|(offset, letters)| {
+            let window = window(letters);
+            let common: usize = letters.iter().map(|letter| commonness(*letter)).sum();
+            (common, offset, window)
+        })
+    };
+    let owners = |window| gathered.get(&window).map_or(0, Vec::len);
+    let (_, offset, window) = places().min()?;
+    if owners(window) < MANY {
+        return Some((offset, window));
+    }
+    let shared = |(common, offset, window)| (common + SHARED * owners(window), offset, window);
+    let (_, offset, window) = places().map(shared).min()?;
+    Some((offset, window))
+}
+
+/// How often a letter occurs in what programs print, about.
+fn commonness(letter: u8) -> usize {
+    match letter {
+        b'e' | b' ' => 12,
+        b't' | b'a' | b'o' | b'i' | b'n' | b's' | b'r' => 8,
+        b'l' | b'c' | b'd' | b'u' | b'm' | b'p' | b'.' => 5,
+        b'f' | b'g' | b'h' | b'b' | b'/' | b':' | b'(' | b'0'..=b'9' => 3,
+        b'y' | b'w' | b'v' | b'k' | b'-' | b'_' => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Windows;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn all_literals_of_a_text_are_found_and_no_others(
+            literals in proptest::collection::vec("[a-c:é ]{2,12}", 1..20),
+            text in "[a-cA-C:é ]{0,60}",
+        ) {
+            let windows = Windows::new(literals.iter().map(String::as_str).zip(0..));
+            let mut found = BTreeSet::new();
+            windows.find(&text, |literal| {
+                found.insert(literal);
+            });
+            let lower = text.to_ascii_lowercase();
+            let expected: BTreeSet<usize> = (0..literals.len())
+                .filter(|at| literals[*at].len() >= 3 && lower.contains(&literals[*at]))
+                .collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
