@@ -9,6 +9,7 @@ use jelly_base::model::{
     Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel, Lint,
 };
 use jelly_base::text::{capitalised, human_duration, one_line, plural, sanitize};
+use jelly_setup::doctor::is_member;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -359,7 +360,9 @@ impl DoctorPaint {
 
     fn fix(&self, fix: &str, out: &mut String) {
         if is_for_pasting(fix) {
-            let _ = writeln!(out, "    {}", sanitize(fix).replace('\n', " "));
+            for line in fix.lines() {
+                let _ = writeln!(out, "    {}", sanitize(line));
+            }
         } else {
             self.wrapped("  - ", "    ", &line(fix), out);
         }
@@ -373,7 +376,7 @@ fn is_shared(finding: &Finding) -> bool {
 
 /// A command, or a member of an entry: neither wrapped nor cut.
 fn is_for_pasting(fix: &str) -> bool {
-    fix.starts_with("$ ") || fix.starts_with('"')
+    fix.starts_with("$ ") || is_member(fix)
 }
 
 /// The same as Markdown.
@@ -424,7 +427,9 @@ pub fn doctor_md(report: &DoctorReport) -> String {
             for fix in &diagnosis.advice.fix {
                 let fix = match fix.strip_prefix("$ ") {
                     Some(command) => code_cell(command),
-                    None if is_for_pasting(fix) => code_cell(fix),
+                    None if is_for_pasting(fix) => {
+                        fix.lines().map(code_cell).collect::<Vec<_>>().join("<br>")
+                    }
                     None => harmless(fix).into_owned(),
                 };
                 let _ = writeln!(page, "- {fix}");

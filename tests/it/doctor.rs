@@ -565,6 +565,54 @@ fn each_clients_own_file_is_read_in_an_empty_home() {
 }
 
 #[test]
+fn what_is_to_be_written_is_in_the_clients_own_words() {
+    for (file, text, wanted) in [
+        (
+            ".codex/config.toml",
+            "[mcp_servers.s]\ncommand = \"pyhton3\"\nargs = [\"-m\", \"x\"]\n",
+            "command = \"python3\"",
+        ),
+        (
+            "opencode.json",
+            r#"{"mcp": {"s": {"type": "local", "command": ["pyhton3", "-m", "x"]}}}"#,
+            r#""command": ["python3", "-m", "x"]"#,
+        ),
+        (
+            "goose/config.yaml",
+            "extensions:\n  s:\n    type: stdio\n    cmd: pyhton3\n    args: [-m, x]\n",
+            "cmd: \"python3\"",
+        ),
+        (
+            ".codex/config.toml",
+            "[mcp_servers.s]\ncommand = \"python3 -m x\"\n",
+            "command = \"python3\"\nargs = [\"-m\", \"x\"]",
+        ),
+        (
+            "goose/config.yaml",
+            "extensions:\n  s:\n    type: streamable_http\n    uri: ftp://none\n",
+            "uri: \"https://<host>/mcp\"",
+        ),
+    ] {
+        let project = Project::empty();
+        project.write(file, text);
+        let ended = project
+            .jelly(&["doctor", "--format", "json", file])
+            .output();
+        let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let fix = &report["servers"][0]["diagnosis"]["advice"]["fix"];
+        let lines = fix.as_array().into_iter().flatten();
+        assert!(
+            lines.clone().any(|line| line == wanted),
+            "{file}: {wanted} is not in {fix}"
+        );
+        let shown = project.jelly(&["doctor", file]).output().stdout;
+        for line in wanted.lines() {
+            assert!(shown.contains(&format!("\n    {line}\n")), "{shown}");
+        }
+    }
+}
+
+#[test]
 fn a_file_that_its_client_cant_read_is_said_with_its_place() {
     for (file, text, code, said) in [
         (

@@ -415,6 +415,53 @@ impl ClientFormat {
         }
     }
 
+    /// What the member is called that names the program.
+    pub(super) fn command_name(&self) -> &'static str {
+        self.members.command.first().copied().unwrap_or("command")
+    }
+
+    /// Whether one list holds the program and its arguments.
+    pub(super) fn keeps_words_together(&self) -> bool {
+        self.client == Client::OpenCode
+    }
+
+    /// Names with their values, as one value of a member.
+    pub(super) fn table<'n>(&self, entries: impl Iterator<Item = (&'n str, String)>) -> String {
+        let entries: Vec<String> = entries
+            .map(|(name, value)| {
+                let between = if self.syntax == Syntax::Toml {
+                    " ="
+                } else {
+                    ":"
+                };
+                format!("{}{between} {}", quoted(name), quoted(&value))
+            })
+            .collect();
+        match entries.is_empty() {
+            true => "{}".to_owned(),
+            false => format!("{{ {} }}", entries.join(", ")),
+        }
+    }
+
+    /// The address of a server, as it is to be pasted.
+    pub(super) fn url(&self, url: &str) -> String {
+        let name = self.members.url.first().copied().unwrap_or("url");
+        self.member(name, &quoted(url))
+    }
+
+    /// The same of a server that speaks SSE.
+    pub(super) fn sse(&self, url: &str) -> String {
+        self.joined(&[self.member("type", "\"sse\""), self.url(url)])
+    }
+
+    /// Several members: those of TOML and YAML stand in lines of their own.
+    pub(super) fn joined(&self, members: &[String]) -> String {
+        match self.syntax {
+            Syntax::StrictJson | Syntax::JsonWithComments | Syntax::Jsonc => members.join(", "),
+            Syntax::Toml | Syntax::Yaml => members.join("\n"),
+        }
+    }
+
     /// A program with its first arguments, as it is to be pasted.
     pub(super) fn command(&self, program: &str, args: &str) -> String {
         let name = self.members.command.first().copied().unwrap_or("command");
@@ -444,6 +491,25 @@ impl ClientFormat {
             keys => format!("neither {}", keys.join(", nor ")),
         }
     }
+}
+
+/// In quotes, as JSON, TOML and YAML alike have it.
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Whether a line of advice is a member of an entry, to be pasted as it is.
+#[must_use]
+pub fn is_member(line: &str) -> bool {
+    line.starts_with('"')
+        || CLIENTS.iter().any(|format| {
+            let names = format.members;
+            [names.args, names.env, names.cwd, names.headers, "type"]
+                .iter()
+                .chain(names.command)
+                .chain(names.url)
+                .any(|name| line.starts_with(&format.member(name, "")))
+        })
 }
 
 /// `$NAME` as `${NAME}`.

@@ -177,15 +177,15 @@ impl Linter<'_> {
         if let Some((first, _)) = text.split_once(char::is_whitespace)
             && !first.contains(['/', '\\'])
         {
-            let what = format!("`command` holds the arguments of `{}` too.", quote(first));
             let format = self.config.client.format();
+            let (name, program) = (format.command_name(), quote(first));
+            let what = format!("`{name}` holds the arguments of `{program}` too.");
             let fix = format!(
                 "Write `{}`, and each of the other words as an element of `{}`.",
-                format.command(&quote(first), ""),
-                if format.client == Client::OpenCode {
-                    "command"
-                } else {
-                    "args"
+                format.command(&program, ""),
+                match format.keeps_words_together() {
+                    true => name,
+                    false => format.members.args,
                 },
             );
             self.error(Lint::CommandWithArguments, command, what, fix);

@@ -23,7 +23,8 @@ pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;
 pub use candidates::{Candidate, Word, stdio_candidates};
 pub use clients::{
-    Base, CLIENTS, Client, ClientFormat, Platform, Syntax, UsualPlace, client_of, usual_places,
+    Base, CLIENTS, Client, ClientFormat, Platform, Syntax, UsualPlace, client_of, is_member,
+    usual_places,
 };
 pub use entry::{Config, Entry, Input, Place, Reached, Spot};
 pub use launcher::package_name;

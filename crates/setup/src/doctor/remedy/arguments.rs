@@ -1,7 +1,6 @@
 //! What mends a server that lacks an argument, or was given one that it does
 //! not take.
 
-use super::entries::args;
 use super::prescribe::{Doctor, Remedy, blank, found};
 use regex::Regex;
 
@@ -14,7 +13,7 @@ impl Doctor<'_> {
         if self.rule.ends_with("install-not-allowed") {
             let words = self.with_flags(&["-y"]);
             let at = self.at_args();
-            return Remedy::of(vec![format!("Write at {at}:"), args(&words)])
+            return Remedy::of(vec![format!("Write at {at}:"), self.started.args(&words)])
                 .instead_of(&["Write `-y`"]);
         }
         // In square brackets too, since something is missing.
@@ -48,7 +47,8 @@ impl Doctor<'_> {
             let mut lines = vec![format!("Write one of these at {}:", self.at_args())];
             lines.extend(either.iter().map(|flag| {
                 let new = [(*flag).to_owned(), blank(flag.trim_start_matches('-'))];
-                args(&words.iter().cloned().chain(new).collect::<Vec<_>>())
+                self.started
+                    .args(&words.iter().cloned().chain(new).collect::<Vec<_>>())
             }));
             return Remedy::of(lines).instead_of(&["Add it to", "Give it a directory", "$ "]);
         }
@@ -64,7 +64,10 @@ impl Doctor<'_> {
             Some(what) => words.push(blank(what)),
             None => words.push(blank("argument")),
         }
-        let lines = vec![format!("Write at {}:", self.at_args()), args(&words)];
+        let lines = vec![
+            format!("Write at {}:", self.at_args()),
+            self.started.args(&words),
+        ];
         if what.is_some() {
             Remedy::of(lines).instead_of(&["Add it to", "Give it a directory", "$ "])
         } else {
@@ -82,11 +85,11 @@ impl Doctor<'_> {
         let at = self.at_args();
         if let Some(flag) = wanted.filter(|flag| !words.contains(flag)) {
             words.push(flag);
-            return Remedy::of(vec![format!("Write at {at}:"), args(&words)]);
+            return Remedy::of(vec![format!("Write at {at}:"), self.started.args(&words)]);
         }
         if let Some(rest) = self.without_unknown() {
             let what = format!("It does not know what is left out here; write at {at}:");
-            return Remedy::of(vec![what, args(&rest)]);
+            return Remedy::of(vec![what, self.started.args(&rest)]);
         }
         let named = |text: &str| {
             let at = text.len() > 1 && self.told.contains(text);
@@ -107,7 +110,7 @@ impl Doctor<'_> {
                 words.remove(index);
             }
             let what = format!("It does not take this as it stands; leave it out, at {place}:");
-            return Remedy::of(vec![what, args(&words)]);
+            return Remedy::of(vec![what, self.started.args(&words)]);
         }
         let before = index
             .checked_sub(1)

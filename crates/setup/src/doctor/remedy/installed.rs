@@ -2,7 +2,6 @@
 //! or broken.
 
 use super::commands::is_on_pypi;
-use super::entries::{command, command_and_args};
 use super::prescribe::{Doctor, Remedy, blank};
 use jelly_base::text::shell_word as word;
 use std::path::{Path, PathBuf};
@@ -13,11 +12,11 @@ impl Doctor<'_> {
         let rest = self.started.words();
         let uvx = |lines: &mut Vec<String>| {
             let words = [vec![name.to_owned()], rest.clone()].concat();
-            lines.push(command_and_args("uvx", &words));
+            lines.push(self.started.command_and_args("uvx", &words));
         };
         let npx = |lines: &mut Vec<String>| {
             let words = [vec!["-y".to_owned(), name.to_owned()], rest.clone()].concat();
-            lines.push(command_and_args("npx", &words));
+            lines.push(self.started.command_and_args("npx", &words));
         };
         let mut lines = Vec::new();
         match is_on_pypi(name) {
@@ -80,10 +79,10 @@ impl Doctor<'_> {
             "It is there, and {shown} is not; write a program that reads it at {at}, and this \
              path as its first argument:"
         ));
-        lines.push(command_and_args(
-            &blank("path of the interpreter"),
-            &self.before(&[name]),
-        ));
+        lines.push(
+            self.started
+                .command_and_args(&blank("path of the interpreter"), &self.before(&[name])),
+        );
         Remedy::of(lines).instead_of(&["Install `"])
     }
 
@@ -116,12 +115,12 @@ impl Doctor<'_> {
             .on_path(own.as_deref().unwrap_or_default())
         {
             lines.push(format!("It lies elsewhere; write at {at}:"));
-            lines.push(command(&near.display().to_string()));
+            lines.push(self.started.command(&near.display().to_string()));
         }
         lines.push(format!(
             "Nothing is at that path; write the one where the program lies, at {at}:"
         ));
-        lines.push(command(&blank("path of the program")));
+        lines.push(self.started.command(&blank("path of the program")));
         Remedy::of(lines).instead_of(&["Install `"])
     }
 }

@@ -1,7 +1,6 @@
 //! What mends a server that is started by the wrong program or with the wrong
 //! versions, or that speaks at the wrong place.
 
-use super::entries::{args, command, command_and_args, quoted};
 use super::prescribe::{Doctor, Remedy, found};
 use crate::doctor::candidates::{Candidate, stdio_candidates};
 use crate::doctor::launcher::{name_of, runtime};
@@ -51,7 +50,7 @@ impl Doctor<'_> {
             let version = version.unwrap_or_else(|| "<version, such as 3.13>".to_owned());
             let member = match named {
                 Some((index, _)) => self.with(index, &version),
-                None => args(&self.with_flags(&["--python", &version])),
+                None => self.started.args(&self.with_flags(&["--python", &version])),
             };
             return match name {
                 "uvx" | "uv" | "pipx" => Remedy::of(vec![
@@ -64,7 +63,7 @@ impl Doctor<'_> {
                 .instead_of(&["$ "]),
                 _ => Remedy::of(vec![
                     format!("Install a newer Python, and write its path at {at}:"),
-                    command("<path of the newer python3>"),
+                    self.started.command("<path of the newer python3>"),
                 ]),
             };
         }
@@ -99,9 +98,9 @@ impl Doctor<'_> {
             words.extend(program);
             return Remedy::of(vec![
                 format!("Have npm fetch a newer Node for it; write at {at}:"),
-                command_and_args("npx", &words),
+                self.started.command_and_args("npx", &words),
                 "Or install one, and write its path there:".to_owned(),
-                command("<path of the newer node>"),
+                self.started.command("<path of the newer node>"),
             ]);
         }
         let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") else {
@@ -127,7 +126,7 @@ impl Doctor<'_> {
                 "Have npm fetch a newer Node for it; write at {}:",
                 self.at_args()
             ),
-            args(&all),
+            self.started.args(&all),
             format!("$ npm view {} bin engines", word(fetched.spec)),
         ])
     }
@@ -211,10 +210,16 @@ impl Doctor<'_> {
     pub(super) fn transport(&self) -> Remedy {
         let (url, is_sse) = self.served_at();
         let by_url = match is_sse {
-            true => format!("\"type\": \"sse\", \"url\": {}", quoted(&url)),
-            false => format!("\"url\": {}", quoted(&url)),
+            true => self.started.format.sse(&url),
+            false => self.started.format.url(&url),
         };
-        let in_place = "and write in place of `command`, `args` and `env`:";
+        let format = self.started.format;
+        let in_place = format!(
+            "and write in place of `{}`, `{}` and `{}`:",
+            format.command_name(),
+            format.members.args,
+            format.members.env
+        );
         let mut lines = self.proven().unwrap_or_else(|| self.in_stdio_mode());
         if lines.is_empty() && self.context.tried {
             lines.push(format!(
@@ -227,7 +232,7 @@ impl Doctor<'_> {
                 words.push("<its argument for stdio, such as --stdio>".to_owned());
                 let at = self.at_args();
                 lines.push(format!("Start it in its stdio mode; write at {at}:"));
-                lines.push(args(&words));
+                lines.push(self.started.args(&words));
             }
             lines.push(format!("Or start it yourself, {in_place}"));
         }
@@ -253,12 +258,12 @@ impl Doctor<'_> {
         let own = self.started.words();
         let mut members = Vec::new();
         if !candidate.keeps_args(own.len()) {
-            members.push(args(&candidate.words(&own)));
+            members.push(self.started.args(&candidate.words(&own)));
         }
         if !candidate.env.is_empty() {
             members.push(self.started.env_changed(&candidate.env));
         }
-        members.join(", ")
+        self.started.format.joined(&members)
     }
 
     /// Where a server of HTTP is reached, by what it says, and whether by the
@@ -370,7 +375,7 @@ impl Doctor<'_> {
                 "`{name}` puts a server of stdio on a port, and its client speaks stdio; start \
                  that server itself, and write at {at}:"
             ),
-            command_and_args(program, rest),
+            self.started.command_and_args(program, rest),
         ]
     }
 
@@ -414,7 +419,7 @@ impl Doctor<'_> {
                     "Have `{name}` say nothing itself; write at {}:",
                     self.at_args()
                 ),
-                args(&self.before(&["--silent"])),
+                self.started.args(&self.before(&["--silent"])),
             ]);
         }
         if self.context.failure.outcome == Some(Outcome::Timeout) {
@@ -435,7 +440,8 @@ impl Doctor<'_> {
                 "Until its author mends it, let only messages through; write at {}:",
                 self.at(self.started.command.place)
             ),
-            command_and_args("sh", &["-c".to_owned(), line]),
+            self.started
+                .command_and_args("sh", &["-c".to_owned(), line]),
             "To its author:".to_owned(),
         ])
     }

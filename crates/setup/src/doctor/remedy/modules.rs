@@ -1,6 +1,5 @@
 //! What mends a server that lacks a package: where it is to be installed.
 
-use super::entries::{args, command_and_args};
 use super::prescribe::{Doctor, Remedy, found};
 use super::python_versions::pip_install;
 use super::pythons::Keeper;
@@ -121,7 +120,7 @@ impl Doctor<'_> {
         if matches!(own, "uvx" | "uv" | "pipx") {
             let lines = vec![
                 format!("Have it installed besides; write at {}:", self.at_args()),
-                args(&self.with_flags(&["--with", package])),
+                self.started.args(&self.with_flags(&["--with", package])),
             ];
             return Remedy::of(lines).instead_of(&["Install it into", "$ "]);
         }
@@ -170,14 +169,14 @@ impl Doctor<'_> {
             let mut uvx = vec![package.to_owned()];
             uvx.extend_from_slice(rest);
             lines.push(format!("Or have uv fetch and start it; write at {at}:"));
-            lines.push(command_and_args("uvx", &uvx));
+            lines.push(self.started.command_and_args("uvx", &uvx));
         } else if script.is_some() && self.context.sight.on_path("uv").is_some() {
             let mut uv: Vec<String> = ["run", "--with", package, "python"]
                 .map(str::to_owned)
                 .into();
             uv.extend(words);
             lines.push(format!("Or have uv install it aside; write at {at}:"));
-            lines.push(command_and_args("uv", &uv));
+            lines.push(self.started.command_and_args("uv", &uv));
         }
         Remedy::of(lines).instead_of(&["Install it into", "$ "])
     }

@@ -1,7 +1,6 @@
 //! Packages of npm as they lie on the machine: what is installed, what asks
 //! for it in which range, and on which Node it runs.
 
-use super::entries::{args, command_and_args};
 use super::npm::{LEVELS, NpmPackage, installed_at, package_in, package_name};
 use super::prescribe::{Doctor, Remedy, blank, found};
 use crate::doctor::launcher::name_of;
@@ -271,7 +270,7 @@ impl Doctor<'_> {
                 "Have npx install the version beside it that it was written for; write at {}:",
                 self.at_args()
             ),
-            args(&all),
+            self.started.args(&all),
         ]
     }
 
@@ -332,7 +331,7 @@ impl Doctor<'_> {
                         "Or have npx fetch and start it; write at {}:",
                         self.at(self.started.command.place)
                     ),
-                    command_and_args("npx", &npx),
+                    self.started.command_and_args("npx", &npx),
                 ],
             ));
         };

@@ -1,11 +1,12 @@
 //! One cause after the other, and what mends it.
 
 use super::commands::{elsewhere, launchers_like, packages_like};
-use super::entries::{Started, args, command};
+use super::entries::Started;
 use super::npm::package_name;
 use super::sight::Sight;
 use super::{remote, words};
 use crate::doctor::candidates::Candidate;
+use crate::doctor::clients::is_member;
 use crate::doctor::entry::{Config, Entry, Place};
 use crate::doctor::launcher::{Package, flags_at, name_of, package, up_to_program};
 use jelly_base::model::{Diagnosis, Failure, Phase};
@@ -36,7 +37,11 @@ pub struct RemedyContext<'a> {
 /// first.
 pub fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) {
     words::of_configurations(&mut diagnosis.advice);
-    let Some(started) = Started::of(context.entry, context.redactor) else {
+    let Some(started) = Started::new(
+        context.entry,
+        context.config.client.format(),
+        context.redactor,
+    ) else {
         remote::prescribe(diagnosis, context);
         return;
     };
@@ -106,7 +111,7 @@ pub fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) {
         }
     }
     // What announces a command that could not be filled in announces nothing.
-    let pasted = |line: &str| line.starts_with("$ ") || line.starts_with('"');
+    let pasted = |line: &str| line.starts_with("$ ") || is_member(line);
     let announces: Vec<bool> = (0..fix.len())
         .map(|at| fix[at].ends_with(':') && !fix.get(at + 1).is_some_and(|next| pasted(next)))
         .collect();
@@ -193,7 +198,7 @@ impl Doctor<'_> {
 
     /// The arguments with one of them replaced.
     pub(super) fn with(&self, index: usize, text: &str) -> String {
-        args(&self.words_with(index, text))
+        self.started.args(&self.words_with(index, text))
     }
 
     /// The same with another package, which npx is allowed to install.
@@ -203,7 +208,7 @@ impl Doctor<'_> {
         if is_npx && !words.iter().any(|word| matches!(&**word, "-y" | "--yes")) {
             words.insert(0, "-y".to_owned());
         }
-        args(&words)
+        self.started.args(&words)
     }
 
     fn words_with(&self, index: usize, text: &str) -> Vec<String> {
@@ -260,9 +265,10 @@ impl Doctor<'_> {
         let at = self.at(self.started.command.place);
         if let Some(members) = self.split() {
             let mut lines = vec![format!(
-                "`command` holds a whole command line; write its words apart, at {at}:"
+                "`{}` holds a whole command line; write its words apart, at {at}:",
+                self.started.format.command_name()
             )];
-            lines.extend([members.join(", ")]);
+            lines.push(members);
             return Remedy::of(lines).instead_of(&["Install `", "If it is", "$ command"]);
         }
         let is_there = self.context.sight.is_there(&self.whole(name));
@@ -285,7 +291,7 @@ impl Doctor<'_> {
                     "The PATH of the entry, at {at}, replaces the whole PATH, and `{name}` lies in \
                      none of its folders; delete it there, or write:"
                 ),
-                command(&full),
+                self.started.command(&full),
             ])
             .instead_of(&["Install `", "`", "If it is", "$ command"]);
         }
@@ -294,7 +300,7 @@ impl Doctor<'_> {
         if let Some(meant) = meant.iter().find(is_here) {
             return Remedy::of(vec![
                 format!("`{name}` is probably `{meant}`, mistyped; write at {at}:"),
-                command(meant),
+                self.started.command(meant),
             ])
             .instead_of(&["Install `", "If it is", "$ command"]);
         }
@@ -303,7 +309,7 @@ impl Doctor<'_> {
             let path = path.display().to_string();
             return Remedy::of(vec![
                 format!("It is installed, in a folder that the PATH does not name; write at {at}:"),
-                command(&path),
+                self.started.command(&path),
             ])
             .instead_of(&["Install `", "`", "If it is", "$ command"]);
         }
@@ -313,13 +319,16 @@ impl Doctor<'_> {
                     "`{name}` is probably `{meant}`, mistyped; that is not installed here \
                      either: install it, and write at {at}:"
                 ),
-                command(meant),
+                self.started.command(meant),
             ])
             .instead_of(&["Install `", "If it is"]);
         }
         let mut lines = self.fetching(name, &at);
         lines.push(format!("Install it, or write its full path at {at}:"));
-        lines.push(command(&blank(&format!("full path of {name}"))));
+        lines.push(
+            self.started
+                .command(&blank(&format!("full path of {name}"))),
+        );
         Remedy::of(lines).instead_of(&["Install `"])
     }
 
@@ -333,7 +342,7 @@ impl Doctor<'_> {
         let program = format!("{}/{}", name.trim_end_matches('/'), blank("program"));
         Remedy::of(vec![
             format!("It is a folder; write the program in it that is meant, at {at}:"),
-            command(&program),
+            self.started.command(&program),
         ])
         .instead_of(&["Make it", "$ chmod"])
     }
@@ -427,7 +436,7 @@ impl Doctor<'_> {
             words.extend(rest);
             let mut lines = vec![
                 format!("Write the program of the package besides, at {at}:"),
-                args(&words),
+                self.started.args(&words),
             ];
             if !is_python {
                 lines.push(

@@ -2,7 +2,6 @@
 //! it was written for: which one by the traceback, and which version by what
 //! the server's package asks for.
 
-use super::entries::args;
 use super::prescribe::{Doctor, Remedy, found};
 use super::pythons::{Env, Frame, Keeper, asked_by_project, frames, module_of, range_for};
 use crate::doctor::launcher::name_of;
@@ -59,9 +58,10 @@ impl Doctor<'_> {
         }
         if self.is_uvs() {
             lines.push("Or have all packages as they were on a day when it worked:".to_owned());
-            lines.push(args(
-                &self.with_flags(&["--exclude-newer", "<day, such as 2025-06-30>"]),
-            ));
+            lines.push(
+                self.started
+                    .args(&self.with_flags(&["--exclude-newer", "<day, such as 2025-06-30>"])),
+            );
         }
         Remedy::of(lines)
             .instead_of(&[
@@ -132,7 +132,7 @@ impl Doctor<'_> {
                 format!(
                     "Have the version installed that the server was written for; write at {at}:"
                 ),
-                args(&self.with_package_besides(spec)),
+                self.started.args(&self.with_package_besides(spec)),
             ];
         }
         let others: String = others

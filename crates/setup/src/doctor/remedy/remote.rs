@@ -1,8 +1,9 @@
 //! What mends an entry with a `url`.
 
-use super::entries::{AS_IT_IS, quoted};
+use super::entries::AS_IT_IS;
 use super::prescribe::{RemedyContext, blank};
 use crate::doctor::by_hand::INITIALIZE;
+use crate::doctor::clients::ClientFormat;
 use crate::doctor::entry::{Reached, Spot};
 use jelly_base::model::Diagnosis;
 use jelly_base::text::shell_word as word;
@@ -18,7 +19,8 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) 
     let url = context.redactor.redact(url);
     let (origin, path) = split(&url);
     let advice = &mut diagnosis.advice;
-    let write = |what: &str, url: &str| [format!("{what} at {at}:"), member(url)];
+    let format = context.config.client.format();
+    let write = |what: &str, url: &str| [format!("{what} at {at}:"), format.url(url)];
     let mut instead_of: &[&str] = &[];
     let lines: Vec<String> = match &*diagnosis.root_cause {
         "connection_refused" if hung_up(context) && url.starts_with("http://") => {
@@ -55,7 +57,7 @@ pub(super) fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) 
             ];
             let mut token = vec![
                 format!("Write the token that its operator gave you, in the entry at {at}:"),
-                with_token(headers),
+                with_token(format, headers),
             ];
             let login = [
                 "Or log in to it; jelly uses the login where the entry has no such header:"
@@ -145,16 +147,15 @@ fn asked_by_hand(url: &str) -> String {
 }
 
 /// The headers of the entry with a token among them.
-fn with_token(headers: &[(String, Spot)]) -> String {
+fn with_token(format: &ClientFormat, headers: &[(String, Spot)]) -> String {
     let token = format!("Bearer {}", blank("token"));
-    let members: Vec<String> = headers
+    let members = headers
         .iter()
         .filter(|(name, _)| !name.eq_ignore_ascii_case("authorization"))
         .map(|(name, _)| (name.as_str(), AS_IT_IS))
         .chain([("Authorization", token.as_str())])
-        .map(|(name, value)| format!("{}: {}", quoted(name), quoted(value)))
-        .collect();
-    format!("\"headers\": {{ {} }}", members.join(", "))
+        .map(|(name, value)| (name, value.to_owned()));
+    format.member(format.members.headers, &format.table(members))
 }
 
 /// Whether the connection was made, and broken off.
@@ -176,10 +177,6 @@ fn is_refusal(cause: &str) -> bool {
 
 fn status(context: &RemedyContext<'_>) -> Option<u16> {
     context.failure.http.as_ref().and_then(|http| http.status)
-}
-
-fn member(url: &str) -> String {
-    format!("\"url\": {}", quoted(url))
 }
 
 /// `scheme://host:port` and the rest.

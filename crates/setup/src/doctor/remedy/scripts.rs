@@ -1,8 +1,8 @@
 //! What mends a server whose script, folder or file is not where its entry
 //! says.
 
-use super::entries::{args, command, quoted};
 use super::prescribe::{Doctor, Remedy, blank, found};
+use crate::doctor::clients::quoted;
 use crate::doctor::entry::{Reached, Spot};
 use crate::doctor::launcher::{FOLDER_FLAGS, name_of};
 use jelly_base::text::{close_names, shell_word as word};
@@ -187,7 +187,7 @@ impl Doctor<'_> {
                     // `--config=PATH`, `NAME=PATH`.
                     Some(word) if word.contains(&given.text) => {
                         *word = word.replacen(&given.text, text, 1);
-                        args(&words)
+                        self.started.args(&words)
                     }
                     Some(_) | None => self.with(*index, text),
                 }
@@ -348,7 +348,9 @@ impl Doctor<'_> {
         let at = self.at(cwd.place);
         Remedy::of(vec![
             format!("Name a folder that there is, at {at}:"),
-            format!("\"cwd\": {}", quoted(&folder)),
+            self.started
+                .format
+                .member(self.started.format.members.cwd, &quoted(&folder)),
             "Or create this one:".to_owned(),
         ])
         .instead_of(&["Create it, or"])
@@ -423,7 +425,7 @@ impl Doctor<'_> {
     }
 
     /// The whole command line in `command`, taken apart.
-    pub(super) fn split(&self) -> Option<Vec<String>> {
+    pub(super) fn split(&self) -> Option<String> {
         let text = &self.started.command.text;
         let mut words = split(text)?;
         if words.len() < 2 {
@@ -438,7 +440,7 @@ impl Doctor<'_> {
         }
         let mut all: Vec<String> = words.iter().map(|word| self.started.shown(word)).collect();
         all.extend(self.started.words());
-        Some(vec![command(&first), args(&all)])
+        Some(self.started.command_and_args(&first, &all))
     }
 }
 

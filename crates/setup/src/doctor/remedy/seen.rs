@@ -2,7 +2,6 @@
 //! does: triage reads what was said, and names the nearest cause that it knows.
 
 use super::debuggers::{waits, without};
-use super::entries::{args, command, command_and_args};
 use super::npm::{NpmPackage, package_name};
 use super::prescribe::{Doctor, blank, found};
 use super::pythons::normal;
@@ -104,7 +103,7 @@ impl Doctor<'_> {
             let at = self.at_args();
             let fix = vec![
                 format!("Leave it out; write at {at}:"),
-                args(&without(&words)),
+                self.started.args(&without(&words)),
             ];
             return Some(seen(&flag, fix));
         }
@@ -169,7 +168,10 @@ impl Doctor<'_> {
             });
             let at = self.at(self.started.command.place);
             fix.push(format!("Or start it without npm; write at {at}:"));
-            fix.push(command_and_args(own, &rest.collect::<Vec<_>>()));
+            fix.push(
+                self.started
+                    .command_and_args(own, &rest.collect::<Vec<_>>()),
+            );
         }
         Some((flag, fix))
     }
@@ -469,14 +471,16 @@ impl Doctor<'_> {
         let at = self.at(self.started.command.place);
         let shown = self.started.shown(script);
         let (language, member) = match ending {
-            Some("py") if !runs_python => ("Python", command("python3")),
-            Some("js" | "mjs" | "cjs") if runs_python => ("JavaScript", command("node")),
+            Some("py") if !runs_python => ("Python", self.started.command("python3")),
+            Some("js" | "mjs" | "cjs") if runs_python => {
+                ("JavaScript", self.started.command("node"))
+            }
             Some("ts" | "mts" | "cts" | "tsx")
                 if runs_python || matches!(name, "node" | "nodejs") =>
             {
                 let mut all = vec!["-y".to_owned(), "tsx".to_owned()];
                 all.extend(self.started.words());
-                ("TypeScript", command_and_args("npx", &all))
+                ("TypeScript", self.started.command_and_args("npx", &all))
             }
             Some(_) | None => return None,
         };

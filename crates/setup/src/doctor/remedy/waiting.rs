@@ -1,7 +1,7 @@
 //! What is said of a server that waits: for a person, for another server, or
 //! for what only its code knows.
 
-use super::entries::{Started, args};
+use super::entries::Started;
 use super::prescribe::{Doctor, Remedy, blank, found};
 use crate::doctor::entry::Spot;
 use jelly_base::text::redact::show_url;
@@ -63,8 +63,11 @@ impl Doctor<'_> {
             let at = self.at(self.context.entry.place);
             let mut words = self.started.words();
             words.push(blank("path of the server's script"));
-            return Remedy::of(vec![format!("Write in the entry at {at}:"), args(&words)])
-                .instead_of(&["Start it by hand", "Give the server's script", "$ "]);
+            return Remedy::of(vec![
+                format!("Write in the entry at {at}:"),
+                self.started.args(&words),
+            ])
+            .instead_of(&["Start it by hand", "Give the server's script", "$ "]);
         }
         let mut lines = self
             .proven()
