@@ -10,6 +10,7 @@ mod forms;
 mod names;
 mod places;
 mod redactor;
+mod views;
 
 pub use names::{holds_secret, looks_secret, may_be_secret};
 pub use places::{

@@ -1,19 +1,28 @@
 //! What is known to be secret, and is masked wherever it stands.
 //!
 //! A secret is known by its value, and looked for in the forms in which it
-//! travels: as it is, JSON-escaped (once and twice), URL-encoded,
-//! HTML-escaped, in hexadecimal and in Base64 at each alignment.
+//! travels: as it is, in hexadecimal, in Base64 at each alignment, quoted for
+//! a shell; in every reading of a text, without what is stripped from it and
+//! with the escapes of JSON, URLs, HTML and languages undone; from
+//! [`MIN_ANY_CASE`] bytes on whatever the case.
 
 use super::forms::{MIN_LINE, forms_of};
+use super::views::{ESCAPE, may_go_on, views};
 use crate::text::truncate;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Digits of a number that can be a secret by itself; shorter ones are counts.
 const MIN_DIGITS: usize = 4;
+/// Forms of fewer bytes are words in another case.
+const MIN_ANY_CASE: usize = 8;
+/// Bytes of a text that are read in other ways at a time.
+const CHUNK: usize = 256 * 1024;
 
 /// Replaces secrets by `[secret NAME]`. Cheap to clone.
 ///
@@ -38,15 +47,24 @@ struct Known {
 
 #[derive(Debug)]
 struct Inner {
-    /// Finds all forms, the longest where several begin. None would need
-    /// secrets of gigabytes; then nothing is shown at all.
-    finder: Option<AhoCorasick>,
-    /// The forms with their replacement, in the finder's order, which is that
-    /// of their bytes.
-    forms: Vec<(Arc<[u8]>, Arc<str>)>,
+    exact: FormFinder,
+    any_case: FormFinder,
     /// Bytes of the longest form.
     longest: usize,
 }
+
+/// Finds forms, the longest where several begin.
+#[derive(Debug)]
+struct FormFinder {
+    /// None would need secrets of gigabytes; then nothing is shown at all.
+    automaton: Option<AhoCorasick>,
+    /// The forms with their replacement, in the automaton's order, which is
+    /// that of their bytes.
+    forms: Vec<(Arc<[u8]>, Arc<str>)>,
+}
+
+/// A place to be masked, and by what.
+type Masked<'m> = (Range<usize>, &'m Arc<str>);
 
 impl Redactor {
     /// Redacts these secrets, given as name and value. Empty values are
@@ -99,14 +117,11 @@ impl Redactor {
     /// `text` without secrets.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match self.known() {
-            Some(inner) if inner.is_match(text.as_bytes()) => {
-                let bytes = inner.replace(text.as_bytes());
-                // Forms are whole characters, so the rest stays valid UTF-8.
-                Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
-            }
-            Some(_) | None => Cow::Borrowed(text),
-        }
+        // Forms are whole characters, so the rest stays valid UTF-8.
+        let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        self.known()
+            .and_then(|inner| inner.replaced(text.as_bytes()))
+            .map_or(Cow::Borrowed(text), |bytes| Cow::Owned(lossy(bytes)))
     }
 
     /// The first `max` bytes of `text` without secrets, marked where more
@@ -190,75 +205,171 @@ impl Known {
     }
 }
 
-impl Inner {
-    fn of(forms: &BTreeMap<Arc<[u8]>, Arc<str>>) -> Self {
-        let forms: Vec<_> = forms.clone().into_iter().collect();
+impl FormFinder {
+    fn new(forms: Vec<(Arc<[u8]>, Arc<str>)>, any_case: bool) -> Self {
         // Made anew after secrets were learnt, so cheap to make.
-        let finder = AhoCorasick::builder()
+        let automaton = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .match_kind(MatchKind::LeftmostLongest)
+            .ascii_case_insensitive(any_case)
             .build(forms.iter().map(|(form, _)| form))
             .ok();
-        let longest = forms.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
-        Self {
-            finder,
-            forms,
-            longest,
-        }
-    }
-
-    /// The mark for a text that is one form, as a whole.
-    fn whole(&self, text: &str) -> Option<String> {
-        let form = |(form, _): &(Arc<[u8]>, Arc<str>)| (**form).cmp(text.as_bytes());
-        let found = self.forms.binary_search_by(form).ok()?;
-        Some(self.forms[found].1.to_string())
+        Self { automaton, forms }
     }
 
     /// Whether one of the forms begins so, and goes on.
-    fn begins_form(&self, start: &[u8]) -> bool {
+    fn begins(&self, start: &[u8]) -> bool {
         let from = self.forms.partition_point(|(form, _)| **form <= *start);
         self.forms
             .get(from)
             .is_some_and(|(form, _)| form.starts_with(start))
     }
 
-    fn is_match(&self, bytes: &[u8]) -> bool {
-        match &self.finder {
-            Some(finder) => finder.is_match(bytes),
-            None => !bytes.is_empty(),
+    fn find<'f>(&'f self, bytes: &[u8], found: &mut impl FnMut(Range<usize>, &'f Arc<str>)) {
+        for hit in self
+            .automaton
+            .iter()
+            .flat_map(|finder| finder.find_iter(bytes))
+        {
+            found(hit.range(), &self.forms[hit.pattern().as_usize()].1);
+        }
+    }
+}
+
+impl Inner {
+    fn of(forms: &BTreeMap<Arc<[u8]>, Arc<str>>) -> Self {
+        let (long, short): (Vec<_>, Vec<_>) = forms
+            .clone()
+            .into_iter()
+            .partition(|(form, _)| form.len() >= MIN_ANY_CASE);
+        let mut long: Vec<(Arc<[u8]>, Arc<str>)> = long
+            .into_iter()
+            .map(|(form, mark)| (form.to_ascii_lowercase().into(), mark))
+            .collect();
+        long.sort();
+        Self {
+            exact: FormFinder::new(short, false),
+            any_case: FormFinder::new(long, true),
+            longest: forms.keys().map(|form| form.len()).max().unwrap_or(0),
         }
     }
 
-    fn replace(&self, bytes: &[u8]) -> Vec<u8> {
-        let Some(finder) = &self.finder else {
-            let all: &[u8] = if bytes.is_empty() { b"" } else { b"[secret]" };
-            return all.to_vec();
-        };
+    /// The mark for a text that is one form, as a whole.
+    fn whole(&self, text: &str) -> Option<String> {
+        let masked = self.masked(text.as_bytes());
+        match masked.as_slice() {
+            [(range, mark)] if *range == (0..text.len()) => Some(mark.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Whether the secrets are more than can be looked for.
+    fn is_blind(&self) -> bool {
+        self.exact.automaton.is_none() || self.any_case.automaton.is_none()
+    }
+
+    /// The places of all forms in all readings of a text, in their order, none
+    /// of which overlap.
+    fn masked(&self, bytes: &[u8]) -> Vec<Masked<'_>> {
+        let mut all: Vec<Masked<'_>> = Vec::new();
+        let mut found = |range, mark| all.push((range, mark));
+        self.exact.find(bytes, &mut found);
+        self.any_case.find(bytes, &mut found);
+        let overlap = self.longest.saturating_mul(ESCAPE).min(CHUNK / 2);
+        let mut begin = 0;
+        while begin < bytes.len() {
+            let end = bytes.len().min(begin + CHUNK);
+            for view in views(&bytes[begin..end]) {
+                let mut found = |range, mark| {
+                    let Range { start, end } = view.origin(range);
+                    all.push((begin + start..begin + end, mark));
+                };
+                self.exact.find(&view.bytes, &mut found);
+                self.any_case.find(&view.bytes, &mut found);
+            }
+            if end == bytes.len() {
+                break;
+            }
+            begin = end - overlap;
+        }
+        all.sort_by_key(|(range, _)| (range.start, Reverse(range.end)));
+        let mut apart: Vec<Masked<'_>> = Vec::new();
+        for (range, mark) in all {
+            match apart.last_mut() {
+                Some((last, _)) if range.start < last.end => last.end = last.end.max(range.end),
+                Some(_) | None => apart.push((range, mark)),
+            }
+        }
+        apart
+    }
+
+    /// `bytes` without secrets; `None` where there are none in it.
+    fn replaced(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        if self.is_blind() {
+            return (!bytes.is_empty()).then(|| b"[secret]".to_vec());
+        }
+        let masked = self.masked(bytes);
+        if masked.is_empty() {
+            return None;
+        }
         let mut shown = Vec::with_capacity(bytes.len());
-        finder.replace_all_with_bytes(bytes, &mut shown, |found, _, shown| {
-            let (_, replacement) = &self.forms[found.pattern().as_usize()];
-            shown.extend_from_slice(replacement.as_bytes());
-            true
-        });
-        shown
+        let mut from = 0;
+        for (range, mark) in masked {
+            shown.extend_from_slice(&bytes[from..range.start]);
+            shown.extend_from_slice(mark.as_bytes());
+            from = range.end;
+        }
+        shown.extend_from_slice(&bytes[from..]);
+        Some(shown)
+    }
+
+    /// How many bytes at the end may be the start of a form.
+    fn begun(&self, bytes: &[u8]) -> usize {
+        let lower = bytes.to_ascii_lowercase();
+        (1..self.longest.min(bytes.len() + 1))
+            .rev()
+            .find(|n| {
+                let at = bytes.len() - n;
+                self.exact.begins(&bytes[at..]) || self.any_case.begins(&lower[at..])
+            })
+            .unwrap_or(0)
+    }
+
+    /// Where at the end of `bytes` may stand the start of a form, in any
+    /// reading. What may `follow` can bring an escape or a character to its
+    /// end that may hide anything, so it is also looked at what stands before.
+    fn open_end(&self, bytes: &[u8], follows: bool) -> usize {
+        let near = self.longest.saturating_mul(ESCAPE).saturating_add(ESCAPE);
+        let from = bytes.len().saturating_sub(near);
+        let recent = &bytes[from..];
+        let mut begin = recent.len();
+        let mut look = |read: &[u8], origin: &dyn Fn(Range<usize>) -> Range<usize>| {
+            let unfinished = read.len().saturating_sub(ESCAPE)..read.len();
+            let ends = unfinished.filter(|at| follows && may_go_on(&read[*at..]));
+            for end in ends.chain([read.len()]) {
+                let at = end - self.begun(&read[..end]);
+                if at < read.len() {
+                    begin = begin.min(origin(at..at + 1).start);
+                }
+            }
+        };
+        look(recent, &|range| range);
+        for view in views(recent) {
+            look(&view.bytes, &|range| view.origin(range));
+        }
+        from + begin
     }
 
     /// How many bytes at the end of `bytes` may be the start of a secret.
     fn undecided(&self, bytes: &[u8]) -> usize {
-        let hold = (1..self.longest.min(bytes.len() + 1))
-            .rev()
-            .find(|&n| self.begins_form(&bytes[bytes.len() - n..]))
-            .unwrap_or(0);
-        let cut = bytes.len() - hold;
+        let cut = self.open_end(bytes, true);
         // A secret that is whole already must not be cut in two by another's
         // beginning.
-        let Some(finder) = &self.finder else {
-            return hold;
-        };
-        finder
-            .find_iter(bytes)
-            .find(|found| found.start() < cut && cut < found.end())
-            .map_or(hold, |found| bytes.len() - found.start())
+        let masked = self.masked(bytes);
+        let crossing = masked
+            .iter()
+            .find(|(range, _)| range.start < cut && cut < range.end);
+        bytes.len() - crossing.map_or(cut, |(range, _)| range.start)
     }
 }
 
@@ -280,26 +391,33 @@ impl StreamRedactor {
         let hold = inner.undecided(&self.held);
         let rest = self.held.split_off(self.held.len() - hold);
         let ready = std::mem::replace(&mut self.held, rest);
-        inner.replace(&ready)
+        inner.replaced(&ready).unwrap_or(ready)
     }
 
     /// The rest, when no more comes. What was held back is the beginning of
     /// a secret that never ended; it is shown, but for a beginning long
     /// enough to tell.
     pub fn finish(&mut self) -> Vec<u8> {
-        let held = std::mem::take(&mut self.held);
-        match self.redactor.known() {
-            Some(_) if held.len() >= MIN_LINE => b"[secret, cut off]".to_vec(),
-            Some(inner) => inner.replace(&held),
-            None => held,
+        let mut held = std::mem::take(&mut self.held);
+        let Some(inner) = self.redactor.known() else {
+            return held;
+        };
+        // What follows the last secret.
+        let rest = inner.masked(&held).last().map_or(0, |(range, _)| range.end);
+        let begun = held.split_off(rest + inner.open_end(&held[rest..], false));
+        let mut shown = inner.replaced(&held).unwrap_or(held);
+        match begun.len() >= MIN_LINE {
+            true => shown.extend_from_slice(b"[secret, cut off]"),
+            false => shown.extend(begun),
         }
+        shown
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::forms::base64_within;
-    use super::{Inner, Redactor};
+    use super::{FormFinder, Inner, Redactor};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -336,6 +454,93 @@ mod tests {
             assert!(shown.contains("[secret KEY]"), "{form} → {shown}");
             assert!(!shown.contains(leak), "{form} → {shown}");
             assert!(shown.starts_with("before ") && shown.ends_with(" after"));
+        }
+    }
+
+    #[test]
+    fn a_secret_is_masked_whatever_is_stripped_or_undone_later() {
+        let secret = "sk-A1b2&C3'd4\"e5/f6+G7";
+        let r = Redactor::new([("KEY", secret)]);
+        let between = |mark: &str| {
+            let parts: Vec<String> = secret.chars().map(String::from).collect();
+            parts.join(mark)
+        };
+        let hex = |between: &str| {
+            let digits: Vec<String> = secret.bytes().map(|b| format!("{b:02X}")).collect();
+            digits.join(between)
+        };
+        let mut forms = vec![
+            secret.to_lowercase(),
+            secret.to_uppercase(),
+            "sk-A1b2&amp;C3&#x27;d4&#34;e5&#47;f6&plus;G7".to_owned(),
+            "sk-A1b2&C3&apos;d4&quot;e5/f6+G7".to_owned(),
+            r#"sk-A1b2\u0026C3\u0027d4\u0022e5\/f6\u002bG7"#.to_owned(),
+            r#"sk-A1b2\\u0026C3'd4\\\"e5/f6+G7"#.to_owned(),
+            "sk-A1b2%26C3%27d4%22e5%2Ff6%2BG7".to_owned(),
+            "sk-A1b2%2526C3%2527d4%2522e5%252Ff6%252BG7".to_owned(),
+            r#"'sk-A1b2&C3'\''d4"e5/f6+G7'"#.to_owned(),
+            r#"sk-A1b2\&C3\'d4\"e5/f6+G7"#.to_owned(),
+            secret
+                .chars()
+                .map(|c| format!("\\u{:04X}", c as u32))
+                .collect(),
+            hex(":"),
+            hex(" "),
+        ];
+        for mark in [
+            "\x1b[31m",
+            "\x1b[0;1m",
+            "\x1b]8;;http://x\x1b\\",
+            "\x1b(B",
+            "\r",
+            "\x08",
+            "\x7f",
+            "\0",
+            "\x01",
+            "\u{200b}",
+            "\u{202e}",
+            "\u{2066}",
+            "\u{feff}",
+            "\u{85}",
+            "\u{ad}",
+            "#x1B[31m",
+            "\\u001b[31m",
+            "\u{9b}31m",
+        ] {
+            forms.push(between(mark));
+        }
+        for form in forms {
+            let text = format!("before {form} after");
+            let shown = r.redact(&text);
+            assert!(shown.contains("[secret KEY]"), "{form:?} → {shown:?}");
+            assert!(!shown.contains("A1"), "{form:?} → {shown:?}");
+            assert!(!shown.contains("G7"), "{form:?} → {shown:?}");
+            for size in [1, 2, 3, 7] {
+                let mut stream = r.stream();
+                let mut out = Vec::new();
+                for piece in text.as_bytes().chunks(size) {
+                    out.extend(stream.push(piece));
+                }
+                out.extend(stream.finish());
+                assert_eq!(String::from_utf8_lossy(&out), shown, "{form:?} by {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_secrets_are_other_words_in_another_case() {
+        let r = Redactor::new([("KEY", "passed")]);
+        assert_eq!(r.redact("passed Passed"), "[secret KEY] Passed");
+    }
+
+    #[test]
+    fn a_secret_far_into_a_long_text_is_masked_in_any_reading() {
+        let r = Redactor::new([("KEY", "swordfish-1")]);
+        for at in [super::CHUNK - 5, super::CHUNK, 3 * super::CHUNK - 60] {
+            let text = format!("{}sword\x1b[1mfish%2d1%", "x".repeat(at));
+            let shown = r.redact(&text);
+            assert!(shown.ends_with("x[secret KEY]%"), "{at}");
+            assert_eq!(shown.len(), at + "[secret KEY]%".len());
         }
     }
 
@@ -394,14 +599,17 @@ mod tests {
 
     #[test]
     fn where_nothing_can_be_found_nothing_is_shown() {
-        let blind = Inner {
-            finder: None,
+        let blind = || FormFinder {
+            automaton: None,
             forms: Vec::new(),
+        };
+        let blind = Inner {
+            exact: blind(),
+            any_case: blind(),
             longest: 0,
         };
-        assert!(blind.is_match(b"a"));
-        assert_eq!(blind.replace(b"a\n\xffb"), b"[secret]");
-        assert_eq!(blind.replace(b""), b"");
+        assert_eq!(blind.replaced(b"a\n\xffb").unwrap(), b"[secret]");
+        assert_eq!(blind.replaced(b""), None);
     }
 
     #[test]

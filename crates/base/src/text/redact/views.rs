@@ -1,0 +1,376 @@
+//! A text as others may read it: without what strips take out of it, and with
+//! its escapes undone.
+//!
+//! What a secret is hidden by comes off later, in a terminal, a browser or a
+//! parser: an escape sequence in its middle, a control character, `%2B`,
+//! `&#x27;`, `\u0026`. So it is looked for in each of these readings, and
+//! masked where it stands in the text itself. Main function: [`views`].
+
+use std::ops::Range;
+
+/// How often escapes are undone: JSON within JSON, within a URL.
+const ROUNDS: usize = 3;
+/// Bytes of the longest escape that is undone.
+pub(super) const ESCAPE: usize = 12;
+
+/// A reading of a text.
+#[derive(Debug, Default)]
+pub(super) struct View {
+    pub(super) bytes: Vec<u8>,
+    /// For each byte, where in the text stands what it was read from.
+    origins: Vec<(u32, u32)>,
+}
+
+impl View {
+    /// The text as it is, of less than 4 GiB.
+    fn of_text(text: &[u8]) -> Self {
+        let at = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Self {
+            bytes: text.to_vec(),
+            origins: (0..text.len()).map(|n| (at(n), at(n + 1))).collect(),
+        }
+    }
+
+    /// Where in the text stands what these bytes were read from.
+    pub(super) fn origin(&self, bytes: Range<usize>) -> Range<usize> {
+        let begin = self.origins.get(bytes.start).map_or(0, |(begin, _)| *begin);
+        let last = bytes.end.checked_sub(1).and_then(|at| self.origins.get(at));
+        let end = last.map_or(begin, |(_, end)| *end);
+        begin as usize..end as usize
+    }
+
+    fn push(&mut self, byte: u8, origin: (u32, u32)) {
+        self.bytes.push(byte);
+        self.origins.push(origin);
+    }
+
+    /// Without control characters and the marks that nobody sees.
+    fn without_controls(&self) -> Self {
+        let mut kept = Self::default();
+        let mut at = 0;
+        while at < self.bytes.len() {
+            match unseen(&self.bytes[at..]) {
+                0 => {
+                    kept.push(self.bytes[at], self.origins[at]);
+                    at += 1;
+                }
+                skip => at += skip,
+            }
+        }
+        kept
+    }
+
+    /// Without escape sequences of terminals, as all that strips them in
+    /// jelly does.
+    fn without_sequences(&self) -> Self {
+        let mut spelt = Self::default();
+        for (at, byte) in self.bytes.iter().enumerate() {
+            // The one character that begins a sequence as two do, in UTF-8.
+            let meant = match (at.checked_sub(1).map(|at| self.bytes[at]), byte) {
+                (Some(0xc2), 0x9b) => b'[',
+                (_, 0xc2) if self.bytes.get(at + 1) == Some(&0x9b) => 0x1b,
+                (_, byte) => *byte,
+            };
+            spelt.push(meant, self.origins[at]);
+        }
+        let mut kept = Self::default();
+        let start = spelt.bytes.as_ptr() as usize;
+        for piece in anstream::adapter::strip_bytes(&spelt.bytes) {
+            // The pieces are parts of what was given.
+            let at = piece.as_ptr() as usize - start;
+            kept.bytes.extend_from_slice(piece);
+            kept.origins.extend(&spelt.origins[at..at + piece.len()]);
+        }
+        kept
+    }
+
+    /// With its escapes undone, and those that this makes left.
+    fn unescaped(&self) -> Self {
+        let mut read = Self::default();
+        let mut at = 0;
+        while at < self.bytes.len() {
+            let (meant, length) = match escape(&self.bytes[at..]) {
+                Some((meant, length)) => (meant, length),
+                None => (Meant::Byte(self.bytes[at]), 1),
+            };
+            let origin = (self.origins[at].0, self.origins[at + length - 1].1);
+            match meant {
+                Meant::Byte(byte) => read.push(byte, origin),
+                Meant::Char(c) => {
+                    for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                        read.push(byte, origin);
+                    }
+                }
+            }
+            at += length;
+        }
+        read
+    }
+}
+
+/// The readings of a text that differ from it.
+pub(super) fn views(text: &[u8]) -> Vec<View> {
+    let has_controls = has_unseen(text);
+    if !has_controls && !may_escape(text) {
+        return Vec::new();
+    }
+    let whole = View::of_text(text);
+    let mut views = Vec::new();
+    let mut last = whole;
+    if has_controls {
+        let plain = last.without_sequences().without_controls();
+        let seen = last.without_controls();
+        if seen.bytes != plain.bytes {
+            views.push(seen);
+        }
+        last = plain;
+        views.push(View {
+            bytes: last.bytes.clone(),
+            origins: last.origins.clone(),
+        });
+    }
+    for _ in 0..ROUNDS {
+        if !may_escape(&last.bytes) {
+            break;
+        }
+        let read = last.unescaped();
+        if read.bytes == last.bytes {
+            break;
+        }
+        let plain = match has_unseen(&read.bytes) {
+            true => read.without_sequences().without_controls(),
+            false => read,
+        };
+        views.push(View {
+            bytes: plain.bytes.clone(),
+            origins: plain.origins.clone(),
+        });
+        last = plain;
+    }
+    views
+}
+
+/// A text without control characters and the marks that nobody sees.
+pub(super) fn without_unseen(text: &str) -> String {
+    let seen = View::of_text(text.as_bytes()).without_controls().bytes;
+    String::from_utf8_lossy(&seen).into_owned()
+}
+
+/// Whether an escape or a character begins here that the next bytes may end.
+pub(super) fn may_go_on(bytes: &[u8]) -> bool {
+    let is_whole = || escape(bytes).is_some() || unseen(bytes) > 0;
+    bytes
+        .first()
+        .is_some_and(|byte| begins_escape(*byte) || *byte >= 0xc2)
+        && !is_whole()
+}
+
+/// Whether an escape may begin with this byte.
+fn begins_escape(byte: u8) -> bool {
+    matches!(byte, b'%' | b'&' | b'\\' | b'#')
+}
+
+fn may_escape(bytes: &[u8]) -> bool {
+    bytes.iter().any(|byte| begins_escape(*byte))
+}
+
+fn has_unseen(bytes: &[u8]) -> bool {
+    (0..bytes.len()).any(|at| bytes[at] >= 0x7f || bytes[at] < b' ')
+        && (0..bytes.len()).any(|at| unseen(&bytes[at..]) > 0)
+}
+
+/// How many bytes at the beginning are a character that is taken out of what
+/// is shown, or that nobody sees.
+fn unseen(bytes: &[u8]) -> usize {
+    match bytes {
+        [b'\n' | b'\t', ..] => 0,
+        [0..=0x1f | 0x7f, ..] => 1,
+        // The other control characters; soft hyphen.
+        [0xc2, 0x80..=0x9f | 0xad, ..] => 2,
+        // Arabic letter mark.
+        [0xd8, 0x9c, ..] => 2,
+        // Zero width, marks of direction; joiners and isolates.
+        [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..] => 3,
+        [0xe2, 0x81, 0xa0..=0xaf, ..] => 3,
+        // Byte order mark, in three bytes; variation selectors.
+        [0xef, 0xbb, 0xbf, ..] | [0xef, 0xb8, 0x80..=0x8f, ..] => 3,
+        _ => 0,
+    }
+}
+
+enum Meant {
+    Byte(u8),
+    Char(char),
+}
+
+/// What an escape at the beginning means, and its length.
+fn escape(bytes: &[u8]) -> Option<(Meant, usize)> {
+    match bytes {
+        [b'%', rest @ ..] => Some((Meant::Byte(hex(rest, 2)? as u8), 3)),
+        [b'&', rest @ ..] => entity(rest),
+        // As some writers of reports spell out what XML can't hold.
+        [b'#', b'x', b'1', b'B' | b'b', ..] => Some((Meant::Byte(0x1b), 4)),
+        [b'\\', rest @ ..] => backslash(rest),
+        _ => None,
+    }
+}
+
+/// `digits` hexadecimal digits at the beginning.
+fn hex(bytes: &[u8], digits: usize) -> Option<u32> {
+    let text = std::str::from_utf8(bytes.get(..digits)?).ok()?;
+    let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hex.then(|| u32::from_str_radix(text, 16).ok())?
+}
+
+/// What follows a backslash, in JSON, in the languages that grew out of C and
+/// in shells.
+fn backslash(rest: &[u8]) -> Option<(Meant, usize)> {
+    let simple = |byte| Some((Meant::Byte(byte), 2));
+    match rest {
+        [b'u', b'{', digits @ ..] => {
+            let end = digits.iter().take(7).position(|byte| *byte == b'}')?;
+            Some((Meant::Char(char::from_u32(hex(digits, end)?)?), end + 4))
+        }
+        [b'u', digits @ ..] => {
+            let high = hex(digits, 4)?;
+            if let Some(c) = char::from_u32(high) {
+                return Some((Meant::Char(c), 6));
+            }
+            let low = match digits.get(4..)? {
+                [b'\\', b'u', digits @ ..] => hex(digits, 4)?,
+                _ => return None,
+            };
+            let pair = char::decode_utf16([high as u16, low as u16]).next()?.ok()?;
+            Some((Meant::Char(pair), 12))
+        }
+        [b'U', digits @ ..] => Some((Meant::Char(char::from_u32(hex(digits, 8)?)?), 10)),
+        [b'x', digits @ ..] => Some((Meant::Byte(hex(digits, 2)? as u8), 4)),
+        [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] => {
+            let digit = |byte: &u8| byte - b'0';
+            let byte = digit(a) << 6 | digit(b) << 3 | digit(c);
+            Some((Meant::Byte(byte), 4))
+        }
+        [b'n', ..] => simple(b'\n'),
+        [b't', ..] => simple(b'\t'),
+        [b'r', ..] => simple(b'\r'),
+        [b'e', ..] => simple(0x1b),
+        [byte, ..] if byte.is_ascii_punctuation() || *byte == b' ' => simple(*byte),
+        _ => None,
+    }
+}
+
+/// Names of characters in HTML: those of ASCII.
+const ENTITIES: &[(&[u8], u8)] = &[
+    (b"amp", b'&'),
+    (b"lt", b'<'),
+    (b"gt", b'>'),
+    (b"quot", b'"'),
+    (b"apos", b'\''),
+    (b"sol", b'/'),
+    (b"bsol", b'\\'),
+    (b"plus", b'+'),
+    (b"equals", b'='),
+    (b"num", b'#'),
+    (b"excl", b'!'),
+    (b"dollar", b'$'),
+    (b"percnt", b'%'),
+    (b"lpar", b'('),
+    (b"rpar", b')'),
+    (b"ast", b'*'),
+    (b"comma", b','),
+    (b"period", b'.'),
+    (b"colon", b':'),
+    (b"semi", b';'),
+    (b"quest", b'?'),
+    (b"commat", b'@'),
+    (b"lsqb", b'['),
+    (b"lbrack", b'['),
+    (b"rsqb", b']'),
+    (b"rbrack", b']'),
+    (b"Hat", b'^'),
+    (b"lowbar", b'_'),
+    (b"grave", b'`'),
+    (b"lcub", b'{'),
+    (b"lbrace", b'{'),
+    (b"rcub", b'}'),
+    (b"rbrace", b'}'),
+    (b"vert", b'|'),
+    (b"verbar", b'|'),
+    (b"nbsp", b' '),
+    (b"Tab", b'\t'),
+    (b"NewLine", b'\n'),
+];
+
+/// What follows `&`: `amp;`, `#39;`, `#x27;`.
+fn entity(rest: &[u8]) -> Option<(Meant, usize)> {
+    let end = rest
+        .iter()
+        .take(ESCAPE - 2)
+        .position(|byte| *byte == b';')?;
+    let length = end + 2;
+    let code = |digits: &[u8], radix| {
+        let digits = std::str::from_utf8(digits).ok()?;
+        char::from_u32(u32::from_str_radix(digits, radix).ok()?)
+    };
+    let meant = match &rest[..end] {
+        [b'#', b'x' | b'X', digits @ ..] => Meant::Char(code(digits, 16)?),
+        [b'#', digits @ ..] => Meant::Char(code(digits, 10)?),
+        name => {
+            let known = ENTITIES.iter().find(|(known, _)| *known == name);
+            Meant::Byte(known?.1)
+        }
+    };
+    Some((meant, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::views;
+
+    fn readings(text: &str) -> Vec<String> {
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        views(text.as_bytes())
+            .iter()
+            .map(|view| lossy(&view.bytes))
+            .collect()
+    }
+
+    #[test]
+    fn a_text_is_read_as_strips_and_parsers_leave_it() {
+        for (text, read) in [
+            ("a\x1b[31mb\x1b[0mc", "abc"),
+            ("a\x1b]8;;http://x\x07b", "ab"),
+            ("a\rb\x08c\x7fd\0e", "abcde"),
+            ("a\u{200b}b\u{202e}c\u{feff}d\u{85}e", "abcde"),
+            ("a%2Bb", "a+b"),
+            ("a%252Bb", "a+b"),
+            ("a&#x27;b&#34;c&apos;d&amp;e", "a'b\"c'd&e"),
+            (r"a\u0026b\x26c\046d\/e\'f", "a&b&c&d/e'f"),
+            (r"a\ud83d\ude00b", "a😀b"),
+            (r"a\u{26}b\U00000026c", "a&b&c"),
+            (r"a\u001b[31mb", "ab"),
+            ("a#x1B[31mb", "ab"),
+            (r#"a\\\"b"#, "a\\\"b"),
+        ] {
+            assert!(
+                readings(text).contains(&read.to_owned()),
+                "{text}: {:?}",
+                readings(text)
+            );
+        }
+    }
+
+    #[test]
+    fn a_plain_text_has_no_other_reading() {
+        assert!(readings("plain, näive\n\ttext").is_empty());
+        assert!(readings("50% of 3 & more C#").is_empty());
+    }
+
+    #[test]
+    fn what_was_read_is_found_in_the_text() {
+        let text = "x\x1b[1ma\x1b[0m%2b\x1b[2m";
+        let view = views(text.as_bytes()).pop().unwrap();
+        assert_eq!(view.bytes, b"xa+");
+        assert_eq!(&text[view.origin(1..3)], "a\x1b[0m%2b");
+    }
+}
