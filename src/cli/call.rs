@@ -17,7 +17,7 @@ use crate::report::{
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
-use jelly_base::model::{ExitCode, MatrixReport, RunReport, Signal, StepAnswers};
+use jelly_base::model::{ExitCode, Interrupt, MatrixReport, RunReport, StepAnswers};
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::{NoSuchFilter, Selection};
 use jelly_plan::{Plan, PlanSource};
@@ -51,7 +51,7 @@ pub struct RunCall {
     pub starts: Arc<Semaphore>,
     /// Plans that are running.
     pub plans: Arc<Semaphore>,
-    pub interrupt: watch::Receiver<Option<Signal>>,
+    pub interrupt: watch::Receiver<Option<Interrupt>>,
 }
 
 /// What a plan left behind.

@@ -2,7 +2,7 @@
 
 use super::invalid::chain;
 use super::proposals::Proposals;
-use jelly_base::model::{IterationRecord, OutputSeen, Signal, StepAnswers, Warnings};
+use jelly_base::model::{Interrupt, IterationRecord, OutputSeen, Signal, StepAnswers, Warnings};
 use jelly_harness::exec::{self, ExecSettings, Iteration};
 use jelly_harness::triage_loop::{Executor, IterationContext};
 use jelly_plan::Plan;
@@ -16,16 +16,30 @@ pub struct PlanExecutor {
     pub settings: Rc<ExecSettings>,
     pub proposals: Rc<Proposals>,
     pub warnings: Warnings,
-    pub interrupt: watch::Receiver<Option<Signal>>,
+    pub interrupt: watch::Receiver<Option<Interrupt>>,
     /// The ports of the last iteration.
     pub ports: BTreeMap<String, u16>,
     /// What the steps of the last iteration were answered, where that is kept.
     pub answers: StepAnswers,
     /// By which rungs outputs were read in all iterations, where that is kept.
     pub outputs: Vec<OutputSeen>,
+    /// What an interrupted iteration still does.
+    pub rest: Option<exec::Unfinished>,
     /// No other plan has servers running: whatever is still a child of ours
     /// after an iteration was left behind by a server.
     pub alone: bool,
+}
+
+impl PlanExecutor {
+    /// Takes out of the record of a whole iteration what is kept here.
+    fn ended(&mut self, mut record: IterationRecord) -> IterationRecord {
+        self.answers = std::mem::take(&mut record.answers);
+        self.outputs.append(&mut record.outputs);
+        if self.alone {
+            process::sweep_orphans(&[]);
+        }
+        record
+    }
 }
 
 impl Executor for PlanExecutor {
@@ -51,19 +65,23 @@ impl Executor for PlanExecutor {
         };
         let executed = exec::execute(plan, &self.settings, &iteration).await;
         self.ports = executed.scope.ports;
-        let mut record = executed.record;
-        self.answers = std::mem::take(&mut record.answers);
-        self.outputs.append(&mut record.outputs);
-        if self.alone {
-            process::sweep_orphans(&[]);
+        self.rest = executed.rest;
+        match self.rest {
+            Some(_) => executed.record,
+            None => self.ended(executed.record),
         }
-        record
+    }
+
+    async fn rest(&mut self) -> Option<IterationRecord> {
+        let rest = self.rest.take()?;
+        let record = rest.end().await;
+        Some(self.ended(record))
     }
 
     async fn interrupted(&mut self) -> Signal {
         match self.interrupt.wait_for(Option::is_some).await {
-            Ok(signal) => match *signal {
-                Some(signal) => signal,
+            Ok(came) => match *came {
+                Some(came) => came.signal,
                 None => std::future::pending().await,
             },
             // Nobody is left who could send one.

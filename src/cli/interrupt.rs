@@ -1,21 +1,27 @@
-//! Signals: the first asks for an orderly end, the second ends at once.
+//! Signals: the first asks for an orderly end, the second for one that waits for
+//! nothing but the reports, the third ends at once.
 
-use jelly_base::model::{ExitCode, Signal};
+use jelly_base::model::{ExitCode, Interrupt, Signal};
 use std::io;
 use std::thread;
+use std::time::Duration;
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// What writing the reports may take after the second signal: whoever has no
+/// time to hear of it by then, since a file is slow to open or a computation
+/// long, is ended all the same.
+const REPORTS_TAKE: Duration = Duration::from_secs(3);
 
 /// Listens for SIGINT, SIGTERM and SIGHUP (which counts as SIGTERM) from now
-/// on, in a thread of its own: whoever has no time to hear the first signal,
-/// since a file is slow to open or a computation long, is ended by the second
-/// all the same.
+/// on, in a thread of its own.
 ///
 /// # Errors
 /// The system refuses a handler or the thread.
-pub fn listen() -> io::Result<watch::Receiver<Option<Signal>>> {
+pub fn listen() -> io::Result<watch::Receiver<Option<Interrupt>>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
+        .enable_all()
         .build()?;
     let streams = {
         let _inside = runtime.enter();
@@ -39,22 +45,34 @@ struct Streams {
     hup: Stream,
 }
 
-async fn pass_on(mut streams: Streams, sender: &watch::Sender<Option<Signal>>) {
-    loop {
-        let came = tokio::select! {
-            Some(()) = streams.int.recv() => Signal::Int,
-            Some(()) = streams.term.recv() => Signal::Term,
-            Some(()) = streams.hup.recv() => Signal::Term,
-            else => return,
-        };
-        if sender.borrow().is_some() {
-            // Whoever says it twice does not want to wait. The servers die
-            // with us: the supervisor sees to that.
-            jelly_process::sweep_orphans(&[]);
-            jelly_process::clear_scratch();
-            std::process::exit(ExitCode::Interrupted(came).code().into());
+impl Streams {
+    /// The next one; `None` when there will be no more.
+    async fn next(&mut self) -> Option<Signal> {
+        tokio::select! {
+            Some(()) = self.int.recv() => Some(Signal::Int),
+            Some(()) = self.term.recv() => Some(Signal::Term),
+            Some(()) = self.hup.recv() => Some(Signal::Term),
+            else => None,
         }
-        // Without a receiver there is nothing left to stop.
-        let _ = sender.send(Some(came));
     }
+}
+
+async fn pass_on(mut streams: Streams, sender: &watch::Sender<Option<Interrupt>>) {
+    let Some(signal) = streams.next().await else {
+        return;
+    };
+    let tell = |insists| {
+        sender.send_replace(Some(Interrupt { signal, insists }));
+    };
+    tell(false);
+    if streams.next().await.is_none() {
+        return;
+    }
+    tell(true);
+    // A third signal or want of time: it ends as it is.
+    drop(timeout(REPORTS_TAKE, streams.next()).await);
+    // The servers die with us: the supervisor sees to that.
+    jelly_process::sweep_orphans(&[]);
+    jelly_process::clear_scratch();
+    std::process::exit(ExitCode::Interrupted(signal).code().into());
 }

@@ -181,6 +181,11 @@ impl<'a> PlanRun<'a> {
     }
 
     async fn run(self, plan: Plan, selection: Selection) -> PlanEnd {
+        // Whatever kills jelly from now on, nobody takes an older run's report
+        // for this one's. What is in the way is told when a report is written.
+        if let Ok(dir) = &self.call.run_dir {
+            let _ = dir.point_latest();
+        }
         self.warn_of_no_text(&plan);
         let settings = self.loop_settings(&plan);
         let in_matrix = InMatrix::of(&plan);
@@ -195,6 +200,7 @@ impl<'a> PlanRun<'a> {
             settings: Rc::new(self.exec_settings(&plan, selection)),
             interrupt: self.call.interrupt.clone(),
             ports: BTreeMap::new(),
+            rest: None,
             alone: !self.call.several,
         };
         let mut hooks = CommandHooks {

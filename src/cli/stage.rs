@@ -6,14 +6,14 @@ use super::rules::{Rules, find_rules};
 use super::settings::World;
 use crate::cli::args::{ColorChoice, RuleFiles};
 use crate::cli::complain::{complain, fault};
-use jelly_base::model::{ExitCode, Signal};
+use jelly_base::model::{ExitCode, Interrupt};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use tokio::sync::watch;
 
 /// See the module.
 pub struct Stage {
     pub rules: Rules,
-    pub interrupt: watch::Receiver<Option<Signal>>,
+    pub interrupt: watch::Receiver<Option<Interrupt>>,
 }
 
 /// What waits, for all commands; otherwise the fault is told, and its exit code
@@ -55,14 +55,14 @@ pub fn on_stage(
 
 /// What comes of some work, unless a signal comes first.
 pub async fn unless_interrupted<T>(
-    interrupt: &watch::Receiver<Option<Signal>>,
+    interrupt: &watch::Receiver<Option<Interrupt>>,
     work: impl Future<Output = T>,
 ) -> Result<T, ExitCode> {
     let mut interrupt = interrupt.clone();
     tokio::select! {
         done = work => Ok(done),
-        signal = interrupt.wait_for(Option::is_some) => {
-            let signal = signal.ok().and_then(|signal| *signal);
+        came = interrupt.wait_for(Option::is_some) => {
+            let signal = came.ok().and_then(|came| Some((*came)?.signal));
             Err(signal.map_or(ExitCode::Internal, ExitCode::Interrupted))
         }
     }

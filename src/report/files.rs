@@ -154,8 +154,8 @@ impl RunDir {
         Err(ReportError::Create { path, source })
     }
 
-    /// Points `reports/latest` at this run. To be called once its first report
-    /// is written, so that the link never leads to an empty folder.
+    /// Points `reports/latest` at this run: when it begins, so that the link
+    /// never leads to an older one, and again with each report.
     ///
     /// # Errors
     /// The link can't be made, or a person put something else there. No result

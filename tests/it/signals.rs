@@ -154,22 +154,112 @@ fn a_signal_in_a_shutdown_that_takes_long_does_not_wait_for_it() {
 }
 
 #[test]
-fn a_second_signal_ends_at_once() {
+fn a_second_signal_leaves_the_reports() {
     both(|signal| {
-        let faults = [
-            "grandchild@tool:sleep=STUBBORN",
-            "ignore_eof",
-            "ignore_sigterm",
-        ];
-        let project = project_with(&faults, LONG);
-        let running = start_until_stubborn(&project);
+        let (project, running) = in_a_call();
         running.signal(signal);
-        running.signal(signal);
-        let ended = running.wait();
-        let code = if signal == Signal::INT { 130 } else { 143 };
-        assert_eq!(ended.code, Some(code), "{}", ended.stderr);
-        procs::none_within(&project, Duration::from_millis(200));
+        let run = ends_by_another(&project, running, (signal, signal));
+        assert_eq!(run.iteration(1).state("first"), "passed");
+        assert!(run.junit.contains("name=\"first\""), "{}", run.junit);
     });
+}
+
+/// Sends the second of two signals, and looks at the end that the first makes.
+#[track_caller]
+fn ends_by_another(project: &Project, running: Running, signals: (Signal, Signal)) -> Run {
+    running.signal(signals.1);
+    let run = Run::of(project, running.wait());
+    procs::none_within(project, Duration::from_millis(200));
+    run.ends(
+        if signals.0 == Signal::INT { 130 } else { 143 },
+        "interrupted",
+    );
+    run
+}
+
+/// A plan whose long step is interrupted, with this step of teardown.
+fn with_teardown(step: &str) -> Project {
+    let project = project_with(&["grandchild@tool:sleep=STUBBORN"], LONG);
+    let plan = project.read("plan.yaml");
+    project.write("plan.yaml", format!("{plan}teardown:\n  - {step}\n"));
+    project
+}
+
+#[test]
+fn teardown_runs_after_a_signal() {
+    both(|signal| {
+        let project = with_teardown("{ id: down, tool: echo, args: { message: bye } }");
+        let run = ends_by(&project, start_until_stubborn(&project), signal);
+        assert_eq!(run.iteration(1).state("long"), "skipped");
+        assert_eq!(run.iteration(1).state("down"), "passed");
+    });
+}
+
+#[test]
+fn a_teardown_that_hangs_after_a_signal_holds_up_no_report_and_is_cut_by_the_second() {
+    for second in [Signal::INT, Signal::TERM] {
+        both(|first| {
+            let project = with_teardown("{ id: down, tool: sleep, args: { ms: 50000 } }");
+            let running = start_until_stubborn(&project);
+            running.signal(first);
+            let early = procs::until("reports while teardown runs", || {
+                results(&project).filter(|results| results["verdict"] == "interrupted")
+            });
+            let steps = &early["iterations"][0]["steps"];
+            assert_eq!(steps[0]["state"], "passed", "{steps}");
+            let junit = project.read("reports/latest/junit.xml");
+            assert!(junit.contains("name=\"first\""), "{junit}");
+            let run = ends_by_another(&project, running, (first, second));
+            assert_eq!(run.iteration(1).step("down")["because"], "interrupted");
+        });
+    }
+}
+
+#[test]
+fn a_teardown_that_hangs_after_a_signal_is_cut_after_a_while() {
+    let project = with_teardown("{ id: down, tool: sleep, args: { ms: 50000 }, timeout: 55s }");
+    let run = ends_by(&project, start_until_stubborn(&project), Signal::INT);
+    assert_eq!(run.iteration(1).step("down")["because"], "interrupted");
+}
+
+#[test]
+fn a_third_signal_ends_what_hears_none() {
+    let project = Project::empty();
+    // Nobody writes to it, so that whoever opens it waits for ever.
+    let plan = project.path("plan.yaml");
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&plan)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let running = start(&project, &[]);
+    procs::until("both processes of jelly", || {
+        (procs::alive(&project).len() == 2).then_some(())
+    });
+    // Two of one kind might be heard as one.
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        running.signal(signal);
+    }
+    let ended = running.wait();
+    assert!(matches!(ended.code, Some(130 | 143)), "{:?}", ended.code);
+}
+
+#[test]
+fn after_a_sigkill_no_older_run_is_the_latest() {
+    let project = project_with(&["grandchild@tool:sleep=STUBBORN"], SHORT);
+    project.write("green.yaml", project.read("plan.yaml"));
+    assert_eq!(project.jelly(&["run", "green.yaml"]).output().code, Some(0));
+    project.write(
+        "plan.yaml",
+        plan(&project, &["grandchild@tool:sleep=STUBBORN"], LONG),
+    );
+    let running = start_until_stubborn(&project);
+    running.signal(Signal::KILL);
+    running.wait();
+    assert!(project.path("reports/latest").is_dir());
+    assert!(!project.path("reports/latest/junit.xml").exists());
 }
 
 fn pid(raw: u32) -> Pid {

@@ -3,7 +3,7 @@
 use crate::cli::args::{ColorChoice, InitArgs};
 use crate::cli::rules::Rules;
 use crate::cli::settings::World;
-use jelly_base::model::{ExitCode, Signal};
+use jelly_base::model::{ExitCode, Interrupt};
 use jelly_base::text::redact::Redactor;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -41,5 +41,5 @@ pub struct Shared<'a> {
     pub redactor: Redactor,
     /// The plans of this call.
     pub kept: RefCell<BTreeSet<PathBuf>>,
-    pub interrupt: watch::Receiver<Option<Signal>>,
+    pub interrupt: watch::Receiver<Option<Interrupt>>,
 }

@@ -29,6 +29,15 @@ pub enum Signal {
     Term,
 }
 
+/// What signals have asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interrupt {
+    /// The first of them, which decides the exit code.
+    pub signal: Signal,
+    /// A second one came: nothing is waited for but the reports.
+    pub insists: bool,
+}
+
 impl ExitCode {
     #[must_use]
     pub fn code(self) -> u8 {

@@ -37,7 +37,7 @@ pub use doctor::{
 };
 pub use era::{Era, REVISIONS};
 pub use event::{Event, EventSink, Warnings};
-pub use exit::{ExitCode, Signal, Verdict};
+pub use exit::{ExitCode, Interrupt, Signal, Verdict};
 pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase, PlanIssue,
     RequestFacts, RpcError, SpawnError, ToolResult, Wanted,

@@ -196,6 +196,9 @@ pub struct IterationRecord {
     pub interrupted: Option<Signal>,
     /// The run's deadline ended the iteration early.
     pub deadline_reached: bool,
+    /// After a signal, teardown or the end of a server takes its time: what
+    /// is known so far.
+    pub unfinished: bool,
 }
 
 #[cfg(test)]

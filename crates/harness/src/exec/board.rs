@@ -31,9 +31,25 @@ impl Stop {
     }
 }
 
+/// How far an iteration is being stopped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stopping {
+    pub why: Option<Stop>,
+    /// Steps of teardown too; before, they still may run.
+    pub teardown: bool,
+}
+
+impl Stopping {
+    /// Why a step of this section is not to run, or to run no longer.
+    fn stops(self, section: Section) -> Option<Stop> {
+        let goes_on = section == Section::Teardown && !self.teardown;
+        self.why.filter(|_| !goes_on)
+    }
+}
+
 /// A failure with its place in the report: servers first, then steps, each in
 /// the plan's order.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Placed {
     place: (usize, usize),
     failure: Failure,
@@ -48,7 +64,7 @@ pub struct Board {
     pub cleaner: Cleaner,
     pub propose: ProposeSnapshot,
     fail_fast: bool,
-    stop: watch::Receiver<Option<Stop>>,
+    stopping: watch::Receiver<Stopping>,
     index: HashMap<String, usize>,
     ended: RefCell<Vec<Option<StepReport>>>,
     /// How many steps of set-up, plan and teardown have not ended yet.
@@ -70,7 +86,7 @@ impl Board {
         (selected, quarantined): (BTreeSet<String>, BTreeSet<String>),
         scope: Scope,
         settings: &ExecSettings,
-        stop: watch::Receiver<Option<Stop>>,
+        stopping: watch::Receiver<Stopping>,
     ) -> Self {
         let open = [&plan.setup, &plan.steps, &plan.teardown].map(|steps| Cell::new(steps.len()));
         Self {
@@ -94,7 +110,7 @@ impl Board {
             selected,
             quarantined,
             fail_fast: settings.fail_fast,
-            stop,
+            stopping,
         }
     }
 
@@ -116,14 +132,19 @@ impl Board {
     }
 
     pub fn stopped(&self) -> Option<Stop> {
-        *self.stop.borrow()
+        self.stopping.borrow().why
     }
 
     /// Resolves when the iteration is to stop.
     pub async fn stop(&self) -> Stop {
-        let mut stop = self.stop.clone();
-        match stop.wait_for(Option::is_some).await {
-            Ok(stop) => stop.unwrap_or(Stop::Deadline),
+        self.stop_of(Section::Steps).await
+    }
+
+    /// Resolves when a step of this section is to stop.
+    pub async fn stop_of(&self, section: Section) -> Stop {
+        let mut stopping = self.stopping.clone();
+        match stopping.wait_for(|now| now.stops(section).is_some()).await {
+            Ok(stopping) => stopping.why.unwrap_or(Stop::Deadline),
             // The sender lives as long as the iteration.
             Err(_) => std::future::pending().await,
         }
@@ -164,7 +185,7 @@ impl Board {
         if !self.selected.contains(&step.id) {
             return Some((StepState::Skipped, Because::NotSelected));
         }
-        if let Some(stop) = self.stopped() {
+        if let Some(stop) = self.stopping.borrow().stops(step.section) {
             return Some((StepState::Skipped, stop.because()));
         }
         let ended = self.ended.borrow();
@@ -289,20 +310,26 @@ impl Board {
 
     /// Steps in the plan's order and failures in the report's.
     pub fn finish(&self) -> (Vec<Option<StepReport>>, Vec<Failure>) {
-        let mut failures = self.failures.take();
-        failures.sort_by_key(|placed| placed.place);
-        (
-            self.ended.take(),
-            failures.into_iter().map(|placed| placed.failure).collect(),
-        )
+        (self.ended.take(), in_order(self.failures.take()))
     }
+
+    /// The same of an iteration that goes on.
+    pub fn so_far(&self) -> (Vec<Option<StepReport>>, Vec<Failure>) {
+        let failures = self.failures.borrow().clone();
+        (self.ended.borrow().clone(), in_order(failures))
+    }
+}
+
+fn in_order(mut failures: Vec<Placed>) -> Vec<Failure> {
+    failures.sort_by_key(|placed| placed.place);
+    failures.into_iter().map(|placed| placed.failure).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Board;
+    use super::{Board, Stop, Stopping};
     use crate::exec::{ExecSettings, Selection, blank};
-    use jelly_base::model::{Because, StepState};
+    use jelly_base::model::{Because, Signal, StepState};
     use jelly_base::text::redact::Redactor;
     use jelly_plan::{PlanSource, Scope, load};
     use std::rc::Rc;
@@ -323,6 +350,10 @@ teardown:
 ";
 
     fn board(fail_fast: bool) -> Board {
+        stopping_board(fail_fast, Stopping::default())
+    }
+
+    fn stopping_board(fail_fast: bool, stopping: Stopping) -> Board {
         let source = PlanSource {
             path: "p.yaml".into(),
             text: PLAN.into(),
@@ -353,7 +384,7 @@ teardown:
             propose_snapshot: Rc::new(|_, _| Err("keep it".to_owned())),
         };
         let selected = settings.selection.select(&plan);
-        let (_, stop) = watch::channel(None);
+        let (_, stop) = watch::channel(stopping);
         let steps = (selected, std::collections::BTreeSet::new());
         Board::new(Rc::new(plan), steps, Scope::default(), &settings, stop)
     }
@@ -400,6 +431,21 @@ teardown:
         assert!(!board.is_due(board.at("down")));
         board.ends("other", StepState::Passed);
         assert!(board.is_due(board.at("down")));
+    }
+
+    #[test]
+    fn a_signal_leaves_teardown_its_time_and_a_second_one_does_not() {
+        let interrupted = Some((StepState::Skipped, Because::Interrupted));
+        for teardown in [false, true] {
+            let why = Some(Stop::Interrupted(Signal::Int));
+            let board = stopping_board(false, Stopping { why, teardown });
+            assert_eq!(board.hinders("up1"), interrupted);
+            assert_eq!(board.hinders("other"), interrupted);
+            assert_eq!(
+                board.hinders("down"),
+                interrupted.clone().filter(|_| teardown)
+            );
+        }
     }
 
     #[test]

@@ -55,6 +55,7 @@ pub struct Lane {
 }
 
 /// What a lane leaves behind.
+#[derive(Clone)]
 pub struct LaneEnd {
     pub report: ServerReport,
     /// Absent if the server never listed them.
@@ -354,7 +355,7 @@ impl Lane {
                     };
                     step::run(&scene, subscriptions, step).await
                 } => ran,
-                stop = self.board.stop() => {
+                stop = self.board.stop_of(step.section) => {
                     let end = StepEnd::not_run(StepState::Skipped, stop.because());
                     return self.end(index, step, end);
                 }

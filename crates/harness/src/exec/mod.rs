@@ -47,7 +47,7 @@ mod wire_check;
 
 pub use checkup::{CheckupSettings, Examined, Vitals, examine, preflight, take_stock};
 pub use ladder::Overrides;
-pub use run::{Executed, Iteration, execute};
+pub use run::{Executed, Iteration, Unfinished, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
 pub use snapshots::{digest as snapshot_digest, same as is_snapshot, unnamed_snapshots};

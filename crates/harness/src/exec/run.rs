@@ -1,7 +1,7 @@
 //! One iteration: fresh servers, a fresh `${tmp}`, every lane side by side.
 
 use super::blank;
-use super::board::{Board, Stop};
+use super::board::{Board, Stop, Stopping};
 use super::issue::unknown_server;
 use super::ladder::ServerLadder;
 use super::lane::{Lane, LaneEnd};
@@ -9,15 +9,24 @@ use super::launch::prepare;
 use super::script::Script;
 use super::settings::ExecSettings;
 use super::step_end::StepEnd;
-use jelly_base::model::{Because, Event, Failure, IterationRecord, Phase, StepReport, StepState};
+use jelly_base::model::{
+    Because, Event, Failure, Interrupt, IterationRecord, Phase, StepReport, StepState,
+};
 use jelly_plan::{Plan, Scope};
 use jelly_process::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, sleep};
+
+/// What teardown may take after a signal.
+const TEARDOWN_TAKES: Duration = Duration::from_secs(5);
+
+/// After a signal, an iteration that takes longer to end is told of before.
+const SOON: Duration = Duration::from_secs(1);
 
 /// What one iteration is told besides its plan.
 #[derive(Debug, Clone)]
@@ -34,9 +43,33 @@ pub struct Iteration<'a> {
 /// What an iteration leaves behind.
 pub struct Executed {
     pub record: IterationRecord,
+    /// What is still done, where the record is unfinished.
+    pub rest: Option<Unfinished>,
     /// The names as they stood at the end, for repairs to resolve with. Its
     /// `${tmp}` is gone.
     pub scope: Scope,
+}
+
+/// An iteration that a signal ended, and that is not over yet: steps of
+/// teardown may run, and servers end.
+pub struct Unfinished {
+    board: Rc<Board>,
+    lanes: Lanes,
+    /// Tells the lanes when teardown has taken too long.
+    watchdog: AbortHandle,
+    /// Gone with the iteration.
+    _tmp: Scratch,
+}
+
+impl Unfinished {
+    /// Waits for its end.
+    pub async fn end(mut self) -> IterationRecord {
+        self.lanes.end().await;
+        self.watchdog.abort();
+        let mut record = record(&self.board, self.board.finish(), self.lanes.ended);
+        self.board.cleaner.record(&mut record);
+        record
+    }
 }
 
 /// Executes the plan once. Must run where tasks may be local, as inside a
@@ -67,7 +100,7 @@ pub async fn execute(
         &vars,
     );
 
-    let (stop_sender, stop) = watch::channel(None);
+    let (stop_sender, stop) = watch::channel(Stopping::default());
     let board = Rc::new(Board::new(
         plan.clone(),
         (selected, iteration.quarantined.clone()),
@@ -82,16 +115,68 @@ pub async fn execute(
     ));
 
     end_homeless_steps(&board, settings);
-    let ends = run_lanes(&board, settings).await;
-    watchdog.abort();
-    let mut record = record(&board, ends);
-    board.cleaner.record(&mut record);
-    let scope = board.scope.borrow().clone();
-    Executed { record, scope }
+    let mut lanes = start_lanes(&board, settings);
+    let scope = |board: &Board| board.scope.borrow().clone();
+    let unfinished = |lanes| Unfinished {
+        board: board.clone(),
+        lanes,
+        watchdog: watchdog.abort_handle(),
+        _tmp: tmp,
+    };
+    tokio::select! {
+        biased;
+        () = lanes.end() => Executed {
+            record: unfinished(lanes).end().await,
+            scope: scope(&board),
+            rest: None,
+        },
+        () = soon_after_signal(&board) => {
+            let ended = lanes.ended.clone();
+            let mut record = IterationRecord {
+                unfinished: true,
+                ..record(&board, board.so_far(), ended)
+            };
+            board.cleaner.record(&mut record);
+            Executed { record, scope: scope(&board), rest: Some(unfinished(lanes)) }
+        }
+    }
 }
 
-/// Every server's life side by side, in the plan's order.
-async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEnd> {
+/// Resolves when a signal came and the iteration should have ended by now.
+async fn soon_after_signal(board: &Board) {
+    match board.stop().await {
+        Stop::Interrupted(_) => sleep(SOON).await,
+        Stop::Deadline => std::future::pending().await,
+    }
+}
+
+/// Servers' lives, by their places in the plan.
+struct Lanes {
+    running: JoinSet<(usize, LaneEnd)>,
+    ended: BTreeMap<usize, LaneEnd>,
+}
+
+impl Lanes {
+    /// Waits for all of them. May be dropped and called again.
+    async fn end(&mut self) {
+        while let Some(joined) = self.running.join_next().await {
+            match joined {
+                Ok((place, end)) => {
+                    self.ended.insert(place, end);
+                }
+                // A fault of ours must not look like a result. Nobody aborts a
+                // lane, so there is no other error.
+                Err(error) => match error.try_into_panic() {
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    Err(error) => std::panic::panic_any(error.to_string()),
+                },
+            }
+        }
+    }
+}
+
+/// Every server's life side by side.
+fn start_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Lanes {
     let mut lanes = JoinSet::new();
     for (place, server) in board.plan.servers.values().enumerate() {
         let steps: Vec<usize> = board
@@ -118,27 +203,19 @@ async fn run_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Vec<LaneEn
         };
         lanes.spawn_local(async move { (place, lane.run().await) });
     }
-    let mut ends: BTreeMap<usize, LaneEnd> = BTreeMap::new();
-    while let Some(joined) = lanes.join_next().await {
-        match joined {
-            Ok((place, end)) => {
-                ends.insert(place, end);
-            }
-            // A fault of ours must not look like a result. Nobody aborts a
-            // lane, so there is no other error.
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(error) => std::panic::panic_any(error.to_string()),
-            },
-        }
+    Lanes {
+        running: lanes,
+        ended: BTreeMap::new(),
     }
-    ends.into_values().collect()
 }
 
 /// What all of them leave behind.
-fn record(board: &Board, ends: Vec<LaneEnd>) -> IterationRecord {
+fn record(
+    board: &Board,
+    (steps, failures): (Vec<Option<StepReport>>, Vec<Failure>),
+    mut ends: BTreeMap<usize, LaneEnd>,
+) -> IterationRecord {
     let stopped = board.stopped();
-    let (steps, failures) = board.finish();
     let mut record = IterationRecord {
         failures,
         answers: board.take_answers(),
@@ -151,17 +228,24 @@ fn record(board: &Board, ends: Vec<LaneEnd>) -> IterationRecord {
         ..IterationRecord::default()
     };
     for (step, report) in board.plan.all_steps().zip(steps) {
-        record.steps.push(report.unwrap_or_else(|| {
+        record.steps.push(report.unwrap_or_else(|| match stopped {
+            Some(stop) => StepReport {
+                because: Some(stop.because()),
+                ..blank::step_report(step, StepState::Skipped)
+            },
             // Every lane ends every step; one that did not would be a fault
             // of ours, and must not be green.
-            blank::step_report(step, StepState::Blocked)
+            None => blank::step_report(step, StepState::Blocked),
         }));
     }
-    for (server, end) in board.plan.servers.values().zip(ends) {
-        if let Some(tools) = end.tools {
+    for (place, server) in board.plan.servers.values().enumerate() {
+        let end = ends.remove(&place);
+        if let Some(tools) = end.as_ref().and_then(|end| end.tools.clone()) {
             record.tools.push((server.name.clone(), tools));
         }
-        record.servers.push(end.report);
+        record
+            .servers
+            .push(end.map_or_else(|| blank::server_report(&server.name), |end| end.report));
     }
     record
 }
@@ -192,25 +276,36 @@ fn end_homeless_steps(board: &Rc<Board>, settings: &Rc<ExecSettings>) {
 }
 
 async fn watch_for_stop(
-    sender: watch::Sender<Option<Stop>>,
+    sender: watch::Sender<Stopping>,
     settings: Rc<ExecSettings>,
     deadline: Instant,
 ) {
     let mut interrupt = settings.interrupt.clone();
-    let stop = tokio::select! {
-        signal = async {
-            match interrupt.wait_for(Option::is_some).await {
-                Ok(signal) => *signal,
-                Err(_) => std::future::pending().await,
-            }
-        } => {
-            (settings.events)(Event::Interrupted);
-            signal.map_or(Stop::Deadline, Stop::Interrupted)
+    let mut until = async |wanted: fn(&Interrupt) -> bool| {
+        let came = interrupt.wait_for(|came| came.as_ref().is_some_and(wanted));
+        match came.await {
+            Ok(came) => came.map(|came| came.signal),
+            Err(_) => std::future::pending().await,
         }
-        () = tokio::time::sleep_until(deadline) => Stop::Deadline,
     };
-    // The board holds the receiver until the iteration is over.
-    let _ = sender.send(Some(stop));
+    let why = tokio::select! {
+        signal = until(|_| true) => {
+            (settings.events)(Event::Interrupted);
+            signal.map(Stop::Interrupted)
+        }
+        () = tokio::time::sleep_until(deadline) => Some(Stop::Deadline),
+    };
+    let tell = |teardown| {
+        sender.send_replace(Stopping { why, teardown });
+    };
+    if let Some(Stop::Interrupted(_)) = why {
+        tell(false);
+        tokio::select! {
+            _ = until(|came| came.insists) => {}
+            () = sleep(TEARDOWN_TAKES) => {}
+        }
+    }
+    tell(true);
     // Dropping the sender would end the waiters' channel.
     std::future::pending::<()>().await;
 }
@@ -268,6 +363,7 @@ fn without_tmp(plan: &Plan, error: &std::io::Error) -> Executed {
     };
     Executed {
         record: nothing_executed(plan, failure),
+        rest: None,
         scope: Scope::default(),
     }
 }

@@ -4,7 +4,7 @@ use super::clean::Cleaner;
 use super::ladder::Overrides;
 use super::select::Selection;
 use indexmap::IndexMap;
-use jelly_base::model::{Event, EventSink, Failure, Signal, StepReport};
+use jelly_base::model::{Event, EventSink, Failure, Interrupt, StepReport};
 use jelly_base::text::plural;
 use jelly_base::text::redact::Redactor;
 use jelly_wire::Recorder;
@@ -52,7 +52,7 @@ pub struct ExecSettings {
     pub keep_outputs: bool,
     /// How many servers may be starting at the same time, over all plans.
     pub starts: Arc<Semaphore>,
-    pub interrupt: watch::Receiver<Option<Signal>>,
+    pub interrupt: watch::Receiver<Option<Interrupt>>,
     pub events: EventSink,
     pub redactor: Redactor,
     /// Where logins are kept, for servers that are reached by one.

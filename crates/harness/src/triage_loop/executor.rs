@@ -34,6 +34,10 @@ pub trait Executor {
     async fn execute(&mut self, plan: &Rc<Plan>, context: &IterationContext<'_>)
     -> IterationRecord;
 
+    /// The whole record of an iteration whose record was unfinished, once
+    /// teardown and the servers have come to their end.
+    async fn rest(&mut self) -> Option<IterationRecord>;
+
     /// Resolves once a signal asks the run to end, at once if one came
     /// earlier; never without one. Must be safe to drop and to call again: the
     /// loop waits for it next to a back-off or a hook.

@@ -146,9 +146,13 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         // Before it runs, since it is what the answers are held against.
         let snapshots = (self.around.stored)(&self.plan);
         self.steps = Rc::new(self.foundations(snapshots));
-        let record = self.around.executor.execute(&self.plan, &context).await;
+        let mut record = self.around.executor.execute(&self.plan, &context).await;
         self.new_ports_for.clear();
         self.course.interrupted = record.interrupted;
+        if record.unfinished {
+            self.publish_unfinished(record.clone(), began);
+            record = self.around.executor.rest().await.unwrap_or(record);
+        }
 
         let mut pass = Pass {
             seen: self.look(&record),
@@ -227,7 +231,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 
     /// Diagnoses each failure and finds what could mend it.
-    fn look(&mut self, record: &IterationRecord) -> Vec<Seen> {
+    pub(super) fn look(&mut self, record: &IterationRecord) -> Vec<Seen> {
         let scope = self.settings.scope(&self.plan);
         let facts = Facts {
             project_dir: &self.settings.project_dir,

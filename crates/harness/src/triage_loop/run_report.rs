@@ -1,16 +1,19 @@
 //! The part of the driver that hands out reports, the final one included.
 
 use super::apply;
+use super::assemble;
 use super::executor::Executor;
 use super::help::{self, HelpContext};
 use super::hooks::HookRunner;
-use super::run::{Outcome, Run, millis};
+use super::run::{Outcome, Pass, Run, millis};
 use super::settings::PlanTexts;
 use super::standing::Standings;
 use super::verdict::{Ending, Taint, conclude};
 use jelly_base::model::{
-    ExitCode, HelpSummary, IterationReport, PlanReport, RunReport, SCHEMA_VERSION, Unaccepted,
+    ExitCode, HelpSummary, IterationRecord, IterationReport, PlanReport, RunReport, SCHEMA_VERSION,
+    Unaccepted,
 };
+use tokio::time::Instant;
 
 impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     pub(super) fn publish_progress(&mut self) {
@@ -25,6 +28,33 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             ..self.report(&ending, Some(help), self.iterations.clone())
         };
         self.publish(&report);
+    }
+
+    /// Hands out what is known of an iteration that a signal ended, for whoever
+    /// does not leave it the time to come to its end. Its whole record is
+    /// judged anew.
+    pub(super) fn publish_unfinished(&mut self, record: IterationRecord, began: Instant) {
+        let before = self.state.clone();
+        let mut pass = Pass {
+            seen: self.look(&record),
+            before: before.clone(),
+            record,
+        };
+        let (decision, _) = self.decide(&mut pass);
+        let iteration = assemble::iteration(
+            self.course.iterations,
+            &pass.record,
+            &decision,
+            &self.plan,
+            &mut self.attempts.clone(),
+            millis(began.elapsed()),
+        );
+        let ending = conclude(decision.standings, &self.course);
+        let mut iterations = self.iterations.clone();
+        iterations.push(iteration);
+        let report = self.report(&ending, None, iterations);
+        self.publish(&report);
+        self.state = before;
     }
 
     fn publish(&mut self, report: &RunReport) {

@@ -63,6 +63,10 @@ impl Executor for Script<'_> {
         (self.play)(plan, context)
     }
 
+    async fn rest(&mut self) -> Option<IterationRecord> {
+        None
+    }
+
     async fn interrupted(&mut self) -> Signal {
         match self.signal {
             Some(signal) => signal,
