@@ -47,6 +47,7 @@ mod peers;
 mod plans;
 mod rules;
 mod schemas;
+mod secret_forms;
 mod secrets;
 mod sentences;
 mod servers;

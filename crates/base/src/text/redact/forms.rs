@@ -35,6 +35,11 @@ pub(super) fn forms_of(value: &str) -> Vec<Vec<u8>> {
         if part.len() < MIN_ENCODED {
             continue;
         }
+        // The case of letters beyond ASCII, which no search ignores.
+        if !part.is_ascii() {
+            forms.push(part.to_uppercase());
+            forms.push(part.to_lowercase());
+        }
         // A space within a URL, and a quote within the quotes of a shell.
         forms.push(part.replace(' ', "+"));
         forms.push(part.replace('\'', "'\\''"));

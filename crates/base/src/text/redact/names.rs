@@ -321,7 +321,7 @@ fn singular(word: &str) -> &str {
 /// Where something is, and not what it holds. Secrets in Base64 may begin with
 /// a slash as well, but have no folders and no ends.
 fn is_path(value: &str) -> bool {
-    const BEGINNINGS: &[&str] = &["~", "./", "../", ".\\", "..\\", "\\\\", "file:"];
+    const BEGINNINGS: &[&str] = &["./", "../", ".\\", "..\\", "\\\\", "file:"];
     let drive = |rest: &str| rest.starts_with(":\\") || rest.starts_with(":/");
     let is_encoded = || {
         value.len() >= 20
@@ -336,7 +336,16 @@ fn is_path(value: &str) -> bool {
         let is_one_word = !value.contains(char::is_whitespace) && !value.contains("://");
         Some(is_one_word && FILE_ENDS.contains(&end.to_ascii_lowercase().as_str()))
     };
+    // `~/`, and `~user/`.
+    let is_home = || {
+        let user = value.strip_prefix('~')?.split(['/', '\\']).next()?;
+        let is_named = user
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+        Some(is_named && (value == "~" || value.len() > user.len() + 1))
+    };
     BEGINNINGS.iter().any(|begin| value.starts_with(begin))
+        || is_home().unwrap_or(false)
         || value.starts_with(|c: char| c.is_ascii_alphabetic()) && value.get(1..).is_some_and(drive)
         || value.starts_with('/') && !is_encoded()
         || has_end().unwrap_or(false)
