@@ -21,6 +21,7 @@ use jelly_base::model::{
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::CheckupSettings;
 use jelly_setup::doctor::Platform;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -57,27 +58,42 @@ async fn look(args: &DoctorArgs, color: ColorChoice, world: &World, stage: &Stag
     };
     let platform = args.platform.unwrap_or(Platform::current());
     let work = async {
-        let answers = ask::answers(&found.configs, args.dry_run, world, &redactor).await;
+        let starts = !args.dry_run && platform == Platform::current();
+        let refused = match starts {
+            true => ask::refused(&found, world).await,
+            false => BTreeSet::new(),
+        };
+        let unstarted = match starts {
+            true => refused.clone(),
+            false => found.configs.iter().map(|c| c.path.clone()).collect(),
+        };
+        let answers = ask::answers(&found.configs, &unstarted, world, &redactor).await;
         let examiner = Examiner {
             platform,
-            starts: !args.dry_run && platform == Platform::current(),
+            unstarted: &unstarted,
+            refused: &refused,
             answers: &answers,
             settings: &settings,
             engine: &stage.rules,
             world,
             home: found.home.as_deref(),
         };
-        examine_all(&examiner, &found).await
+        (examine_all(&examiner, &found).await, refused)
     };
-    let servers = match unless_interrupted(&stage.interrupt, work).await {
+    let (servers, refused) = match unless_interrupted(&stage.interrupt, work).await {
         Ok(servers) => servers,
         Err(code) => return code,
     };
-    let (report, code) = conclude(found, servers, args.strict);
+    let (report, code) = conclude(found, servers, args.strict, !refused.is_empty());
     print(args.format, &report, code, color, world)
 }
 
-fn conclude(found: FoundConfigs, servers: Vec<Checkup>, strict: bool) -> (DoctorReport, ExitCode) {
+fn conclude(
+    found: FoundConfigs,
+    servers: Vec<Checkup>,
+    strict: bool,
+    refused: bool,
+) -> (DoctorReport, ExitCode) {
     let mut counts = CheckupCounts {
         servers: servers.len(),
         ..CheckupCounts::default()
@@ -105,7 +121,7 @@ fn conclude(found: FoundConfigs, servers: Vec<Checkup>, strict: bool) -> (Doctor
     let wrong = counts.unwell + counts.broken + counts.errors > 0;
     let code = if unread {
         ExitCode::InvalidInput
-    } else if wrong || strict && counts.warnings > 0 {
+    } else if wrong || refused || strict && counts.warnings > 0 {
         ExitCode::NeedsUserHelp
     } else {
         ExitCode::Passed

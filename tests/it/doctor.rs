@@ -373,6 +373,46 @@ fn configurations_are_found_where_the_clients_keep_them() {
     assert!(ended.stderr.contains("looked for"), "{}", ended.stderr);
 }
 
+/// A folder whose own configuration starts what leaves a trace, and a home
+/// without any.
+fn brought_along() -> Project {
+    let project = Project::empty();
+    let script = project.script("server", "#!/bin/sh\n: > started\nexit 1\n");
+    let config = json!({ "mcpServers": { "s": { "command": script, "args": ["--x"] } } });
+    project.write(".mcp.json", config.to_string());
+    project
+}
+
+#[test]
+fn what_a_repository_names_is_started_only_by_whoever_names_its_file() {
+    let project = brought_along();
+    let ended = project
+        .jelly(&["doctor"])
+        .env("HOME", project.dir())
+        .output();
+    assert_eq!(ended.code, Some(3), "{}", ended.stdout);
+    assert!(!project.exists("started"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("not started"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("jelly doctor .mcp.json"),
+        "{}",
+        ended.stdout
+    );
+    let ended = project.jelly(&["doctor", ".mcp.json"]).output();
+    assert_eq!(ended.code, Some(3), "{}", ended.stdout);
+    assert!(project.exists("started"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_person_at_a_terminal_is_asked_before_what_a_repository_names_is_started() {
+    for (answer, starts) in [("yes", true), ("no", false), ("", false)] {
+        let project = brought_along();
+        let ended = project.at_a_terminal(&[("what is named there?", answer)], &["doctor"]);
+        assert!(ended.stdout.contains("server --x"), "{}", ended.stdout);
+        assert_eq!(project.exists("started"), starts, "{}", ended.stdout);
+    }
+}
+
 #[test]
 fn an_input_of_vs_code_comes_from_the_environment_or_its_default() {
     let project = Project::empty();

@@ -11,7 +11,7 @@ use jelly_base::model::{
     Checkup, CheckupState, Failure, Finding, FindingLevel, Lint, Outcome, Phase,
 };
 use jelly_base::text::redact::{Redactor, holds_secret, looks_secret, may_be_secret, show_argv};
-use jelly_base::text::sanitize;
+use jelly_base::text::{sanitize, shell_word};
 use jelly_harness::exec::{CheckupSettings, Examined, examine, preflight};
 use jelly_process::CommandSpec;
 use jelly_setup::doctor::{
@@ -21,9 +21,9 @@ use jelly_setup::doctor::{
 use jelly_triage::engine::Engine;
 use jelly_wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
 use jelly_wire::{Endpoint, Reach};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -44,8 +44,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What all servers share.
 pub struct Examiner<'a> {
     pub platform: Platform,
-    /// Whether servers are started at all.
-    pub starts: bool,
+    /// The files whose servers are not started.
+    pub unstarted: &'a BTreeSet<PathBuf>,
+    /// Those of them where nobody agreed to it.
+    pub refused: &'a BTreeSet<PathBuf>,
     pub answers: &'a Answers,
     pub settings: &'a CheckupSettings,
     pub engine: &'a Engine,
@@ -82,9 +84,8 @@ pub async fn examine_all(examiner: &Examiner<'_>, found: &FoundConfigs) -> Vec<C
     }
     let mut work = JoinSet::new();
     for (index, check) in checks.iter().enumerate() {
-        if let (true, false, Some(reach)) =
-            (examiner.starts, check.entry.disabled, check.reach.clone())
-        {
+        let starts = examiner.starts(check.config);
+        if let (true, false, Some(reach)) = (starts, check.entry.disabled, check.reach.clone()) {
             let (name, settings) = (check.entry.name.clone(), examiner.settings.clone());
             work.spawn_local(async move { (index, examine(&name, &reach, &settings).await) });
         }
@@ -140,6 +141,10 @@ async fn gathered<T: 'static>(mut work: JoinSet<(usize, T)>) -> BTreeMap<usize, 
 }
 
 impl Examiner<'_> {
+    fn starts(&self, config: &Config) -> bool {
+        !self.unstarted.contains(&config.path)
+    }
+
     fn check<'c>(&self, config: &'c Config, entry: &'c Entry, folder: &Path) -> EntryCheck<'c> {
         let none = BTreeMap::new();
         let around = Surroundings {
@@ -164,7 +169,7 @@ impl Examiner<'_> {
             entry,
             findings: lint(config, entry, self.platform, &around)
                 .into_iter()
-                .filter(|finding| self.starts || !is_to_be_asked(finding, config))
+                .filter(|finding| self.starts(config) || !is_to_be_asked(finding, config))
                 .collect(),
             notes,
             reach: reach.filter(|_| !filler.left),
@@ -233,12 +238,18 @@ impl Examiner<'_> {
             checkup.state = CheckupState::Disabled;
             return checkup;
         }
+        if self.refused.contains(&config.path) {
+            let file = shell_word(&config.path.display().to_string());
+            checkup.notes.push(format!(
+                "it came with this folder, so nothing is started unasked: `jelly doctor {file}`"
+            ));
+        }
         let Some(reach) = reach else {
             let is_wrong = checkup
                 .findings
                 .iter()
                 .any(|finding| finding.level == FindingLevel::Error);
-            let asked = !self.starts && !is_wrong && entry.reached.is_some();
+            let asked = !self.starts(config) && !is_wrong && entry.reached.is_some();
             if asked {
                 checkup
                     .notes
@@ -398,7 +409,8 @@ fn where_it_waits(
     Some(by_hand(&argv, &env, &spec.cwd, None, redactor))
 }
 
-fn shown_argv(entry: &Entry, reach: Option<&Reach>, redactor: &Redactor) -> Vec<String> {
+/// The words of its command, as they may be shown.
+pub fn shown_argv(entry: &Entry, reach: Option<&Reach>, redactor: &Redactor) -> Vec<String> {
     let argv: Vec<String> = match (reach.and_then(Reach::command), &entry.reached) {
         (Some(spec), _) => spec.argv.clone(),
         (None, Some(Reached::Command { command, args, .. })) => std::iter::once(command)

@@ -8,7 +8,7 @@ use jelly_base::text::sanitize;
 use jelly_setup::doctor::{
     Base, CLIENTS, Config, ConfigError, MAX_BYTES, Platform, client_of, read, usual_places,
 };
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -19,6 +19,9 @@ pub struct FoundConfigs {
     pub configs: Vec<Config>,
     /// The folder that each of them works in.
     pub folders: Vec<PathBuf>,
+    /// Those that nobody named, and that the project brings along: whoever
+    /// wrote them says what is to be started, not whoever asks.
+    pub brought_along: BTreeSet<PathBuf>,
     /// All of them.
     pub summaries: Vec<ConfigSummary>,
     pub home: Option<PathBuf>,
@@ -32,6 +35,7 @@ pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, String> {
     let mut found = FoundConfigs {
         configs: Vec::new(),
         folders: Vec::new(),
+        brought_along: BTreeSet::new(),
         summaries: Vec::new(),
         home: etcetera::home_dir().ok(),
     };
@@ -43,16 +47,20 @@ pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, String> {
     }
     let places = usual(world, found.home.as_deref());
     let mut seen = HashSet::new();
-    for (shown, path) in &places {
+    for place in &places {
+        let Place { shown, path, base } = place;
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         if path.is_file() && seen.insert(real) {
             found.add(shown, world.cwd.clone(), world, false);
+            if *base == Base::Project {
+                found.brought_along.insert(shown.clone());
+            }
         }
     }
     if found.summaries.is_empty() {
         let looked: Vec<String> = places
             .iter()
-            .map(|(shown, _)| format!("  {}", shown.display()))
+            .map(|place| format!("  {}", place.shown.display()))
             .collect();
         return Err(format!(
             "error: no configuration was named, and no client has one; looked for\n{}\nhelp: \
@@ -63,8 +71,15 @@ pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, String> {
     Ok(found)
 }
 
-/// Where configurations may lie on this system: as it is shown, and as it is.
-fn usual(world: &World, home: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
+/// Where a configuration may lie.
+struct Place {
+    shown: PathBuf,
+    path: PathBuf,
+    base: Base,
+}
+
+/// All places on this system.
+fn usual(world: &World, home: Option<&Path>) -> Vec<Place> {
     let xdg = etcetera::choose_base_strategy()
         .ok()
         .map(|s| s.config_dir());
@@ -77,17 +92,18 @@ fn usual(world: &World, home: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
     };
     usual_places(Platform::current())
         .filter_map(|usual| {
-            let base = match usual.base {
-                Base::Project => {
-                    let path = PathBuf::from(usual.path);
-                    return Some((path.clone(), world.cwd.join(path)));
-                }
+            let folder = match usual.base {
+                Base::Project => PathBuf::new(),
                 Base::Home => home?.to_owned(),
                 Base::Xdg => xdg.clone()?,
                 Base::AppData => data.clone()?,
             };
-            let path = base.join(usual.path);
-            Some((path.clone(), path))
+            let shown = folder.join(usual.path);
+            Some(Place {
+                path: world.cwd.join(&shown),
+                shown,
+                base: usual.base,
+            })
         })
         .collect()
 }

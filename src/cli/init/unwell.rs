@@ -12,7 +12,7 @@ use jelly_base::text::{shell_command, shell_word};
 use jelly_harness::exec::{CheckupSettings, Examined, ExecSettings};
 use jelly_setup::doctor::{Config, Entry, Place, Platform, Reached};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The status of an answer to who has to say who they are.
 const UNAUTHORIZED: u16 = 401;
@@ -34,10 +34,12 @@ pub fn unwell(
         env: env.clone(),
         ..shared.world.clone()
     };
+    let unstarted = [origin.config.path.clone()].into();
     let answers = [(origin.config.path.clone(), origin.answers.clone())].into();
     let examiner = Examiner {
         platform: Platform::current(),
-        starts: false,
+        unstarted: &unstarted,
+        refused: &BTreeSet::new(),
         answers: &answers,
         settings: &settings,
         engine: shared.rules,
