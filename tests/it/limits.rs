@@ -3,7 +3,7 @@
 //! Lower bounds are exact; upper ones are far above, and only tell the limit
 //! from another one.
 
-use crate::support::{Project, Run, python};
+use crate::support::{Project, Run, python, run};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -33,6 +33,81 @@ const ECHO: &str = "tool: echo, args: { message: hi }";
 const SLEEP: &str = "tool: sleep, args: { ms: 40000 }";
 /// Nothing is tried again, so that each limit is met once.
 const ONCE: &[&str] = &["--retries", "0", "--no-repair"];
+
+/// A server whose tool `work` declares a schema that asks for twice as much
+/// with each of its levels: for its input, or for its output.
+fn doubling(which: &str, levels: u32) -> String {
+    python(&format!(
+        r##"
+levels = {levels}
+defs = {{f"l{{n}}": {{"anyOf": [{{"$ref": f"#/$defs/l{{n + 1}}"}}] * 2}} for n in range(levels)}}
+defs[f"l{{levels}}"] = {{"type": "string"}}
+schema = {{"type": "object", "properties": {{"a": {{"$ref": "#/$defs/l0"}}}}, "$defs": defs}}
+def listed(message):
+    tools = named(["work"])
+    tools["tools"][0]["{which}"] = schema
+    return tools
+def call(message):
+    answer(message, {{"content": [], "structuredContent": {{"a": 1}}}})
+serve(call, listed=listed)
+"##
+    ))
+}
+
+#[test]
+fn a_schema_that_takes_more_than_there_is_proves_nothing() {
+    for (which, levels) in [
+        ("inputSchema", 26),
+        ("outputSchema", 26),
+        ("outputSchema", 60),
+    ] {
+        let server = doubling(which, levels);
+        let step = "{ id: a, server: s, tool: work, args: { a: 1 }, expect: { is_error: false } }";
+        let run = run(&format!(
+            "version: 1\nservers: {{ s: {server} }}\nsteps: [{step}]\n"
+        ));
+        run.ends(3, "needs_user_help");
+        let failure = run.last().failure("a");
+        assert_eq!(failure["diagnosis"]["root_cause"], "schema_too_complex");
+        let message = failure["message"].as_str().unwrap();
+        assert!(message.contains("at `#/$defs/l"), "{message}");
+    }
+}
+
+#[test]
+fn a_schema_of_few_levels_is_judged() {
+    let server = doubling("outputSchema", 8);
+    let step = "{ id: a, server: s, tool: work, expect: { is_error: false } }";
+    let run = run(&format!(
+        "version: 1\nservers: {{ s: {server} }}\nsteps: [{step}]\n"
+    ));
+    run.ends(1, "code_failure");
+    assert_eq!(
+        run.last().failure("a")["assertion"]["kind"],
+        "output_schema"
+    );
+}
+
+#[test]
+fn a_schema_of_the_plan_is_held_to_the_same_budget() {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..26 {
+        let next = serde_json::json!({ "$ref": format!("#/$defs/l{}", level + 1) });
+        definitions.insert(
+            format!("l{level}"),
+            serde_json::json!({ "anyOf": [next, next] }),
+        );
+    }
+    definitions.insert("l26".into(), serde_json::json!({ "type": "string" }));
+    let schema = serde_json::json!({ "$ref": "#/$defs/l0", "$defs": definitions });
+    let step = format!("{ECHO}, expect: {{ json: [{{ path: $.content, schema: {schema} }}] }}");
+    let run = project("", "", &step).run(ONCE);
+    run.ends(3, "needs_user_help");
+    let failure = run.last().failure("a");
+    assert_eq!(failure["diagnosis"]["root_cause"], "schema_too_complex");
+    let message = failure["message"].as_str().unwrap();
+    assert!(message.contains("of this expectation"), "{message}");
+}
 
 #[test]
 fn startup_timeout_holds() {

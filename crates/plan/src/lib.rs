@@ -6,6 +6,7 @@ mod auth;
 mod compare;
 mod edit;
 mod features;
+mod json_schema;
 mod literals;
 mod load;
 mod matrix;
@@ -27,6 +28,7 @@ pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
 };
+pub use json_schema::{BoundedSchema, SchemaError, TooComplex};
 pub use load::{
     PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, check, load, load_with,
     parse_duration, read_project,

@@ -336,6 +336,16 @@ pub enum PlanIssue {
         /// The plan's file.
         plan: String,
     },
+    /// A JSON Schema that takes more to judge by than jelly gives one. Nothing
+    /// was held against it.
+    SchemaTooComplex {
+        /// Whose it is, as in "the output schema of `list`".
+        schema: String,
+        /// JSON pointer into it, to where the budget ended.
+        pointer: String,
+        /// What ran out, as a fragment.
+        reason: String,
+    },
 }
 
 /// One thing that went wrong. All texts are redacted before they get here.

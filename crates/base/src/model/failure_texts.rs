@@ -218,6 +218,13 @@ impl PlanIssue {
             Self::SnapshotMissing { name, path, plan } => {
                 [name, path, plan].into_iter().for_each(change);
             }
+            Self::SchemaTooComplex {
+                schema,
+                pointer,
+                reason,
+            } => {
+                [schema, pointer, reason].into_iter().for_each(change);
+            }
         }
     }
 }

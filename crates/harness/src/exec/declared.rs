@@ -1,37 +1,10 @@
 //! The output schema that a tool declares, and the texts that an answer holds.
 
+use super::misfit::{Misfit, misfit};
 use super::plain;
-use jsonschema::error::ValidationErrorKind;
-use jsonschema::{ReferencingError, ValidationError, Validator};
+use jelly_plan::{BoundedSchema, SchemaError, TooComplex};
 use serde_json::Value;
 use std::cell::OnceCell;
-
-/// Why a value can't be held against a schema that a server declares.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unusable {
-    /// It contradicts JSON Schema or itself: whoever wrote it is wrong.
-    #[error("{0}")]
-    Wrong(String),
-    /// It refers to a document that the server did not send. That says
-    /// nothing of the server: a client must not fetch it, so it can't judge.
-    ///
-    /// Source: MCP 2026-07-28, SEP-2106: a `$ref` to the network must not be
-    /// followed unasked.
-    #[error("it refers to `{0}`, which the server did not send and jelly does not fetch")]
-    Elsewhere(String),
-}
-
-impl From<ValidationError<'_>> for Unusable {
-    fn from(error: ValidationError<'_>) -> Self {
-        match error.kind() {
-            ValidationErrorKind::Referencing(
-                ReferencingError::Unretrievable { uri, .. }
-                | ReferencingError::UnknownSpecification { specification: uri },
-            ) => Self::Elsewhere(uri.clone()),
-            _ => Self::Wrong(error.to_string()),
-        }
-    }
-}
 
 /// A JSON Schema that a server declares, compiled when first needed.
 #[derive(Debug)]
@@ -39,7 +12,7 @@ pub struct Declared {
     pub schema: Value,
     /// What is plainly valid needs no compiled schema.
     is_plain: bool,
-    validator: OnceCell<Result<Validator, Unusable>>,
+    compiled: OnceCell<Result<BoundedSchema, SchemaError>>,
 }
 
 impl Declared {
@@ -48,7 +21,7 @@ impl Declared {
         Self {
             is_plain: plain::is_plain(&schema),
             schema,
-            validator: OnceCell::new(),
+            compiled: OnceCell::new(),
         }
     }
 
@@ -56,34 +29,52 @@ impl Declared {
     /// seen at once.
     ///
     /// # Errors
-    /// The schema is none, or refers to what is not in it.
-    pub fn is_valid(&self, value: &Value) -> Result<bool, &Unusable> {
+    /// The schema is none, refers to what is not in it, or takes too much.
+    pub fn is_valid(&self, value: &Value) -> Result<bool, SchemaError> {
         if self.is_plain && plain::fits(&self.schema, value) {
             return Ok(true);
         }
-        Ok(self.validator()?.is_valid(value))
+        Ok(self.compiled()?.is_valid(value)?)
+    }
+
+    /// Where the value breaks the schema first, as far as that can be said.
+    ///
+    /// # Errors
+    /// As of [`Declared::is_valid`].
+    pub fn misfit(&self, value: &Value) -> Result<Option<Misfit>, SchemaError> {
+        Ok(misfit(self.compiled()?, value)?)
     }
 
     /// # Errors
-    /// The schema is none, or refers to what is not in it.
-    pub fn validator(&self) -> Result<&Validator, &Unusable> {
-        self.validator
-            .get_or_init(|| jsonschema::validator_for(&self.schema).map_err(Unusable::from))
-            .as_ref()
+    /// As of [`Declared::is_valid`].
+    pub fn compiled(&self) -> Result<&BoundedSchema, SchemaError> {
+        let compiled = self
+            .compiled
+            .get_or_init(|| BoundedSchema::compile(&self.schema));
+        compiled.as_ref().map_err(Clone::clone)
     }
 
     /// Whether a part of it is missing that jelly does not fetch.
     pub(super) fn is_elsewhere(&self) -> bool {
-        !self.is_plain && matches!(self.validator(), Err(Unusable::Elsewhere(_)))
+        !self.is_plain && matches!(self.compiled(), Err(SchemaError::Elsewhere(_)))
+    }
+
+    /// What keeps jelly from holding the value against it, though both may be
+    /// right.
+    pub(super) fn too_complex(&self, value: &Value) -> Option<TooComplex> {
+        match self.is_valid(value) {
+            Err(SchemaError::TooComplex(why)) => Some(why),
+            Ok(_) | Err(SchemaError::Wrong { .. } | SchemaError::Elsewhere(_)) => None,
+        }
     }
 
     /// Why values that were held against it could not be judged, if they
     /// could not; a fragment about the schema.
     #[must_use]
     pub fn unjudged(&self) -> Option<String> {
-        match self.validator.get()? {
-            Err(why @ Unusable::Elsewhere(_)) => Some(why.to_string()),
-            Err(Unusable::Wrong(_)) | Ok(_) => None,
+        match self.compiled.get()? {
+            Err(why @ SchemaError::Elsewhere(_)) => Some(why.to_string()),
+            Err(SchemaError::Wrong { .. } | SchemaError::TooComplex(_)) | Ok(_) => None,
         }
     }
 }

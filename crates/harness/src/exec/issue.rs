@@ -66,6 +66,11 @@ pub fn describe(issue: &PlanIssue) -> String {
         PlanIssue::SnapshotMissing { name, path, .. } => {
             format!("nothing is stored yet for the snapshot `{name}` in {path}")
         }
+        PlanIssue::SchemaTooComplex {
+            schema,
+            pointer,
+            reason,
+        } => format!("{schema} takes more {reason} than jelly gives one, at `#{pointer}`"),
     }
 }
 

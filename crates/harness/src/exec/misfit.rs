@@ -6,8 +6,9 @@
 
 use super::clean::Cleaner;
 use jelly_base::text::plural;
+use jelly_plan::{BoundedSchema, TooComplex};
+use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
-use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 
 /// More places than a person reads.
@@ -30,13 +31,12 @@ pub struct Misfit {
 }
 
 /// The first place, if there is one.
-pub fn misfit(validator: &Validator, schema: &Value, value: &Value) -> Option<Misfit> {
-    let mut errors = validator.iter_errors(value).take(PLACES);
-    let first = errors.next()?;
-    Some(Misfit {
-        others: errors.count(),
-        ..of_error(&first, schema, value)
-    })
+pub fn misfit(schema: &BoundedSchema, value: &Value) -> Result<Option<Misfit>, TooComplex> {
+    let errors = schema.errors(value, PLACES)?;
+    Ok(errors.first().map(|first| Misfit {
+        others: errors.len() - 1,
+        ..of_error(first, schema.schema(), value)
+    }))
 }
 
 fn of_error(error: &ValidationError<'_>, schema: &Value, whole: &Value) -> Misfit {
@@ -126,11 +126,12 @@ impl Misfit {
 mod tests {
     use super::misfit;
     use crate::exec::clean::Cleaner;
+    use jelly_plan::BoundedSchema;
     use serde_json::{Value, json};
 
     fn told(schema: &Value, value: &Value) -> String {
-        let validator = jsonschema::validator_for(schema).unwrap();
-        let misfit = misfit(&validator, schema, value).unwrap();
+        let schema = BoundedSchema::compile(schema).unwrap();
+        let misfit = misfit(&schema, value).unwrap().unwrap();
         misfit.told(&Cleaner::default())
     }
 

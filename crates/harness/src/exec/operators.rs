@@ -2,7 +2,7 @@
 
 use super::snapshots;
 use jelly_base::text::json_type;
-use jelly_plan::Operator;
+use jelly_plan::{BoundedSchema, Operator, SchemaError, TooComplex};
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Compiled {
     patterns: HashMap<String, Arc<regex::Regex>>,
-    schemas: HashMap<String, Arc<jsonschema::Validator>>,
+    schemas: HashMap<String, Arc<BoundedSchema>>,
 }
 
 /// Why a predicate could not even be asked.
@@ -26,6 +26,9 @@ pub enum OperandError {
     PatternSize(usize),
     #[error("the schema is not a JSON Schema: {0}")]
     Schema(String),
+    /// The plan's own, or the one that the tool declares for its output.
+    #[error("{schema}: {why}")]
+    TooComplex { schema: String, why: TooComplex },
     #[error("`{operator}` takes {takes}, not {got}")]
     Type {
         operator: &'static str,
@@ -43,6 +46,16 @@ pub enum OperandError {
     Snapshot { name: String, why: String },
     #[error("{0}")]
     Unresolved(#[from] jelly_plan::Unresolved),
+}
+
+impl OperandError {
+    /// Of a schema of the plan.
+    pub fn of_plan(why: TooComplex) -> Self {
+        Self::TooComplex {
+            schema: "the schema of this expectation".to_owned(),
+            why,
+        }
+    }
 }
 
 impl Compiled {
@@ -79,13 +92,17 @@ impl Compiled {
     ///
     /// # Errors
     /// The schema is none, or refers to what is not in it.
-    pub fn schema(&mut self, schema: &Value) -> Result<Arc<jsonschema::Validator>, OperandError> {
+    pub fn schema(&mut self, schema: &Value) -> Result<Arc<BoundedSchema>, OperandError> {
         let key = schema.to_string();
         if let Some(found) = self.schemas.get(&key) {
             return Ok(found.clone());
         }
-        let compiled =
-            jsonschema::validator_for(schema).map_err(|e| OperandError::Schema(e.to_string()))?;
+        let compiled = BoundedSchema::compile(schema).map_err(|error| match error {
+            SchemaError::TooComplex(why) => OperandError::of_plan(why),
+            SchemaError::Wrong { .. } | SchemaError::Elsewhere(_) => {
+                OperandError::Schema(error.to_string())
+            }
+        })?;
         let compiled = Arc::new(compiled);
         self.schemas.insert(key, compiled.clone());
         Ok(compiled)
@@ -142,7 +159,10 @@ pub fn holds(
         Operator::Exists => true,
         Operator::Type => has_type(actual, operand)?,
         Operator::Length => has_length(actual, operand)?,
-        Operator::Schema => compiled.schema(operand)?.is_valid(actual),
+        Operator::Schema => {
+            let schema = compiled.schema(operand)?;
+            schema.is_valid(actual).map_err(OperandError::of_plan)?
+        }
         // The caller has put the stored text in the place of its name.
         Operator::Snapshot => snapshots::same(text(operator, operand)?, &as_text(actual)),
     })

@@ -8,6 +8,7 @@ mod wanted;
 use super::board::Board;
 use super::declared::Declared;
 use super::hearing::Hearings;
+use super::issue::describe;
 use super::judge::{Judgement, Mismatch, Observed, SnapshotProposal, judge};
 use super::ladder::Footing;
 use super::launch::issue_of;
@@ -447,6 +448,14 @@ impl Ended<'_> {
                     OperandError::Unresolved(unresolved) => {
                         (unjudged(&error), issue_of(unresolved))
                     }
+                    OperandError::TooComplex { schema, why } => {
+                        let issue = PlanIssue::SchemaTooComplex {
+                            schema: schema.clone(),
+                            pointer: board.cleaner.quote(&why.pointer),
+                            reason: why.what.to_owned(),
+                        };
+                        (describe(&issue), Some(issue))
+                    }
                     OperandError::Pattern(_)
                     | OperandError::PatternSize(_)
                     | OperandError::Schema(_)
@@ -457,8 +466,9 @@ impl Ended<'_> {
                 let said = self.propose(&proposals, issue.is_some());
                 StepEnd::unfit(Failure {
                     issue,
-                    file: Some(plan),
-                    line: Some(at.line as u64),
+                    // Of what the server declares, no line is known.
+                    file: (at.line > 0).then_some(plan),
+                    line: (at.line > 0).then_some(at.line as u64),
                     ..at_step(step, Phase::Config, message + &said)
                 })
             }

@@ -3,9 +3,9 @@
 
 use super::declared::{Declared, is_error, text_of};
 use super::ladder::{json_text, own_structure};
-use super::misfit::{Misfit, misfit};
+use super::misfit::Misfit;
 use jelly_base::text::json_type;
-use jelly_plan::Request;
+use jelly_plan::{Request, SchemaError, TooComplex};
 use serde_json::Value;
 
 /// What is wrong with the shape of a result, whatever is expected of it; a
@@ -127,26 +127,41 @@ pub enum Breach {
 ///
 /// Source: MCP 2025-06-18 and later, server/tools, "Structured Content" and
 /// "Output Schema": servers MUST provide structured results that conform to it.
-pub fn breach(result: &Value, schema: &Declared, text_will_do: bool) -> Option<Breach> {
+///
+/// # Errors
+/// To say so takes too much.
+pub fn breach(
+    result: &Value,
+    schema: &Declared,
+    text_will_do: bool,
+) -> Result<Option<Breach>, TooComplex> {
     if is_error(result) {
-        return None;
+        return Ok(None);
     }
     let Some(own) = own_structure(result, Some(schema)) else {
-        return without_structure(result, schema, text_will_do);
+        return match schema.too_complex(&text_of(result).into()) {
+            Some(why) => Err(why),
+            None => Ok(without_structure(result, schema, text_will_do)),
+        };
     };
-    if schema.is_elsewhere() || schema.is_valid(own) == Ok(true) {
-        return None;
-    }
-    let validator = match schema.validator() {
-        Ok(validator) => validator,
-        Err(error) => {
-            return Some(Breach::Whole {
-                reason: format!("the tool's own output schema can't be used: {error}"),
-                actual: schema.schema.clone(),
-            });
-        }
-    };
-    misfit(validator, &schema.schema, own).map(Breach::At)
+    let whole = |reason, actual| Some(Breach::Whole { reason, actual });
+    let misfit = schema.is_valid(own).and_then(|fits| match fits {
+        true => Ok(None),
+        false => schema.misfit(own).map(Some),
+    });
+    Ok(match misfit {
+        Ok(None) | Err(SchemaError::Elsewhere(_)) => None,
+        Ok(Some(Some(misfit))) => Some(Breach::At(misfit)),
+        Ok(Some(None)) => whole(
+            "it does not fit, and is too large to be told where".to_owned(),
+            Value::Null,
+        ),
+        Err(SchemaError::TooComplex(why)) => return Err(why),
+        Err(error @ SchemaError::Wrong { .. }) => whole(
+            format!("the tool's own output schema can't be used: {error}"),
+            schema.schema.clone(),
+        ),
+    })
 }
 
 fn without_structure(result: &Value, schema: &Declared, text_will_do: bool) -> Option<Breach> {
@@ -177,7 +192,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn breach(result: &Value, schema: &Declared) -> Option<super::Breach> {
-        super::breach(result, schema, false)
+        super::breach(result, schema, false).unwrap()
     }
 
     fn reason(breach: Option<super::Breach>) -> String {
@@ -223,11 +238,11 @@ mod tests {
     fn json_in_text_keeps_the_schema_only_where_text_will_do() {
         let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
         let fits = json!({"content": [{"type": "text", "text": " {\"n\": 1} "}]});
-        assert_eq!(super::breach(&fits, &schema, true), None);
-        let reason = reason(super::breach(&fits, &schema, false));
+        assert_eq!(super::breach(&fits, &schema, true).unwrap(), None);
+        let reason = reason(super::breach(&fits, &schema, false).unwrap());
         assert!(reason.contains("no `structuredContent`"), "{reason}");
         let misses = json!({"content": [{"type": "text", "text": "{\"m\": 1}"}]});
-        assert!(super::breach(&misses, &schema, true).is_some());
+        assert!(super::breach(&misses, &schema, true).unwrap().is_some());
     }
 
     #[test]
@@ -236,8 +251,8 @@ mod tests {
         let block = |text: &str| json!({"type": "text", "text": text});
         for blocks in [["Here it is:", "{\"n\": 1}"], ["{\"n\": \"a", "b\"}"]] {
             let result = json!({"content": blocks.map(block)});
-            assert_eq!(super::breach(&result, &schema, true), None);
-            let reason = reason(super::breach(&result, &schema, false));
+            assert_eq!(super::breach(&result, &schema, true).unwrap(), None);
+            let reason = reason(super::breach(&result, &schema, false).unwrap());
             assert!(reason.contains("its text alone is JSON"), "{reason}");
         }
     }
@@ -263,7 +278,7 @@ mod tests {
                 json!({"content": [{"type": "text", "text": "{\"n\": 1}"}]}),
                 json!({"content": [{"type": "text", "text": "7"}]}),
             ] {
-                assert_eq!(super::breach(&good, &schema, true), None, "{good}");
+                assert_eq!(super::breach(&good, &schema, true).unwrap(), None, "{good}");
             }
             let why = schema.unjudged().unwrap();
             assert!(why.contains(".json`, which"), "{why}");

@@ -14,6 +14,11 @@ use std::collections::HashSet;
 /// Schemas nested deeper than this are not looked into.
 const MAX_DEPTH: usize = 32;
 
+/// Nor are longer lists of names and values: each part of a value may be held
+/// against all of them.
+const MAX_LIST: usize = 64;
+const MAX_PROPERTIES: usize = 256;
+
 /// Whether this is a valid schema made of nothing but keywords that
 /// [`fits`] knows. True of a schema only if `jsonschema` compiles it.
 pub fn is_plain(schema: &Value) -> bool {
@@ -40,9 +45,10 @@ fn is_plain_at(schema: &Value, depth: usize) -> bool {
                 }
                 _ => false,
             },
-            "properties" => value
-                .as_object()
-                .is_some_and(|all| all.values().all(|schema| is_plain_at(schema, depth + 1))),
+            "properties" => value.as_object().is_some_and(|all| {
+                all.len() <= MAX_PROPERTIES
+                    && all.values().all(|schema| is_plain_at(schema, depth + 1))
+            }),
             "items" => is_plain_at(value, depth + 1),
             "additionalProperties" => value.is_boolean(),
             "required" => value.as_array().is_some_and(|names| unique_strings(names)),
@@ -145,11 +151,13 @@ fn strings(list: &Value) -> impl Iterator<Item = &str> {
         .filter_map(Value::as_str)
 }
 
+/// A list of different strings, and no long one.
 fn unique_strings(values: &[Value]) -> bool {
     let mut seen = HashSet::with_capacity(values.len());
-    values
-        .iter()
-        .all(|value| value.as_str().is_some_and(|text| seen.insert(text)))
+    values.len() <= MAX_LIST
+        && values
+            .iter()
+            .all(|value| value.as_str().is_some_and(|text| seen.insert(text)))
 }
 
 /// In characters, as JSON Schema counts.

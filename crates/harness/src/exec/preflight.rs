@@ -8,6 +8,9 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 use std::collections::HashMap;
 
+/// Of what is wrong with the arguments of a call, so much is looked at.
+const ERRORS: usize = 1_000;
+
 /// The tools of one server, by name, with their schemas.
 #[derive(Debug, Default)]
 pub struct ToolBook {
@@ -70,6 +73,13 @@ impl ToolBook {
             });
         };
         let schema = found.input.as_ref()?;
+        if let Some(why) = schema.too_complex(args) {
+            return Some(PlanIssue::SchemaTooComplex {
+                schema: format!("the input schema of `{tool}`"),
+                pointer: why.pointer,
+                reason: why.what.to_owned(),
+            });
+        }
         // A schema that can't be compiled is the server's own affair: the
         // call shows what comes of it.
         if schema.is_valid(args).ok()? {
@@ -80,8 +90,7 @@ impl ToolBook {
         if let Some(issue) = misspelt(tool, &schema.schema, args, false) {
             return Some(issue);
         }
-        let validator = schema.validator().ok()?;
-        let errors: Vec<_> = validator.iter_errors(args).collect();
+        let errors = schema.compiled().ok()?.errors(args, ERRORS).ok()?;
         let missing = errors.iter().find_map(|error| match error.kind() {
             ValidationErrorKind::Required { property } => Some(PlanIssue::MissingArgument {
                 tool: tool.to_owned(),

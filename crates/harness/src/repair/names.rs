@@ -130,7 +130,8 @@ fn wrong_name<'p>(
             | PlanIssue::MissingArgument { .. }
             | PlanIssue::ArgumentType { .. }
             | PlanIssue::InvalidArgument { .. }
-            | PlanIssue::SnapshotMissing { .. },
+            | PlanIssue::SnapshotMissing { .. }
+            | PlanIssue::SchemaTooComplex { .. },
         ) => None,
         // Only the server's answer says so: its own list must bear it out.
         None if diagnosis.root_cause == "unknown_tool" => by_listing(step?, facts),

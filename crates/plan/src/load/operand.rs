@@ -3,6 +3,7 @@
 use super::reader::{Path, Reader, parse_duration};
 use super::references::{Needs, TemplatePlace};
 use crate::Operator;
+use crate::json_schema::{BoundedSchema, SchemaError};
 use crate::syntax::{Data, Node};
 use crate::template::{Template, has_reference};
 use serde_json::Value;
@@ -342,12 +343,13 @@ impl<'t> Reader<'t> {
         if self.good_operands.contains(&key) {
             return Some(());
         }
-        if let Err(error) = jsonschema::validator_for(&schema) {
+        if let Err(error) = BoundedSchema::compile(&schema) {
             let message = format!("no JSON Schema: {error}");
-            let place = error.instance_path().to_string();
             let problem = self.problem(node.span, path, message);
-            if !place.is_empty() {
-                problem.hint(format!("at `{place}`"));
+            if let SchemaError::Wrong { pointer, .. } = error
+                && !pointer.is_empty()
+            {
+                problem.hint(format!("at `{pointer}`"));
             }
             return None;
         }

@@ -6,6 +6,7 @@ use super::choice::words;
 use super::parts::Parts;
 use super::pattern::text_for;
 use super::sample::Paths;
+use jelly_plan::BoundedSchema;
 use serde_json::{Value, json};
 
 /// How much of a description is searched for an example.
@@ -83,7 +84,7 @@ struct Form<'a> {
     most: Option<u64>,
     patterns: Vec<&'a str>,
     /// Absent where a pattern is none.
-    judge: Option<jsonschema::Validator>,
+    judge: Option<BoundedSchema>,
 }
 
 impl<'a> Form<'a> {
@@ -96,14 +97,14 @@ impl<'a> Form<'a> {
         Self {
             least: parts.least("minLength").unwrap_or(0),
             most: parts.most("maxLength"),
-            judge: jsonschema::validator_for(&json!({ "allOf": all })).ok(),
+            judge: BoundedSchema::compile(&json!({ "allOf": all })).ok(),
             patterns,
         }
     }
 
     fn fits(&self, text: &str) -> bool {
         let length = text.chars().count() as u64;
-        let judged = |judge: &jsonschema::Validator| judge.is_valid(&Value::from(text));
+        let judged = |judge: &BoundedSchema| judge.is_valid(&Value::from(text)) == Ok(true);
         length >= self.least
             && self.most.is_none_or(|most| length <= most)
             && (self.patterns.is_empty() || self.judge.as_ref().is_some_and(judged))

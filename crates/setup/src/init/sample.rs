@@ -6,6 +6,7 @@ use super::number::number;
 use super::parts::{MAX_VALUE, Parts};
 use super::phrase::texts;
 use indexmap::IndexMap;
+use jelly_plan::BoundedSchema;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
@@ -56,7 +57,7 @@ pub(super) struct Sample {
 /// asked whether they fit.
 pub(super) fn sample(schema: &Value, paths: Paths<'_>) -> Sample {
     // A schema that can't be used says nothing.
-    let judge = jsonschema::validator_for(schema).ok();
+    let judge = BoundedSchema::compile(schema).ok();
     let mut tries: Vec<Map<String, Value>> = Vec::new();
     let mut first = None;
     for turn in 0..MAX_TURNS {
@@ -99,11 +100,13 @@ pub(super) fn sample(schema: &Value, paths: Paths<'_>) -> Sample {
 }
 
 /// The names of the arguments that can't be right, where some can't.
-fn wrong(judge: &jsonschema::Validator, args: &Value) -> Option<Vec<String>> {
+fn wrong(judge: &BoundedSchema, args: &Value) -> Option<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
-    let mut fits = true;
-    for error in judge.iter_errors(args).take(20) {
-        fits = false;
+    // Where to say so takes too much, nothing says that they fit.
+    if judge.is_valid(args) == Ok(true) {
+        return None;
+    }
+    for error in judge.errors(args, 20).into_iter().flatten() {
         let at = error.instance_path().to_string();
         let name = at.split('/').nth(1).unwrap_or_default();
         let name = name.replace("~1", "/").replace("~0", "~");
@@ -111,7 +114,7 @@ fn wrong(judge: &jsonschema::Validator, args: &Value) -> Option<Vec<String>> {
             names.push(name);
         }
     }
-    (!fits).then_some(names)
+    Some(names)
 }
 
 struct Sampler<'a> {

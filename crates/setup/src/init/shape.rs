@@ -2,6 +2,7 @@
 //!
 //! Main function: [`reduced`].
 
+use jelly_plan::BoundedSchema;
 use serde_json::{Map, Value, json};
 
 /// Keywords that say nothing about which values fit.
@@ -46,7 +47,7 @@ const MAX_DEPTH: usize = 12;
 /// that fits the schema fits the result. Absent where it is no schema.
 pub(super) fn reduced(schema: &Value, limit: usize) -> Option<Value> {
     let found = within(schema, limit);
-    jsonschema::validator_for(&found).is_ok().then_some(found)
+    BoundedSchema::compile(&found).is_ok().then_some(found)
 }
 
 fn within(schema: &Value, limit: usize) -> Value {

@@ -322,6 +322,15 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             ("path", path.clone()),
             ("plan", plan.clone()),
         ],
+        PlanIssue::SchemaTooComplex {
+            schema,
+            pointer,
+            reason,
+        } => vec![
+            ("schema", schema.clone()),
+            ("pointer", pointer.clone()),
+            ("reason", reason.clone()),
+        ],
     }
 }
 

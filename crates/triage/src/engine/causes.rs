@@ -89,6 +89,11 @@ pub const CAUSES: &[CauseInfo] = &[
         "nothing is stored yet for a snapshot of the plan",
     ),
     cause(
+        "invalid_config",
+        "schema_too_complex",
+        "a JSON Schema takes more to judge by than jelly gives one",
+    ),
+    cause(
         "missing_directory",
         "missing_directory",
         "a working directory, allowed root or parent does not exist",

@@ -174,6 +174,7 @@ fn issue_text(issue: &PlanIssue) -> String {
         | PlanIssue::MissingPackageArgument { name }
         | PlanIssue::InvalidPackage { reason: name }
         | PlanIssue::SnapshotMissing { name, .. }
+        | PlanIssue::SchemaTooComplex { schema: name, .. }
         | PlanIssue::UnknownServer { name, .. }
         | PlanIssue::UnknownTool { name, .. } => format!("{kind}: {name}"),
         PlanIssue::UnknownArgument { tool, name, .. }

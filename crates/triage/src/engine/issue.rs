@@ -18,5 +18,6 @@ pub(super) fn issue_kind(issue: &PlanIssue) -> &'static str {
         PlanIssue::ArgumentType { .. } => "argument_type",
         PlanIssue::InvalidArgument { .. } => "invalid_argument",
         PlanIssue::SnapshotMissing { .. } => "snapshot_missing",
+        PlanIssue::SchemaTooComplex { .. } => "schema_too_complex",
     }
 }

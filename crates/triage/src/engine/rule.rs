@@ -173,7 +173,8 @@ impl Rule {
                 | PlanIssue::MissingArgument { .. }
                 | PlanIssue::ArgumentType { .. }
                 | PlanIssue::InvalidArgument { .. }
-                | PlanIssue::SnapshotMissing { .. },
+                | PlanIssue::SnapshotMissing { .. }
+                | PlanIssue::SchemaTooComplex { .. },
             )
             | None => repair,
         };

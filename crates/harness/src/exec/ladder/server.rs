@@ -37,7 +37,7 @@ impl ServerLadder {
         tool: Option<&str>,
         declared: Option<&'a Declared>,
     ) -> Footing<'a> {
-        let usable = |schema: &&Declared| schema.validator().is_ok();
+        let usable = |schema: &&Declared| schema.compiled().is_ok();
         let set = tool.and_then(|tool| self.overrides.get(tool));
         Footing {
             adapts: self.adapts,
@@ -51,7 +51,7 @@ impl ServerLadder {
     #[must_use]
     pub fn note(&self, tool: &str, declared: bool) -> Option<String> {
         let set = self.overrides.get(tool)?;
-        Some(match (set.validator(), declared) {
+        Some(match (set.compiled(), declared) {
             (Ok(_), true) => format!(
                 "the output of `{tool}` is read by the output schema that the schema store sets \
                  for it; its server answers for the one that it declares"
