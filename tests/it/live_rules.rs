@@ -82,6 +82,10 @@ const PLANS: &[(&str, &str)] = &[
         "servers: { s: { command: jelly, args: [mock] } }\nsteps: [{ id: a, tool: echo, args: { message: hi }, expect: { text: { snapshot: nowhere } } }]",
     ),
     (
+        "config/schema-too-complex",
+        "servers: { s: { command: jelly, args: [mock] } }\nsteps: [{ id: a, tool: echo, args: { message: hi }, expect: { json: [{ path: $.content, schema: { $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' } }] } }]",
+    ),
+    (
         "process/exit-between-calls",
         "servers: { s: { command: jelly, args: [mock, --fault, exit_after@call=1] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }, { id: b, tool: add, args: { a: 1, b: 2 } }]",
     ),

@@ -3,13 +3,14 @@
 //! Main type: [`Ended`]. What the server did beside its answer is in `beside`.
 
 mod beside;
+mod mismatched;
 mod wanted;
 
 use super::board::Board;
 use super::declared::Declared;
 use super::hearing::Hearings;
 use super::issue::describe;
-use super::judge::{Judgement, Mismatch, Observed, SnapshotProposal, judge};
+use super::judge::{Judgement, Observed, SnapshotProposal, judge};
 use super::ladder::Footing;
 use super::launch::issue_of;
 use super::operators::OperandError;
@@ -20,23 +21,17 @@ use super::script::Told;
 use super::snapshots;
 use super::step_end::{Aftermath, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
-use jelly_base::model::{
-    Assertion, AssertionTarget, Exit, Failure, MismatchPlace, Outcome, OwnLimit, Phase, PlanIssue,
-    RpcError, StepState, ToolResult,
-};
+use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError, StepState};
 use jelly_base::text::{human_duration, shell_word};
-use jelly_plan::{Location, Operator, Predicate, Step};
+use jelly_plan::{Operator, Predicate, Step};
 use jelly_process::{Mark, Said};
 use jelly_wire::{Beyond, CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
+use mismatched::{captured, mismatched, tool_result};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::time::Duration;
 use tokio::time::Instant;
 use wanted::answered_with;
-
-/// So many mismatches of one step are failures of their own: each keeps the
-/// answer, and a report has to bear them all.
-const MISMATCHES: usize = 50;
 
 /// A step whose request has come to its end.
 pub struct Ended<'a> {
@@ -519,90 +514,4 @@ pub fn resolve(board: &Board, step: &Step, predicate: &Predicate) -> Result<Valu
 
 fn unjudged(error: &OperandError) -> String {
     format!("an expectation can't be held against the answer: {error}")
-}
-
-fn tool_result(result: &Value) -> ToolResult {
-    ToolResult {
-        is_error: super::declared::is_error(result),
-        text: super::declared::text_of(result),
-        structured_content: result.get("structuredContent").cloned(),
-    }
-}
-
-/// A failure for each mismatch. Of very many, the first are kept, and each
-/// says how many there were.
-fn mismatched(
-    board: &Board,
-    step: &Step,
-    result: &Value,
-    mut mismatches: Vec<Mismatch>,
-) -> Vec<Failure> {
-    // The sort is stable: all else stays in the plan's order.
-    mismatches.sort_by_key(|m| m.assertion.target == Some(AssertionTarget::Duration));
-    let of = u32::try_from(mismatches.len()).unwrap_or(u32::MAX);
-    let kept = mismatches.into_iter().take(MISMATCHES);
-    kept.zip(1..)
-        .map(|(mismatch, index)| {
-            let Mismatch {
-                assertion,
-                message,
-                at,
-            } = mismatch;
-            let at = if at == Location::default() {
-                step.at
-            } else {
-                at
-            };
-            Failure {
-                outcome: Some(Outcome::Result),
-                tool_result: Some(tool_result(result)),
-                assertion: Some(Assertion {
-                    at: Some(board.plan.source.at(at)),
-                    ..assertion
-                }),
-                mismatch: Some(MismatchPlace { index, of }),
-                ..at_step(step, Phase::Assert, message)
-            }
-        })
-        .collect()
-}
-
-/// What the plan wants kept, or all that is not there to be kept.
-fn captured(
-    board: &Board,
-    step: &Step,
-    result: &Value,
-) -> Result<Vec<(String, Value)>, Vec<Mismatch>> {
-    let mut captured = Vec::new();
-    let mut missing = Vec::new();
-    for (name, capture) in &step.capture {
-        let nodes = capture.path.query(result).all();
-        let value = match nodes.as_slice() {
-            [] => {
-                let mut mismatch = Mismatch {
-                    message: format!("nothing stands at {} to be kept as `{name}`", capture.raw),
-                    assertion: Assertion {
-                        kind: "capture".to_owned(),
-                        target: Some(AssertionTarget::Json),
-                        path: Some(capture.raw.clone()),
-                        expected: Value::Bool(true),
-                        actual: Value::Null,
-                        ..Assertion::default()
-                    },
-                    at: capture.at,
-                };
-                mismatch.tell_nearest(&capture.raw, result, &board.cleaner);
-                missing.push(mismatch);
-                continue;
-            }
-            [one] => (*one).clone(),
-            many => Value::Array(many.iter().map(|value| (*value).clone()).collect()),
-        };
-        captured.push((name.clone(), value));
-    }
-    if missing.is_empty() {
-        Ok(captured)
-    } else {
-        Err(missing)
-    }
 }

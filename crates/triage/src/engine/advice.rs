@@ -39,6 +39,8 @@ const KNOWN: &[&str] = &[
     "origin",
     "install",
     "python",
+    "schema",
+    "pointer",
 ];
 
 /// The values of placeholders.

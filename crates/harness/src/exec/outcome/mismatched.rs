@@ -1,0 +1,101 @@
+//! A failure for each mismatch of a step, captures that find nothing included.
+
+use super::super::board::Board;
+use super::super::declared;
+use super::super::judge::Mismatch;
+use super::super::step_end::at_step;
+use jelly_base::model::{
+    Assertion, AssertionTarget, Failure, MismatchPlace, Outcome, Phase, ToolResult,
+};
+use jelly_plan::{Location, Step};
+use serde_json::Value;
+
+/// So many mismatches of one step are failures of their own: each keeps the
+/// answer, and a report has to bear them all.
+const MISMATCHES: usize = 50;
+
+pub fn tool_result(result: &Value) -> ToolResult {
+    ToolResult {
+        is_error: declared::is_error(result),
+        text: declared::text_of(result),
+        structured_content: result.get("structuredContent").cloned(),
+    }
+}
+
+/// A failure for each mismatch. Of very many, the first are kept, and each
+/// says how many there were.
+pub fn mismatched(
+    board: &Board,
+    step: &Step,
+    result: &Value,
+    mut mismatches: Vec<Mismatch>,
+) -> Vec<Failure> {
+    // The sort is stable: all else stays in the plan's order.
+    mismatches.sort_by_key(|m| m.assertion.target == Some(AssertionTarget::Duration));
+    let of = u32::try_from(mismatches.len()).unwrap_or(u32::MAX);
+    let kept = mismatches.into_iter().take(MISMATCHES);
+    kept.zip(1..)
+        .map(|(mismatch, index)| {
+            let Mismatch {
+                assertion,
+                message,
+                at,
+            } = mismatch;
+            let at = if at == Location::default() {
+                step.at
+            } else {
+                at
+            };
+            Failure {
+                outcome: Some(Outcome::Result),
+                tool_result: Some(tool_result(result)),
+                assertion: Some(Assertion {
+                    at: Some(board.plan.source.at(at)),
+                    ..assertion
+                }),
+                mismatch: Some(MismatchPlace { index, of }),
+                ..at_step(step, Phase::Assert, message)
+            }
+        })
+        .collect()
+}
+
+/// What the plan wants kept, or all that is not there to be kept.
+pub fn captured(
+    board: &Board,
+    step: &Step,
+    result: &Value,
+) -> Result<Vec<(String, Value)>, Vec<Mismatch>> {
+    let mut captured = Vec::new();
+    let mut missing = Vec::new();
+    for (name, capture) in &step.capture {
+        let nodes = capture.path.query(result).all();
+        let value = match nodes.as_slice() {
+            [] => {
+                let mut mismatch = Mismatch {
+                    message: format!("nothing stands at {} to be kept as `{name}`", capture.raw),
+                    assertion: Assertion {
+                        kind: "capture".to_owned(),
+                        target: Some(AssertionTarget::Json),
+                        path: Some(capture.raw.clone()),
+                        expected: Value::Bool(true),
+                        actual: Value::Null,
+                        ..Assertion::default()
+                    },
+                    at: capture.at,
+                };
+                mismatch.tell_nearest(&capture.raw, result, &board.cleaner);
+                missing.push(mismatch);
+                continue;
+            }
+            [one] => (*one).clone(),
+            many => Value::Array(many.iter().map(|value| (*value).clone()).collect()),
+        };
+        captured.push((name.clone(), value));
+    }
+    if missing.is_empty() {
+        Ok(captured)
+    } else {
+        Err(missing)
+    }
+}
