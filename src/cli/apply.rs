@@ -1,7 +1,7 @@
 //! `jelly apply`: takes the repairs of an earlier run over into the plan.
 
 use super::ask::choose;
-use super::out::UntilClosed;
+use super::out::stdout;
 use super::plan_run::secrets;
 use super::results::open_results;
 use super::settings::World;
@@ -10,11 +10,10 @@ use crate::cli::args::ApplyArgs;
 use crate::cli::complain::complain;
 use indexmap::IndexMap;
 use jelly_base::model::{ExitCode, RepairReport, RunReport, Verdict};
-use jelly_base::text::plural;
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::sanitize;
+use jelly_base::text::{Notation, plural, sanitize};
 use jelly_plan::{self as plan, PlanEdit, PlanSource, diff, load};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Who says that what was shown is to be written.
@@ -82,7 +81,7 @@ pub fn apply(args: &ApplyArgs, world: &World) -> ExitCode {
             None => runs
                 .iter()
                 .filter_map(|run| {
-                    apply_one(run, consent, world, &mut UntilClosed(io::stdout())).err()
+                    apply_one(run, consent, world, &mut stdout(Notation::Plain)).err()
                 })
                 .collect(),
         };

@@ -1,7 +1,8 @@
 //! What a person is asked on a terminal.
 
+use super::out::{stderr, stdout};
 use super::settings::World;
-use jelly_base::text::{one_line, sanitize};
+use jelly_base::text::{Notation, one_line, sanitize};
 use jelly_process::Terminal;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, BufRead, Write};
@@ -47,7 +48,7 @@ pub async fn ask(question: &Question<'_>) -> Option<String> {
         {
             prompt.push_str(&format!(" [{}]", sanitize(default)));
         }
-        let mut err = io::stderr();
+        let mut err = stderr();
         // Where nobody can read the question, nobody answers it.
         write!(err, "{prompt}: ").and_then(|()| err.flush()).ok()?;
         let line = line().await?;
@@ -102,7 +103,7 @@ pub fn choose<T>(
     understand: impl Fn(&str) -> Option<T>,
 ) -> Result<Option<T>, String> {
     loop {
-        let mut out = io::stdout();
+        let mut out = stdout(Notation::Plain);
         let asked = write!(out, "{question}").and_then(|()| out.flush());
         asked.map_err(|error| format!("the question can't be shown: {error}"))?;
         let mut line = String::new();

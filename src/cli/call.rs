@@ -4,7 +4,7 @@
 
 use super::invalid::{Invalid, chain, read};
 use super::matrix::{self, InMatrix, Job};
-use super::out::print;
+use super::out::{print, print_as_is, print_in, stdout};
 use super::past::Memory;
 use super::rules::Rules;
 use super::settings::{World, inherited_secrets};
@@ -19,6 +19,7 @@ use indexmap::IndexMap;
 use indicatif::MultiProgress;
 use jelly_base::model::{ExitCode, Interrupt, MatrixReport, RunReport, StepAnswers};
 use jelly_base::text::redact::Redactor;
+use jelly_base::text::{Notation, disarmed};
 use jelly_harness::exec::{NoSuchFilter, Selection};
 use jelly_plan::{Plan, PlanSource};
 use serde_json::Value;
@@ -225,12 +226,13 @@ impl RunCall {
                     _ => results_json(&results(code)),
                 };
                 match json {
-                    Ok(bytes) => self.print(&bytes),
+                    Ok(bytes) => self.note(print_in(Notation::Json, bytes)),
                     Err(error) => return fault(&format!("the report is no JSON: {error}")),
                 }
             }
             Format::Human if self.several => {
-                let mut reporter = TerminalReporter::new(io::stdout(), self.options.clone());
+                let mut reporter =
+                    TerminalReporter::new(stdout(Notation::Plain), self.options.clone());
                 self.note(reporter.finish_all(&reports, &matrices, code.code()));
             }
             Format::Human => {}
@@ -246,7 +248,7 @@ impl RunCall {
 
     fn tell_github(&self, reports: &[RunReport], matrices: &[MatrixReport]) {
         if self.args.format == Format::Human {
-            self.print(annotations(reports).as_bytes());
+            self.note(print_as_is(annotations(reports)));
         }
         let Some(path) = self.world.env.get("GITHUB_STEP_SUMMARY") else {
             return;
@@ -257,7 +259,7 @@ impl RunCall {
             .append(true)
             .create(true)
             .open(path)
-            .and_then(|mut file| file.write_all(summary.as_bytes()));
+            .and_then(|mut file| file.write_all(disarmed(&summary, Notation::Plain).as_bytes()));
         if let Err(error) = appended {
             complain(&format!(
                 "warning: the job summary was not written: {error}"

@@ -1,6 +1,7 @@
 //! What is said where a command can't do what it is for.
 
 use jelly_base::model::ExitCode;
+use jelly_base::text::{Notation, disarmed};
 use std::io::{self, Write};
 
 /// Says that jelly itself is at fault.
@@ -11,5 +12,5 @@ pub fn fault(message: &str) -> ExitCode {
 
 /// To stderr; where that is closed there is nobody left to tell.
 pub fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", disarmed(text, Notation::Plain));
 }

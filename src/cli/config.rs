@@ -1,14 +1,14 @@
 //! `jelly config`: what is set, and where each value came from.
 
 use super::layers::{Layers, SETTINGS, Setting, flag_of, opposite, unknown_variables};
-use super::out::say;
+use super::out::say_in;
 use crate::cli::args::{ConfigArgs, ConfigFormat};
 use crate::cli::complain::{complain, fault};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use comfy_table::{ContentArrangement, Table, presets};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
-use jelly_base::text::sanitize;
+use jelly_base::text::{Notation, sanitize};
 use jelly_plan::SettingKind;
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
@@ -79,7 +79,13 @@ pub fn config(args: &ConfigArgs, layers: &Layers) -> ExitCode {
         },
     };
     match text {
-        Ok(text) => say(text, ExitCode::Passed),
+        Ok(text) => {
+            let notation = match args.format {
+                ConfigFormat::Json => Notation::Json,
+                ConfigFormat::Md | ConfigFormat::Human => Notation::Plain,
+            };
+            say_in(notation, text, ExitCode::Passed)
+        }
         Err(error) => fault(&format!("the settings are no JSON: {error}")),
     }
 }

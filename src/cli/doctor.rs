@@ -7,7 +7,7 @@ pub mod find;
 mod sight;
 mod trial;
 
-use super::out::say;
+use super::out::{say, say_in};
 use super::settings::World;
 use super::stage::{Stage, on_stage, unless_interrupted};
 use crate::cli::args::{ColorChoice, DoctorArgs, DoctorFormat};
@@ -18,6 +18,7 @@ use find::FoundConfigs;
 use jelly_base::model::{
     Checkup, CheckupCounts, CheckupState, DoctorReport, ExitCode, FindingLevel, SCHEMA_VERSION,
 };
+use jelly_base::text::Notation;
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::CheckupSettings;
 use jelly_setup::doctor::Platform;
@@ -153,7 +154,7 @@ fn print(
         ),
         DoctorFormat::Md => doctor_md(report),
         DoctorFormat::Json => match serde_json::to_string_pretty(report) {
-            Ok(text) => text + "\n",
+            Ok(text) => return say_in(Notation::Json, text + "\n", code),
             Err(error) => return fault(&format!("the findings are no JSON: {error}")),
         },
     };

@@ -6,7 +6,7 @@ mod known;
 mod show;
 mod sources;
 
-use super::out::say;
+use super::out::say_in;
 use super::paint::DiffPaint;
 use super::past::refuse;
 use super::settings::World;
@@ -37,7 +37,7 @@ pub fn explain(args: &ExplainArgs, color: ColorChoice, world: &World) -> ExitCod
         (None, _) => return ExitCode::InvalidInput,
     };
     match explained {
-        Ok(Ok(text)) => say(text, ExitCode::Passed),
+        Ok(Ok(text)) => say_in(args.format.notation(), text, ExitCode::Passed),
         Ok(Err(error)) => fault(&format!("the explanation is no JSON: {error}")),
         Err(code) => code,
     }

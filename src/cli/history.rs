@@ -1,6 +1,6 @@
 //! `jelly history`: the worst offenders.
 
-use super::out::say;
+use super::out::say_in;
 use super::past::refuse;
 use super::settings::World;
 use crate::cli::args::{Format, HistoryOrder, ListArgs};
@@ -100,7 +100,7 @@ pub fn history(args: &ListArgs, world: &World) -> ExitCode {
         }
     };
     match text {
-        Ok(text) => say(text, ExitCode::Passed),
+        Ok(text) => say_in(args.format.notation(), text, ExitCode::Passed),
         Err(error) => fault(&format!("the list is no JSON: {error}")),
     }
 }

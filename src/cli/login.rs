@@ -2,20 +2,20 @@
 //! what that brings.
 
 use super::invalid::Invalid;
-use super::out::say;
+use super::out::{say, stdout};
 use super::settings::World;
 use super::stage::runtime;
 use crate::cli::args::LoginArgs;
 use crate::cli::complain::complain;
 use jelly_base::model::ExitCode;
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{close_names, human_duration, plural, sanitize};
+use jelly_base::text::{Notation, close_names, human_duration, plural, sanitize};
 use jelly_plan::{self as plan, PlanSource, Scope, Transport};
 use jelly_wire::auth::{
     AuthError, AuthSettings, Authorizer, Client, Code, Grant, LoggedIn, Visit, Visitor,
 };
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -202,7 +202,7 @@ struct Person {
 impl Visitor for Person {
     fn visit<'a>(&'a self, page: &'a str) -> Visit<'a> {
         Box::pin(async move {
-            let mut out = io::stdout();
+            let mut out = stdout(Notation::Plain);
             writeln!(
                 out,
                 "Open this page in a browser on this machine:\n\n  {page}\n"

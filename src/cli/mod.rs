@@ -45,9 +45,7 @@ use complain::complain;
 use jelly_base::model::ExitCode;
 use jelly_process::{self as process, Role, WorkerEnd};
 use layers::Layers;
-use out::UntilClosed;
 use settings::World;
-use std::io;
 use std::panic::{self, AssertUnwindSafe};
 
 /// The whole program.
@@ -117,8 +115,8 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
                     return ExitCode::InvalidInput.into();
                 }
             };
-            let (mut out, mut err) = (UntilClosed(io::stdout()), UntilClosed(io::stderr()));
-            check::check(&plans, color, json, &mut out, &mut err).into()
+            let mut out = out::stdout(args.format.notation());
+            check::check(&plans, color, json, &mut out, &mut out::stderr()).into()
         }
         Command::Config(args) => config::config(&args, layers).into(),
         Command::Apply(args) => in_world(|world| apply::apply(&args, world)),
@@ -133,7 +131,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "jelly", &mut script);
-            out::say(script, ExitCode::Passed).into()
+            out::told(out::print_as_is(script), ExitCode::Passed).into()
         }
     }
 }

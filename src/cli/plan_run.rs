@@ -135,7 +135,7 @@ impl<'a> PlanRun<'a> {
         let out = match call.args.format {
             Format::Json => Out::Nowhere,
             Format::Human if call.several => Out::Later(transcript.clone()),
-            Format::Human => Out::Now,
+            Format::Human => Out::now(),
         };
         let mut reporter = TerminalReporter::new(
             out,

@@ -3,11 +3,11 @@
 mod finish;
 mod list;
 
-use super::out::say;
+use super::out::{say, say_in};
 use crate::cli::args::SchemaArgs;
 use crate::cli::complain::{complain, fault};
 use jelly_base::model::ExitCode;
-use jelly_base::text::close_names;
+use jelly_base::text::{Notation, close_names};
 use list::{Named, SCHEMAS};
 use std::fmt::Write as _;
 use std::fs;
@@ -20,15 +20,14 @@ pub fn schema(args: &SchemaArgs) -> ExitCode {
     if let Some(folder) = &args.write {
         return write_all(folder);
     }
-    let text = match &args.name {
-        None => Ok(names()),
-        Some(name) => match SCHEMAS.iter().find(|named| named.name == name) {
-            Some(named) => text_of(named),
-            None => return unknown(name),
-        },
+    let Some(name) = &args.name else {
+        return say(names(), ExitCode::Passed);
     };
-    match text {
-        Ok(text) => say(text, ExitCode::Passed),
+    let Some(named) = SCHEMAS.iter().find(|named| named.name == name) else {
+        return unknown(name);
+    };
+    match text_of(named) {
+        Ok(text) => say_in(Notation::Json, text, ExitCode::Passed),
         Err(error) => fault(&format!("the schema is no JSON: {error}")),
     }
 }

@@ -4,16 +4,16 @@
 mod pending;
 
 use super::ask::choose;
-use super::out::UntilClosed;
+use super::out::print;
 use super::paint::{BOLD, DIM, DiffPaint};
 use super::results::open_results;
 use super::settings::World;
 use crate::cli::args::{ColorChoice, SnapshotArgs, SnapshotCommand};
 use crate::cli::complain::complain;
 use jelly_base::model::ExitCode;
-use jelly_base::text::{plural, sanitize};
+use jelly_base::text::{is_unseen, plural, sanitize};
 use pending::{Pending, Review, find};
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 /// A text of one line and at most so many bytes is compared word by word.
@@ -212,7 +212,7 @@ fn visible(text: &str) -> String {
         };
         let blanks = line.len() - line.trim_end_matches(' ').len();
         for c in line[..line.len() - blanks].chars() {
-            if c.is_control() || sanitize(c.encode_utf8(&mut [0; 4])).is_empty() {
+            if is_unseen(c) {
                 seen.extend(c.escape_default());
             } else {
                 seen.push(c);
@@ -246,8 +246,7 @@ fn choice_of(line: &str) -> Option<Choice> {
 }
 
 fn say(text: &str) -> Result<(), String> {
-    writeln!(UntilClosed(io::stdout()), "{text}")
-        .map_err(|error| format!("nothing can be shown: {error}"))
+    print(format!("{text}\n")).map_err(|error| format!("nothing can be shown: {error}"))
 }
 
 #[cfg(test)]

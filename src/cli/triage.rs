@@ -12,10 +12,11 @@ use super::rules::find_rules;
 use super::settings::{World, inherited_secrets};
 use crate::cli::args::{ColorChoice, TriageArgs};
 use crate::cli::complain::complain;
+use crate::cli::out::print_as_is;
 use crate::report::triage::{self as show, CaseWriter};
 use jelly_base::model::{ExitCode, FailureStatus, ReportSummary, TriageReport, TriagedFailure};
-use jelly_base::text::one_line;
 use jelly_base::text::redact::Redactor;
+use jelly_base::text::{Notation, disarmed, one_line};
 use jelly_triage::engine::Engine;
 use jelly_triage::history::Past;
 use jelly_triage::survey::{
@@ -57,7 +58,7 @@ pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode 
         Ok(memory) => memory,
         Err(code) => return code,
     };
-    let mut target = match Target::open(args.output.as_deref()) {
+    let mut target = match Target::open(args.output.as_deref(), notation(args)) {
         Ok(target) => target,
         Err(error) => return unwritable(args, &error),
     };
@@ -77,6 +78,19 @@ pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode 
     match result.and_then(|code| target.finish().map(|()| code)) {
         Ok(code) => code,
         Err(error) => unwritable(args, &error),
+    }
+}
+
+/// What is written is written in; none for what a CI is to obey.
+fn notation(args: &TriageArgs) -> Option<Notation> {
+    match args.format.filter(|_| args.emit.is_none()) {
+        None | Some(TriageFormat::Human | TriageFormat::Md | TriageFormat::Table) => {
+            Some(Notation::Plain)
+        }
+        Some(TriageFormat::Json | TriageFormat::Jsonl | TriageFormat::Ctrf) => Some(Notation::Json),
+        Some(TriageFormat::Junit) => Some(Notation::Xml),
+        Some(TriageFormat::Github) if args.mode == Mode::Rca => None,
+        Some(TriageFormat::Github) => Some(Notation::Plain),
     }
 }
 
@@ -354,14 +368,18 @@ impl TriageCall<'_> {
         }
         let human = matches!(self.args.format, None | Some(TriageFormat::Human));
         if human && self.args.output.is_none() {
-            out.write_all(show::github(report, self.workspace()).as_bytes())?;
+            out.flush()?;
+            print_as_is(show::github(report, self.workspace()))?;
         }
         if let Some(path) = self.world.env.get("GITHUB_STEP_SUMMARY") {
             let appended = OpenOptions::new()
                 .append(true)
                 .create(true)
                 .open(path)
-                .and_then(|mut file| file.write_all(show::summary(report).as_bytes()));
+                .and_then(|mut file| {
+                    let summary = show::summary(report);
+                    file.write_all(disarmed(&summary, Notation::Plain).as_bytes())
+                });
             if let Err(error) = appended {
                 complain(&format!(
                     "warning: the job summary was not written: {error}"

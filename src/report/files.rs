@@ -13,6 +13,7 @@ use super::markdown::test_results_md;
 use super::matrix::matrix_md;
 use jelly_base::model::{IterationReport, MatrixReport, RunReport};
 use jelly_base::text::redact::Redactor;
+use jelly_base::text::{Disarmer, Notation};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -476,6 +477,17 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
+/// What a report is written in; none for what is kept as it is: a plan, a
+/// change to be applied, a snapshot.
+fn notation(name: &str) -> Option<Notation> {
+    match Path::new(name).extension()?.to_str()? {
+        "json" => Some(Notation::Json),
+        "xml" => Some(Notation::Xml),
+        "md" => Some(Notation::Plain),
+        _ => None,
+    }
+}
+
 /// Writes beside and renames, so that a reader sees the old file or the new
 /// one, and a link in its place is replaced rather than followed.
 fn replace(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ReportError> {
@@ -483,7 +495,16 @@ fn replace(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ReportErr
     let path = folder.join(name);
     let result = (|| {
         let mut file = temporary().tempfile_in(folder)?;
-        file.write_all(bytes)?;
+        match notation(name) {
+            Some(notation) => {
+                let mut disarmer = Disarmer::new(notation);
+                let mut harmless = Vec::with_capacity(bytes.len());
+                disarmer.push(bytes, &mut harmless);
+                disarmer.finish(&mut harmless);
+                file.write_all(&harmless)?;
+            }
+            None => file.write_all(bytes)?,
+        }
         file.persist(&path).map_err(|error| error.error)?;
         Ok(())
     })();

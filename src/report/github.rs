@@ -5,7 +5,7 @@ use super::markdown::{head, help_summary};
 use super::quote::{cell, code_cell, cut_document, fence, harmless, line, table};
 use super::words;
 use jelly_base::model::{FailureReport, HelpProblem, RunReport, Verdict, deciding};
-use jelly_base::text::{plural, truncate};
+use jelly_base::text::{Notation, disarmed, plural, truncate};
 
 /// GitHub shows at most ten errors of a step, and drops the others silently.
 pub(super) const MAX_ANNOTATIONS: usize = 10;
@@ -214,8 +214,10 @@ pub(super) fn command(name: &str, properties: &[(&str, &str)], text: &str) -> St
     format!("::{name} {}::{text}\n", properties.join(","))
 }
 
+/// A value of a command; one in it would be for another console.
 fn escape(text: &str) -> String {
-    text.replace('%', "%25")
+    disarmed(text, Notation::Plain)
+        .replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }

@@ -21,8 +21,8 @@ const FENCE_MAX: usize = 32 * 1024;
 /// The most bytes of an argument that Linux takes (`MAX_ARG_STRLEN`).
 const COMMANDS_MAX: usize = 128 * 1024;
 
-/// `text` without escape sequences, control characters and the invisible
-/// characters that reorder what is shown.
+/// `text` without escape sequences and control characters; what is not seen is
+/// named.
 pub(super) fn harmless(text: &str) -> Cow<'_, str> {
     sanitize(text)
 }
@@ -276,8 +276,8 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_reorder_text_are_dropped() {
-        assert_eq!(harmless("a\u{202e}b\u{2066}c"), "abc");
+    fn characters_that_reorder_text_are_shown() {
+        assert_eq!(harmless("a\u{202e}b\u{2066}c"), "a<U+202E>b<U+2066>c");
     }
 
     proptest! {

@@ -17,7 +17,7 @@ use jelly_base::model::{
     StepReport, StepState,
 };
 use jelly_base::text::{human_duration, plural};
-use paint::{TerminalPaint, Tone, disarmed};
+use paint::{TerminalPaint, Tone};
 use progress::Progress;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -361,7 +361,6 @@ impl<W: Write> TerminalReporter<W> {
         if self.error.is_some() {
             return;
         }
-        let text = disarmed(text);
         let out = &mut self.out;
         let result = match &self.progress {
             None => out.write_all(text.as_bytes()),

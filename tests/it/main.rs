@@ -16,6 +16,7 @@ mod auth;
 mod blame;
 mod cli;
 mod conformance;
+mod consoles;
 mod doctor;
 mod doctor_mends;
 mod doctor_modes;

@@ -2,11 +2,10 @@
 //! that jelly prints or writes: read as a terminal, a browser or a parser reads
 //! it, none of them is there.
 
+use crate::support::talker::{files, talker};
 use crate::support::{Ended, Project};
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
 
 /// Kinds of secrets: of letters and digits, with what escapes stumble over,
 /// of several lines, as others issue them. None is a word of jelly's own.
@@ -211,6 +210,10 @@ fn seen(text: &str) -> String {
             },
             '\n' | '\t' => kept.push(c),
             '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => {}
+            // As jelly names what is not seen.
+            '<' if rest.clone().take(2).eq("U+".chars()) => {
+                while rest.next().is_some_and(|c| c != '>') {}
+            }
             c if c.is_control() => {}
             c => kept.push(c),
         }
@@ -341,23 +344,6 @@ fn needles() -> Vec<(&'static str, String)> {
     needles
 }
 
-/// Every file below the folder, by its path.
-fn files(folder: &Path, all: &mut Vec<(String, String)>) {
-    for entry in fs::read_dir(folder).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_symlink() {
-            continue;
-        }
-        if path.is_dir() {
-            files(&path, all);
-        } else {
-            let bytes = fs::read(&path).unwrap();
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            all.push((path.display().to_string(), text));
-        }
-    }
-}
-
 /// All that was printed and all that lies in the folder holds no secret, and
 /// so much at least was masked.
 #[track_caller]
@@ -426,43 +412,7 @@ fn server() -> Project {
         "say.sh",
         "#!/bin/sh\ncat \"$(dirname \"$0\")\"/0.txt \"$(dirname \"$0\")\"/1?.txt\nexit 1\n",
     );
-    beside.write(
-        "server.py",
-        r#"import json, os, sys
-words = b"".join(open(os.path.join(os.path.dirname(__file__), n + ".txt"), "rb").read() for n in sys.argv[2:])
-text = words.decode()
-sys.stderr.buffer.write(words)
-sys.stderr.flush()
-if sys.argv[1] == "dead":
-    sys.exit(7)
-def send(message, ascii=True):
-    sys.stdout.write(json.dumps(message, ensure_ascii=ascii) + "\n")
-    sys.stdout.flush()
-if sys.argv[1] == "noisy":
-    print(text, flush=True)
-for line in sys.stdin:
-    message = json.loads(line)
-    method, id = message.get("method"), message.get("id")
-    if id is None:
-        continue
-    if method == "initialize":
-        result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}},
-                  "serverInfo": {"name": "small", "version": "1", "title": text}, "instructions": text}
-    elif method == "tools/list":
-        result = {"tools": [{"name": n, "description": text, "annotations": {"readOnlyHint": True}, "inputSchema": {"type": "object",
-                  "properties": {"it": {"type": "string", "description": text}}}} for n in ("work", "refuse", "fail")]}
-    elif method == "tools/call" and message["params"]["name"] == "refuse":
-        send({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": text, "data": {"details": text}}}, False)
-        continue
-    elif method == "tools/call":
-        result = {"content": [{"type": "text", "text": text}], "structuredContent": {"said": text.splitlines()},
-                  "isError": message["params"]["name"] == "fail"}
-    else:
-        send({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "Method not found"}})
-        continue
-    send({"jsonrpc": "2.0", "id": id, "result": result})
-"#,
-    );
+    talker(&beside);
     beside
 }
 
@@ -500,10 +450,18 @@ steps:
 
 #[test]
 fn no_form_of_a_secret_is_in_what_a_run_leaves() {
-    let (beside, project) = (server(), Project::empty());
-    let plans: Vec<String> = (0..SECRETS.len()).map(|n| format!("p{n}.yaml")).collect();
-    for (number, name) in plans.iter().enumerate() {
-        project.write(name, plan(&beside, number));
+    let beside = server();
+    let numbers: Vec<usize> = (0..SECRETS.len()).collect();
+    for numbers in numbers.chunks(5) {
+        a_run_leaves_no_secret(&beside, numbers);
+    }
+}
+
+fn a_run_leaves_no_secret(beside: &Project, numbers: &[usize]) {
+    let project = Project::empty();
+    let plans: Vec<String> = numbers.iter().map(|n| format!("p{n}.yaml")).collect();
+    for (number, name) in numbers.iter().zip(&plans) {
+        project.write(name, plan(beside, *number));
     }
     let mut args = vec![
         "run",
@@ -524,7 +482,7 @@ fn no_form_of_a_secret_is_in_what_a_run_leaves() {
         ],
     );
     assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
-    nothing_leaks(&project, &ended, 25);
+    nothing_leaks(&project, &ended, numbers.len());
 }
 
 #[test]

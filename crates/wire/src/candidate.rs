@@ -11,7 +11,7 @@ use super::listing::ListKind;
 use super::peer::Peer;
 use super::reply::{StartFailure, describe_exit};
 use jelly_base::model::{Outcome, Phase, RequestFacts, RpcError};
-use jelly_base::text::human_duration;
+use jelly_base::text::{Disarming, Notation, human_duration};
 use jelly_process::{Capture, CommandSpec, ExitWatch, Process, StderrHandle, spawn};
 use serde_json::Value;
 use std::io::Write;
@@ -168,10 +168,13 @@ fn open_log(launch: &Launch, notes: &mut Vec<String>) -> Option<Box<dyn Write + 
         .append(true)
         .open(path);
     match opened {
-        Ok(file) => Some(Box::new(Capped {
-            inner: file,
-            left: LOG_BYTES,
-        })),
+        Ok(file) => {
+            let log = Capped {
+                inner: file,
+                left: LOG_BYTES,
+            };
+            Some(Box::new(Disarming::new(log, Notation::Plain)))
+        }
         Err(error) => {
             notes.push(format!(
                 "its stderr could not be kept in {}: {error}",

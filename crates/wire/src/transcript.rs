@@ -4,6 +4,7 @@
 //! that can't be written is a warning, and never stops a run.
 
 use jelly_base::text::redact::Redactor;
+use jelly_base::text::{Notation, disarmed};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -94,7 +95,7 @@ impl Recorder {
             content: redacted(line, redactor),
         });
         // One write per message, so that a killed run leaves whole lines.
-        let line = format!("{entry}\n");
+        let line = format!("{}\n", disarmed(&entry.to_string(), Notation::Json));
         let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
         let written = match (state.left.checked_sub(length), &mut state.file) {
             (Some(left), Some(file)) => {
@@ -135,7 +136,8 @@ pub fn redact_record(path: &Path, redactor: &Redactor) -> io::Result<()> {
     let permissions = fs::metadata(path)?.permissions();
     let mut clean = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
     for line in BufReader::new(File::open(path)?).lines() {
-        writeln!(clean, "{}", redacted_again(&line?, redactor))?;
+        let line = redacted_again(&line?, redactor);
+        writeln!(clean, "{}", disarmed(&line, Notation::Json))?;
     }
     let clean = clean.into_inner().map_err(io::IntoInnerError::into_error)?;
     clean.as_file().set_permissions(permissions)?;

@@ -1,6 +1,7 @@
 //! What several commands can be told.
 
 use clap::{Args, ValueEnum};
+use jelly_base::text::Notation;
 use serde_json::Value;
 use std::path::Path;
 use std::path::PathBuf;
@@ -24,6 +25,16 @@ pub enum Format {
     Human,
     /// What results.json holds
     Json,
+}
+
+impl Format {
+    /// What the text is written in.
+    pub fn notation(self) -> Notation {
+        match self {
+            Self::Human => Notation::Plain,
+            Self::Json => Notation::Json,
+        }
+    }
 }
 
 /// Where reports go unless somebody says otherwise.

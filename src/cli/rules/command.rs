@@ -5,11 +5,11 @@ use super::trial::trial;
 use crate::cli::args::rules::{ListFormat, RulesCommand, RulesExplainArgs, ShowFormat};
 use crate::cli::args::{ColorChoice, RulesArgs};
 use crate::cli::complain::complain;
-use crate::cli::out::UntilClosed;
+use crate::cli::out::stdout;
 use crate::cli::settings::World;
 use crate::report::{explanation_text, rule_text, rules_json, rules_markdown, rules_table};
 use jelly_base::model::{Asked, ExitCode, Failure, RuleInfo};
-use jelly_base::text::close_names;
+use jelly_base::text::{Notation, close_names};
 use jelly_triage::engine::{CAUSES, Field, PROVAR, specimen};
 use serde::Serialize;
 use std::io::{self, Read, Write};
@@ -37,7 +37,18 @@ pub fn rules(args: &RulesArgs, color: ColorChoice, world: &World) -> ExitCode {
         Ok(rules) => rules,
         Err(refusal) => return refuse(&refusal),
     };
-    let mut out = UntilClosed(io::stdout());
+    let mut out = stdout(match &args.command {
+        RulesCommand::List {
+            format: ListFormat::Json,
+            ..
+        }
+        | RulesCommand::Show {
+            format: ShowFormat::Json,
+            ..
+        } => Notation::Json,
+        RulesCommand::Explain(args) if args.format == ShowFormat::Json => Notation::Json,
+        _ => Notation::Plain,
+    });
     let done = match &args.command {
         RulesCommand::List { domain, format } => list(&rules, domain.as_deref(), *format, &mut out),
         RulesCommand::Show { id, format } => show(&rules, id, *format, &mut out),

@@ -1,6 +1,7 @@
 //! Where the result goes: stdout, or a file that is replaced as a whole.
 
 use crate::cli::out::UntilClosed;
+use jelly_base::text::{Disarmer, Notation};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,14 @@ use tempfile::NamedTempFile;
 const BUFFER: usize = 64 << 10;
 
 /// Takes the result; a file appears under its name only when it is whole.
-pub enum Target {
+pub struct Target {
+    sink: Sink,
+    /// None for commands to a CI.
+    disarmer: Option<Disarmer>,
+    ready: Vec<u8>,
+}
+
+enum Sink {
     Stdout(BufWriter<UntilClosed<io::Stdout>>),
     File {
         file: BufWriter<NamedTempFile>,
@@ -22,11 +30,50 @@ pub enum Target {
 
 impl Target {
     /// Opens it before the slow work, so that a folder that can't be written
-    /// is known at once.
+    /// is known at once. Without a notation, what is written is to be obeyed.
     ///
     /// # Errors
     /// The folder can't be written.
-    pub fn open(path: Option<&Path>) -> io::Result<Self> {
+    pub fn open(path: Option<&Path>, notation: Option<Notation>) -> io::Result<Self> {
+        Ok(Self {
+            sink: Sink::open(path)?,
+            disarmer: notation.map(Disarmer::new),
+            ready: Vec::new(),
+        })
+    }
+
+    /// Puts what was written in its place.
+    ///
+    /// # Errors
+    /// The rest can't be written, or the file not be put there.
+    pub fn finish(mut self) -> io::Result<()> {
+        if let Some(disarmer) = &mut self.disarmer {
+            self.ready.clear();
+            disarmer.finish(&mut self.ready);
+            self.sink.writer().write_all(&self.ready)?;
+        }
+        self.sink.finish()
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(disarmer) = &mut self.disarmer else {
+            return self.sink.writer().write(bytes);
+        };
+        self.ready.clear();
+        disarmer.push(bytes, &mut self.ready);
+        self.sink.writer().write_all(&self.ready)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.writer().flush()
+    }
+}
+
+impl Sink {
+    fn open(path: Option<&Path>) -> io::Result<Self> {
         let Some(path) = path else {
             return Ok(Self::Stdout(BufWriter::with_capacity(
                 BUFFER,
@@ -66,37 +113,22 @@ impl Target {
         })
     }
 
-    /// Puts what was written in its place.
-    ///
-    /// # Errors
-    /// The rest can't be written, or the file not be put there.
-    pub fn finish(self) -> io::Result<()> {
+    fn writer(&mut self) -> &mut dyn Write {
         match self {
-            Self::Stdout(mut out) => out.flush(),
-            Self::Device(mut out) => out.flush(),
+            Self::Stdout(out) => out,
+            Self::Device(out) => out,
+            Self::File { file, .. } => file,
+        }
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(_) | Self::Device(_) => self.writer().flush(),
             Self::File { file, path } => {
                 let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
                 file.persist(path).map_err(|error| error.error)?;
                 Ok(())
             }
-        }
-    }
-}
-
-impl Write for Target {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdout(out) => out.write(bytes),
-            Self::Device(out) => out.write(bytes),
-            Self::File { file, .. } => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Stdout(out) => out.flush(),
-            Self::Device(out) => out.flush(),
-            Self::File { file, .. } => file.flush(),
         }
     }
 }
@@ -111,7 +143,7 @@ mod tests {
     fn a_file_appears_when_it_is_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/out.json");
-        let mut target = Target::open(Some(&path)).unwrap();
+        let mut target = Target::open(Some(&path), None).unwrap();
         target.write_all(b"half").unwrap();
         assert!(!path.exists());
         target.finish().unwrap();
@@ -131,7 +163,7 @@ mod tests {
             let pipe = pipe.clone();
             std::thread::spawn(move || fs::read(pipe).unwrap())
         };
-        let mut target = Target::open(Some(&pipe)).unwrap();
+        let mut target = Target::open(Some(&pipe), None).unwrap();
         target.write_all(b"through").unwrap();
         target.finish().unwrap();
         assert_eq!(reader.join().unwrap(), b"through");
@@ -140,7 +172,7 @@ mod tests {
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "old").unwrap();
         symlink(&file, &link).unwrap();
-        let mut target = Target::open(Some(&link)).unwrap();
+        let mut target = Target::open(Some(&link), None).unwrap();
         target.write_all(b"new").unwrap();
         target.finish().unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
@@ -150,6 +182,6 @@ mod tests {
     #[test]
     fn a_folder_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Target::open(Some(folder.path())).is_err());
+        assert!(Target::open(Some(folder.path()), None).is_err());
     }
 }

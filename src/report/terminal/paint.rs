@@ -1,9 +1,8 @@
-//! Colours, wrapping, and the guard against lines that a CI would obey.
+//! Colours and wrapping.
 
 use crate::report::quote::harmless;
 use anstyle::{AnsiColor, Style};
 use jelly_base::text::plural;
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use textwrap::{Options, WordSplitter};
 
@@ -107,39 +106,10 @@ impl TerminalPaint {
     }
 }
 
-/// Lines that no CI obeys: GitHub's runner takes a line that begins with `::`
-/// after white space for a command, and `##[` anywhere in one. A server must
-/// not be able to give commands through what is printed about it.
-pub(in crate::report) fn disarmed(text: &str) -> Cow<'_, str> {
-    let obeyed = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
-    if !text.lines().any(obeyed) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    for line in text.split_inclusive('\n') {
-        let body = line.trim_start();
-        if body.starts_with("::") {
-            out.push_str(&line[..line.len() - body.len()]);
-            out.push_str("| ");
-            out.push_str(&body.replace("##[", "## ["));
-        } else {
-            out.push_str(&line.replace("##[", "## ["));
-        }
-    }
-    Cow::Owned(out)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{TerminalPaint, Tone, disarmed};
+    use super::{TerminalPaint, Tone};
     use proptest::prelude::*;
-
-    #[test]
-    fn a_line_that_a_ci_would_obey_is_disarmed() {
-        assert_eq!(disarmed("a\n  ::add-mask::x\n"), "a\n  | ::add-mask::x\n");
-        assert_eq!(disarmed("a ##[error]b"), "a ## [error]b");
-        assert_eq!(disarmed("a::b\n"), "a::b\n");
-    }
 
     #[test]
     fn a_width_of_nothing_is_not_believed() {
@@ -161,14 +131,10 @@ mod tests {
         fn wrapping_loses_no_word(words in proptest::collection::vec("[a-z:#\\[]{1,90}", 0..30)) {
             let text = words.join(" ");
             let wrapped = TerminalPaint::new(false, Some(60)).hanging("HEAD  ", Tone::Plain, &text, 6);
-            let wrapped = disarmed(&wrapped);
             let letters = |text: &str| -> String {
                 text.chars().filter(|c| c.is_ascii_lowercase()).collect()
             };
             prop_assert_eq!(letters(&wrapped), letters(&text));
-            for line in wrapped.lines() {
-                prop_assert!(!line.trim_start().starts_with("::"));
-            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::words::{before, notes, retry, side, totals};
 use crate::report::quote::{harmless, line};
-use crate::report::terminal::paint::{TerminalPaint, Tone, disarmed};
+use crate::report::terminal::paint::{TerminalPaint, Tone};
 use jelly_base::model::{Cluster, TriageReport, Verdict};
 use jelly_base::text::plural;
 
@@ -43,7 +43,7 @@ pub fn human(report: &TriageReport, options: HumanOptions) -> String {
     fixed(&paint, report, &mut out);
     remarks(&paint, report, &mut out);
     rerun(&paint, report, &mut out);
-    disarmed(&out).into_owned()
+    out
 }
 
 fn head(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {

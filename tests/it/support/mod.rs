@@ -10,6 +10,7 @@ mod project;
 mod run;
 pub mod schemas;
 mod servers;
+pub mod talker;
 
 pub use call::{Call, Ended, Running};
 pub use project::{Project, run};

@@ -1,5 +1,6 @@
 //! Truncation at character borders, plurals, durations, harmless lines.
 
+use super::harmless::sanitize;
 use memchr::memchr;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -58,25 +59,6 @@ pub fn strip_ansi(text: &str) -> Cow<'_, str> {
         Cow::Owned(anstream::adapter::strip_str(text).to_string())
     } else {
         Cow::Borrowed(text)
-    }
-}
-
-/// `text` made safe to print: no escape sequences, no control characters but
-/// line feed and tab, no invisible characters that reorder what is shown, so
-/// that a server can't steer the reader's terminal.
-#[must_use]
-pub fn sanitize(text: &str) -> Cow<'_, str> {
-    fn reorders(c: char) -> bool {
-        matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    }
-    fn unsafe_char(c: char) -> bool {
-        c.is_control() && c != '\n' && c != '\t' || reorders(c)
-    }
-    let stripped = strip_ansi(text);
-    if stripped.contains(unsafe_char) {
-        Cow::Owned(stripped.replace("\r\n", "\n").replace(unsafe_char, ""))
-    } else {
-        stripped
     }
 }
 
@@ -232,7 +214,7 @@ pub fn variable_name(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{human_duration, lines, one_line, plural, sanitize, truncate, truncate_middle};
+    use super::{human_duration, lines, one_line, plural, truncate, truncate_middle};
     use proptest::prelude::*;
     use std::time::Duration;
 
@@ -264,10 +246,6 @@ mod tests {
 
     #[test]
     fn a_server_cannot_steer_the_terminal() {
-        assert_eq!(
-            sanitize("\u{1b}[31mred\u{1b}[0m\u{7}\r\nnext\tcol"),
-            "red\nnext\tcol"
-        );
         assert_eq!(one_line("a\n  b\u{0}\tc", 80), "a b c");
     }
 

@@ -4,6 +4,7 @@
 use super::status::Status;
 use indexmap::IndexMap;
 use indexmap::map::Entry as Slot;
+use jelly_base::text::{Notation, disarmed};
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -166,9 +167,8 @@ impl Document {
     /// # Errors
     /// Never, for all that is known.
     pub fn text(&self) -> serde_json::Result<String> {
-        let mut text = serde_json::to_string_pretty(self)?;
-        text.push('\n');
-        Ok(text)
+        let text = serde_json::to_string_pretty(self)?;
+        Ok(format!("{}\n", disarmed(&text, Notation::Json)))
     }
 
     fn tools(&self) -> impl Iterator<Item = (&str, &str, &Map)> {

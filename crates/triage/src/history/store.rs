@@ -9,7 +9,7 @@
 use super::error::HistoryError;
 use super::past::Past;
 use super::record::{PastReport, PastRun, SCHEMA_VERSION};
-use jelly_base::text::plural;
+use jelly_base::text::{Notation, disarmed, plural};
 use jelly_process::{LockError, lock_beside};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -196,14 +196,13 @@ impl Store {
         }
         let dropped = run.failures.len().saturating_sub(self.limits.failures);
         run.failures.truncate(self.limits.failures);
-        let mut line =
-            serde_json::to_vec(&run).map_err(|source| HistoryError::Encode { source })?;
-        line.push(b'\n');
+        let line = serde_json::to_string(&run).map_err(|source| HistoryError::Encode { source })?;
+        let line = format!("{}\n", disarmed(&line, Notation::Json));
         // To rotate away what a later version wrote would destroy it in time.
         if !older.later && !current.later {
             self.rotate_if_full(current.runs, line.len())?;
         }
-        self.append(&line)
+        self.append(line.as_bytes())
             .map_err(|source| self.write_error(source))?;
         drop(lock);
         Ok(Recorded::Run { dropped })
