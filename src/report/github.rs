@@ -216,10 +216,11 @@ pub(super) fn command(name: &str, properties: &[(&str, &str)], text: &str) -> St
 
 /// A value of a command; one in it would be for another console.
 fn escape(text: &str) -> String {
-    disarmed(text, Notation::Plain)
+    let value = text
         .replace('%', "%25")
         .replace('\r', "%0D")
-        .replace('\n', "%0A")
+        .replace('\n', "%0A");
+    disarmed(&value, Notation::Plain).into_owned()
 }
 
 /// The job summary of some runs, to be appended to `$GITHUB_STEP_SUMMARY`.

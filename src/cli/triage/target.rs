@@ -12,13 +12,13 @@ const BUFFER: usize = 64 << 10;
 
 /// Takes the result; a file appears under its name only when it is whole.
 pub struct Target {
-    sink: Sink,
+    sink: Destination,
     /// None for commands to a CI.
     disarmer: Option<Disarmer>,
     ready: Vec<u8>,
 }
 
-enum Sink {
+enum Destination {
     Stdout(BufWriter<UntilClosed<io::Stdout>>),
     File {
         file: BufWriter<NamedTempFile>,
@@ -36,7 +36,7 @@ impl Target {
     /// The folder can't be written.
     pub fn open(path: Option<&Path>, notation: Option<Notation>) -> io::Result<Self> {
         Ok(Self {
-            sink: Sink::open(path)?,
+            sink: Destination::open(path)?,
             disarmer: notation.map(Disarmer::new),
             ready: Vec::new(),
         })
@@ -72,7 +72,7 @@ impl Write for Target {
     }
 }
 
-impl Sink {
+impl Destination {
     fn open(path: Option<&Path>) -> io::Result<Self> {
         let Some(path) = path else {
             return Ok(Self::Stdout(BufWriter::with_capacity(

