@@ -1,17 +1,16 @@
 //! From a server in the plan to what is spawned, or to all that is missing
 //! for it: the part of preflight that needs no running server.
 
-use super::auth::{ReadyAuth, ReadyProof, authorizer, not_authorizable};
+use super::auth::{auth_settings, not_authorizable};
 use super::script::{Slot, slots};
 use super::settings::ExecSettings;
 use indexmap::IndexMap;
 use jelly_base::model::{Failure, Outcome, Phase, PlanIssue, SpawnError};
 use jelly_base::text::redact::{Redactor, show_argv, show_url, show_value};
 use jelly_package::{self as package, InputKind, Trouble};
-use jelly_plan::{
-    Auth, AuthGrant, AuthProof, Command, PackageUse, Scope, Server, Template, Transport, Unresolved,
-};
+use jelly_plan::{Command, PackageUse, Scope, Server, Template, Transport, Unresolved};
 use jelly_process::{self as process, CommandSpec};
+use jelly_wire::auth::Authorizer;
 use jelly_wire::{Endpoint, Reach, StartFailure};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -154,7 +153,10 @@ impl Preparation<'_> {
                 ..
             } => {
                 let url = self.text(url);
-                auth = tokens.as_ref().map(|auth| self.auth(auth));
+                auth = tokens.as_ref().map(|auth| {
+                    let text = &mut |template: &Template| self.text(template);
+                    auth_settings(&url, auth, server, settings, text)
+                });
                 let headers = headers
                     .iter()
                     .map(|(name, value)| (name.clone(), self.text(value)))
@@ -192,7 +194,7 @@ impl Preparation<'_> {
         if failures.is_empty()
             && let (Some(Reach::Http(endpoint)), Some(auth)) = (&mut reach, auth)
         {
-            match authorizer(&endpoint.url, &auth, server, settings) {
+            match auth.and_then(|wanted| Authorizer::new(wanted, self.redactor)) {
                 Ok(authorizer) => endpoint.auth = Some(Arc::new(authorizer)),
                 Err(error) => failures.push(not_authorizable(&facts, &error)),
             }
@@ -204,34 +206,6 @@ impl Preparation<'_> {
             reach: match reach {
                 Some(reach) if failures.is_empty() => Ok(reach),
                 Some(_) | None => Err(failures),
-            },
-        }
-    }
-
-    fn auth(&mut self, auth: &Auth) -> ReadyAuth {
-        match &auth.grant {
-            AuthGrant::Login => ReadyAuth::Login,
-            AuthGrant::ClientCredentials {
-                client_id,
-                proof,
-                scopes,
-            } => ReadyAuth::ClientCredentials {
-                client_id: self.text(client_id),
-                proof: match proof {
-                    AuthProof::Secret(secret) => ReadyProof::Secret(self.text(secret)),
-                    AuthProof::Workload(token) => ReadyProof::Workload(self.text(token)),
-                    AuthProof::Key {
-                        key,
-                        algorithm,
-                        key_id,
-                    } => ReadyProof::Key {
-                        key: self.text(key),
-                        algorithm: *algorithm,
-                        key_id: key_id.as_ref().map(|id| self.text(id)),
-                    },
-                },
-                scopes: scopes.iter().map(|scope| self.text(scope)).collect(),
-                issuer: auth.issuer.as_ref().map(|issuer| self.text(issuer)),
             },
         }
     }
@@ -383,15 +357,7 @@ fn unfit(facts: &ServerFacts, trouble: &Trouble) -> Failure {
         Trouble::Missing(lack) => PlanIssue::MissingPackageArgument {
             name: lack.key.clone(),
         },
-        Trouble::NotAChoice { .. }
-        | Trouble::NotOfFormat { .. }
-        | Trouble::Unknown { .. }
-        | Trouble::Fixed { .. }
-        | Trouble::NotRepeated { .. }
-        | Trouble::TakesNoValue { .. }
-        | Trouble::Unfit { .. }
-        | Trouble::NoLauncher { .. }
-        | Trouble::Unusable { .. } => PlanIssue::InvalidPackage {
+        _ => PlanIssue::InvalidPackage {
             reason: trouble.to_string(),
         },
     });
