@@ -9,8 +9,8 @@ use super::ask::{Ask, ask};
 use super::backoff;
 use super::budget_ledger::BudgetLedger;
 use super::earlier::Ground;
-use super::judge::{Judged, judge};
-use super::loop_limit::{LoopLimit, act};
+use super::judge::{Judged, Known, judge};
+use super::loop_limit::LoopLimit;
 use super::memory::{Memory, Tried};
 use super::one_side;
 use super::proofs::{Proof, Proofs};
@@ -121,14 +121,14 @@ impl LoopState {
             .failures
             .iter()
             .map(|seen| {
-                judge(
-                    seen,
+                let known = Known {
                     observation,
-                    &ground,
-                    &next.memory,
-                    self.code_revision,
-                    &self.policy,
-                )
+                    ground: &ground,
+                    memory: &next.memory,
+                    code_revision: self.code_revision,
+                    policy: &self.policy,
+                };
+                judge(seen, &known)
             })
             .collect();
         one_side::settle(&mut judged);
@@ -275,17 +275,12 @@ impl LoopState {
         };
         let charged = match &action {
             Action::Stop => Vec::new(),
-            Action::RepairMcpPlan(_)
-            | Action::Retry
-            | Action::Confirm
-            | Action::FixTests
-            | Action::RefineCode => self.charge_for(strongest, &asks, &judged),
+            _ => self.charge_for(strongest, &asks, &judged),
         };
         Chosen {
-            loop_limits: if stop.is_some() {
-                loop_limits
-            } else {
-                Vec::new()
+            loop_limits: match stop {
+                Some(_) => loop_limits,
+                None => Vec::new(),
             },
             reason: stop.unwrap_or_else(|| reason::to_go_on(&action, &judged, &asks)),
             judged,
@@ -308,7 +303,7 @@ impl LoopState {
             let loop_limit = if observation.time_left {
                 LoopLimit::Iterations {
                     of: self.policy.budgets.max_iterations,
-                    next: act(strongest),
+                    next: strongest.next(),
                 }
             } else {
                 LoopLimit::Deadline(self.policy.budgets.deadline)
@@ -323,13 +318,13 @@ impl LoopState {
             .map(|(seen, judged)| ask(seen, judged, &self.memory, &endless, &self.policy))
             .collect();
         let next = self.hear(&asks, judged, standings);
-        let of = |ask: Ask| LoopLimit::reached_by(ask, &self.policy);
+        let reached = |ask: Ask| LoopLimit::reached_by(ask, &self.policy);
         let loop_limits = asks.iter().map(|(ask, _)| match ask {
             // Not while anything else is in doubt.
             Ask::RefineCode if next != Ask::RefineCode => None,
-            ask => of(*ask),
+            ask => reached(*ask),
         });
-        (loop_limits.collect(), of(next))
+        (loop_limits.collect(), reached(next))
     }
 
     /// The strongest ask. The code is refined only when nothing else is left
@@ -389,8 +384,10 @@ impl LoopState {
     ) -> Vec<Track> {
         let served: BTreeSet<Track> = asks
             .iter()
-            .filter(|(ask, _)| *ask == strongest || is_served_by_any_rerun(*ask))
-            .filter_map(|(ask, _)| track(*ask))
+            // Those who ask for no more than another run get it by any action
+            // that runs the plan again; nothing weaker is chosen while they ask.
+            .filter(|(ask, _)| *ask == strongest || matches!(ask, Ask::Retry | Ask::Confirm))
+            .filter_map(|(ask, _)| ask.track())
             .collect();
         for track in &served {
             self.ledger.charge(*track);
@@ -403,27 +400,6 @@ impl LoopState {
             }
         }
         served.into_iter().collect()
-    }
-}
-
-/// Those who ask for no more than another run get it by any action that runs
-/// the plan again; nothing weaker is chosen while they ask.
-fn is_served_by_any_rerun(ask: Ask) -> bool {
-    match ask {
-        Ask::Retry | Ask::Confirm => true,
-        Ask::Repair | Ask::FixTests | Ask::Quarantine | Ask::RefineCode | Ask::Nothing => false,
-    }
-}
-
-/// The track that an ask draws on.
-fn track(ask: Ask) -> Option<Track> {
-    match ask {
-        Ask::Repair | Ask::Quarantine => Some(Track::McpRepairs),
-        Ask::Retry => Some(Track::Retries),
-        Ask::Confirm => Some(Track::Confirms),
-        Ask::FixTests => Some(Track::TestFixes),
-        Ask::RefineCode => Some(Track::CodeRefines),
-        Ask::Nothing => None,
     }
 }
 

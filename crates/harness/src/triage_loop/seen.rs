@@ -139,15 +139,16 @@ pub struct Observation<'a> {
 }
 
 impl<'a> Observation<'a> {
-    /// The step of a failure and what it ran on; absent for a failure of a
-    /// server, and for a step that the plan does not have.
-    pub(super) fn revision_of(
+    /// The step of a failure, its facts and what it ran on; absent for a failure
+    /// of a server, and for a step that the plan does not have.
+    pub(super) fn revision_of<'f>(
         &self,
-        failure: &'a Failure,
+        failure: &'f Failure,
         code: u32,
-    ) -> Option<(&'a str, Revision)> {
+    ) -> Option<(&'f str, &'a StepFacts, Revision)> {
         let step = failure.step.as_deref()?;
-        Some((step, self.steps.get(step)?.at(code)))
+        let facts = self.steps.get(step)?;
+        Some((step, facts, facts.at(code)))
     }
 }
 
