@@ -152,7 +152,7 @@ impl PlanChange {
 }
 
 /// The run of a hook command.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HookReport {
     /// `fix_tests` or `refine_code`.
     pub hook: String,

@@ -328,7 +328,8 @@ fn in_order(mut failures: Vec<Placed>) -> Vec<Failure> {
 #[cfg(test)]
 mod tests {
     use super::{Board, Stop, Stopping};
-    use crate::exec::{ExecSettings, Selection, blank};
+    use crate::exec::step_end::step_report;
+    use crate::exec::{ExecSettings, Selection};
     use jelly_base::model::{Because, Signal, StepState};
     use jelly_base::text::redact::Redactor;
     use jelly_plan::{PlanSource, Scope, load};
@@ -396,7 +397,7 @@ teardown:
 
         fn ends(&self, id: &str, state: StepState) {
             let index = self.at(id);
-            self.end(index, blank::step_report(self.step(index), state));
+            self.end(index, step_report(self.step(index), state));
         }
 
         fn hinders(&self, id: &str) -> Option<(StepState, Because)> {

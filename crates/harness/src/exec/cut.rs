@@ -1,6 +1,6 @@
 //! A text of which something was not kept, held against an operator.
 //!
-//! Main function: [`told`]. Pure.
+//! Main function: [`holds_of_kept`]. Pure.
 
 use super::operators::{Compiled, OperandError, holds};
 use jelly_plan::Operator;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 ///
 /// # Errors
 /// The operand does not fit its operator.
-pub(super) fn told(
+pub(super) fn holds_of_kept(
     operator: Operator,
     operand: &Value,
     said: &Said,
@@ -90,7 +90,7 @@ fn length(
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::holds_of_kept;
     use crate::exec::operators::Compiled;
     use jelly_plan::Operator::{self, *};
     use jelly_process::Said;
@@ -102,7 +102,7 @@ mod tests {
             left_out: 1000,
             after: "tail of it\nready\n".to_owned(),
         };
-        told(operator, operand, &said, &mut Compiled::default()).unwrap()
+        holds_of_kept(operator, operand, &said, &mut Compiled::default()).unwrap()
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! One server in one iteration: started, its steps run in order, stopped. What
 //! is done when it dies or falls silent is in `life`.
 
-use super::blank;
 use super::board::Board;
 use super::ladder::ServerLadder;
 use super::launch::Prepared;
@@ -14,7 +13,7 @@ use super::step;
 use super::step_end::{Aftermath, StepEnd};
 use jelly_base::model::{
     Because, Event, Failure, Names, Offers, Outcome, Phase, RequestFacts, ServerReport,
-    ServerState, StepReport, StepState, ToolInfo,
+    ServerState, StepState, ToolInfo,
 };
 use jelly_base::text::truncate_middle;
 use jelly_plan::{Request, Server, Step};
@@ -66,17 +65,26 @@ impl Lane {
     /// Lives the server's life. Never fails: what goes wrong is on the board
     /// and in the report.
     pub async fn run(self) -> LaneEnd {
-        let mut report = blank::server_report(&self.server.name);
-        let wanted = self
-            .steps
-            .iter()
-            .any(|&i| self.board.selected.contains(&self.board.step(i).id));
-        if !wanted {
-            self.end_all(&Because::NotSelected).await;
-            return LaneEnd {
-                report,
-                tools: None,
-            };
+        let mut report = ServerReport {
+            name: self.server.name.clone(),
+            ..ServerReport::default()
+        };
+        let tools = match self.open(&mut report).await {
+            Ok((session, launch)) => Some(self.run_steps(session, &launch, &mut report).await),
+            Err(because) => {
+                self.end_all(&because).await;
+                None
+            }
+        };
+        LaneEnd { report, tools }
+    }
+
+    /// Starts the server if a step wants it, or says why its steps can't run.
+    async fn open(&self, report: &mut ServerReport) -> Result<(Session, Launch), Because> {
+        let selected = &self.board.selected;
+        let mut steps = self.steps.iter().map(|&index| self.board.step(index));
+        if !steps.any(|step| selected.contains(&step.id)) {
+            return Err(Because::NotSelected);
         }
         report.notes.extend(self.prepared.notes.iter().cloned());
         let launch = match &self.prepared.reach {
@@ -86,44 +94,34 @@ impl Lane {
                 for failure in failures {
                     self.server_failed(failure.clone());
                 }
-                self.end_all(&Because::Server(self.server.name.clone()))
-                    .await;
-                return LaneEnd {
-                    report,
-                    tools: None,
-                };
+                return Err(Because::Server(self.server.name.clone()));
             }
         };
-        let started = match self.start(&launch, &mut report).await {
-            Ok(session) => self.fit_for_check(session, &launch, &mut report).await,
-            Err(because) => Err(because),
-        };
-        let session = match started {
-            Ok(session) => session,
-            Err(because) => {
-                self.end_all(&because).await;
-                return LaneEnd {
-                    report,
-                    tools: None,
-                };
-            }
-        };
-        let aftermath = self.ask_declared_lists(&session, &mut report).await;
+        let session = self.start(&launch, report).await?;
+        let session = self.fit_for_check(session, &launch, report).await?;
+        Ok((session, launch))
+    }
+
+    /// Runs the steps in their order, and stops the server. Gives its tools.
+    async fn run_steps(
+        &self,
+        session: Session,
+        launch: &Launch,
+        report: &mut ServerReport,
+    ) -> Vec<ToolInfo> {
+        let aftermath = self.ask_declared_lists(&session, report).await;
         let mut running = Running::new(session);
-        self.look_after(aftermath, &mut running, &mut report).await;
+        self.look_after(aftermath, &mut running, report).await;
         for &index in &self.steps {
             self.board.turn(index).await;
             let step = self.board.step(index);
-            self.run_step(index, step, &launch, &mut running, &mut report)
+            self.run_step(index, step, launch, &mut running, report)
                 .await;
         }
         let tools = std::mem::take(&mut running.tools);
-        self.stop(running, &mut report).await;
-        self.conclude_wire_check(&report);
-        LaneEnd {
-            report,
-            tools: Some(tools),
-        }
+        self.stop(running, report).await;
+        self.conclude_wire_check(report);
+        tools
     }
 
     fn launch(&self, reach: Reach) -> Launch {
@@ -269,36 +267,16 @@ impl Lane {
             let (state, because) = self.board.hindrance(step).unwrap_or_else(|| {
                 let state = match because {
                     Because::Server(_) => StepState::Blocked,
-                    Because::NotSelected
-                    | Because::FailFast
-                    | Because::Deadline
-                    | Because::Interrupted
-                    | Because::Step(_)
-                    | Because::Setup(_)
-                    | Because::Plan(_) => StepState::Skipped,
+                    _ => StepState::Skipped,
                 };
                 (state, because.clone())
             });
-            self.end(index, step, StepEnd::not_run(state, because));
+            self.end(index, StepEnd::not_run(step, state, because));
         }
     }
 
-    fn end(&self, index: usize, step: &Step, end: StepEnd) {
-        let report = StepReport {
-            because: end.because,
-            attempts: u32::from(end.duration.is_some()),
-            duration_ms: end
-                .duration
-                .map(|d| (d.as_secs_f64() * 1e6).round() / 1000.0),
-            adapter: end.adapter.map(str::to_owned),
-            ..blank::step_report(step, end.state)
-        };
-        self.settings
-            .tell_end(&self.board.cleaner, &report, &end.failures);
-        for failure in end.failures {
-            self.board.fail_step(index, failure);
-        }
-        self.board.end(index, report);
+    fn end(&self, index: usize, end: StepEnd) {
+        end.keep(index, &self.board, &self.settings);
     }
 
     async fn run_step(
@@ -310,11 +288,12 @@ impl Lane {
         report: &mut ServerReport,
     ) {
         if let Some((state, because)) = self.board.hindrance(step) {
-            return self.end(index, step, StepEnd::not_run(state, because));
+            return self.end(index, StepEnd::not_run(step, state, because));
         }
         if let Some(reason) = self.board.quarantined(step) {
-            let end = StepEnd::not_run(StepState::Quarantined, Because::Plan(reason));
-            return self.end(index, step, end);
+            let because = Because::Plan(reason);
+            let end = StepEnd::not_run(step, StepState::Quarantined, because);
+            return self.end(index, end);
         }
         let mut announced = false;
         let mut sent_before = false;
@@ -323,7 +302,7 @@ impl Lane {
         loop {
             self.make_ready(launch, running, report).await;
             let Some(session) = running.session.as_ref() else {
-                return self.end(index, step, self.without_server());
+                return self.end(index, self.without_server(step));
             };
             if !std::mem::replace(&mut announced, true) {
                 self.emit(Event::StepStarted {
@@ -356,8 +335,8 @@ impl Lane {
                     step::run(&scene, subscriptions, step).await
                 } => ran,
                 stop = self.board.stop_of(step.section) => {
-                    let end = StepEnd::not_run(StepState::Skipped, stop.because());
-                    return self.end(index, step, end);
+                    let end = StepEnd::not_run(step, StepState::Skipped, stop.because());
+                    return self.end(index, end);
                 }
             };
             match ran.aftermath {
@@ -388,20 +367,21 @@ impl Lane {
                     self.look_up(failure, running, report).await;
                 }
             }
-            self.end(index, step, end);
+            self.end(index, end);
             return self.look_after(ran.aftermath, running, report).await;
         }
     }
 
     /// Why a step can't run while its server is down.
-    fn without_server(&self) -> StepEnd {
-        match self.board.stopped() {
-            Some(stop) => StepEnd::not_run(StepState::Skipped, stop.because()),
-            None => StepEnd::not_run(
+    fn without_server(&self, step: &Step) -> StepEnd {
+        let (state, because) = match self.board.stopped() {
+            Some(stop) => (StepState::Skipped, stop.because()),
+            None => (
                 StepState::Blocked,
                 Because::Server(self.server.name.clone()),
             ),
-        }
+        };
+        StepEnd::not_run(step, state, because)
     }
 
     /// Asks for the list that what was refused should stand in, once: whoever

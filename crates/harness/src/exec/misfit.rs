@@ -99,7 +99,7 @@ fn broken(error: &ValidationError<'_>, schema: &Value) -> Value {
 
 impl Misfit {
     /// As in ` at /a: expected {"type":"number"}, got "x"`.
-    pub fn told(&self, cleaner: &Cleaner) -> String {
+    pub fn describe(&self, cleaner: &Cleaner) -> String {
         let place = match self.pointer.as_str() {
             "" => String::new(),
             pointer => format!(" at {}", cleaner.quote(pointer)),
@@ -132,7 +132,7 @@ mod tests {
     fn told(schema: &Value, value: &Value) -> String {
         let schema = BoundedSchema::compile(schema).unwrap();
         let misfit = misfit(&schema, value).unwrap().unwrap();
-        misfit.told(&Cleaner::default())
+        misfit.describe(&Cleaner::default())
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! One iteration: fresh servers, a fresh `${tmp}`, every lane side by side.
 
-use super::blank;
 use super::board::{Board, Stop, Stopping};
 use super::issue::unknown_server;
 use super::ladder::ServerLadder;
@@ -8,9 +7,9 @@ use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
 use super::script::Script;
 use super::settings::ExecSettings;
-use super::step_end::StepEnd;
+use super::step_end::{StepEnd, step_report};
 use jelly_base::model::{
-    Because, Event, Failure, Interrupt, IterationRecord, Phase, StepReport, StepState,
+    Because, Event, Failure, Interrupt, IterationRecord, Phase, ServerReport, StepReport, StepState,
 };
 use jelly_plan::{Plan, Scope};
 use jelly_process::Scratch;
@@ -209,6 +208,13 @@ fn start_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Lanes {
     }
 }
 
+fn not_started(name: &str) -> ServerReport {
+    ServerReport {
+        name: name.to_owned(),
+        ..ServerReport::default()
+    }
+}
+
 /// What all of them leave behind.
 fn record(
     board: &Board,
@@ -231,11 +237,11 @@ fn record(
         record.steps.push(report.unwrap_or_else(|| match stopped {
             Some(stop) => StepReport {
                 because: Some(stop.because()),
-                ..blank::step_report(step, StepState::Skipped)
+                ..step_report(step, StepState::Skipped)
             },
             // Every lane ends every step; one that did not would be a fault
             // of ours, and must not be green.
-            None => blank::step_report(step, StepState::Blocked),
+            None => step_report(step, StepState::Blocked),
         }));
     }
     for (place, server) in board.plan.servers.values().enumerate() {
@@ -243,9 +249,8 @@ fn record(
         if let Some(tools) = end.as_ref().and_then(|end| end.tools.clone()) {
             record.tools.push((server.name.clone(), tools));
         }
-        record
-            .servers
-            .push(end.map_or_else(|| blank::server_report(&server.name), |end| end.report));
+        let report = end.map_or_else(|| not_started(&server.name), |end| end.report);
+        record.servers.push(report);
     }
     record
 }
@@ -257,21 +262,13 @@ fn end_homeless_steps(board: &Rc<Board>, settings: &Rc<ExecSettings>) {
             continue;
         }
         let end = if !board.selected.contains(&step.id) {
-            StepEnd::not_run(StepState::Skipped, Because::NotSelected)
+            StepEnd::not_run(step, StepState::Skipped, Because::NotSelected)
         } else if let Some(reason) = board.quarantined(step) {
-            StepEnd::not_run(StepState::Quarantined, Because::Plan(reason))
+            StepEnd::not_run(step, StepState::Quarantined, Because::Plan(reason))
         } else {
             unknown_server(step, board.plan.servers.keys().cloned())
         };
-        let report = StepReport {
-            because: end.because,
-            ..blank::step_report(step, end.state)
-        };
-        settings.tell_end(&board.cleaner, &report, &end.failures);
-        for failure in end.failures {
-            board.fail_step(index, failure);
-        }
-        board.end(index, report);
+        end.keep(index, board, settings);
     }
 }
 
@@ -338,16 +335,12 @@ fn choose_ports(plan: &Plan, taken: &BTreeMap<String, u16>) -> BTreeMap<String, 
 fn nothing_executed(plan: &Plan, failure: Failure) -> IterationRecord {
     let reason = failure.message.clone().unwrap_or_default();
     IterationRecord {
-        servers: plan
-            .servers
-            .keys()
-            .map(|name| blank::server_report(name))
-            .collect(),
+        servers: plan.servers.keys().map(|name| not_started(name)).collect(),
         steps: plan
             .all_steps()
             .map(|step| StepReport {
                 because: Some(Because::Plan(reason.clone())),
-                ..blank::step_report(step, StepState::Quarantined)
+                ..step_report(step, StepState::Quarantined)
             })
             .collect(),
         failures: vec![failure],

@@ -30,7 +30,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     } = *scene;
     // What the server wrote has nothing to do with a plan that can't be meant.
     let unfit = |failure| StepRun {
-        end: StepEnd::unfit(failure),
+        end: StepEnd::unfit(step, failure),
         aftermath: Aftermath::Alive,
         stderr: String::new(),
         notes: Vec::new(),
@@ -67,18 +67,17 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     let tool = ready.tool.as_deref().filter(|_| step.cancel.is_none());
     let schema = tool.and_then(|tool| book.output_schema(tool));
     let footing = ladder.footing(tool, schema);
-    board.keep_output(|| seen(step, tool?, &sent.reply.outcome, schema, footing));
+    board.keep_output(|| seen(step, tool?, &sent.reply.outcome, footing));
     let ended = Ended {
         scene,
         step,
         ready: &ready,
-        schema,
         footing,
         elapsed: sent.reply.elapsed,
         at: Instant::now(),
         mark,
         hearings: &hearings,
-        told: script.finish(),
+        questions: script.finish(),
         trouble: sent.trouble,
         subscriptions: RefCell::new(subscriptions),
     };
@@ -91,7 +90,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     for failure in &mut end.failures {
         failure.stderr_is_older = since.trim().is_empty();
     }
-    let unjudged = ended.schema.and_then(Declared::unjudged).map(|why| {
+    let unjudged = schema.and_then(Declared::unjudged).map(|why| {
         format!(
             "the output of {} was not held against its output schema: {why}",
             ready.shown()
@@ -117,7 +116,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     });
     let overridden = tool.and_then(|tool| ladder.note(tool, schema.is_some()));
     let in_text_alone = (schema.is_some()
-        && end.adapter == Some(Rung::JsonText.name())
+        && end.report.adapter.as_deref() == Some(Rung::JsonText.name())
         && !scene.is_before_structure())
     .then(|| {
         format!(
@@ -151,7 +150,6 @@ fn seen(
     step: &Step,
     tool: &str,
     outcome: &ReplyOutcome,
-    declared: Option<&Declared>,
     footing: Footing<'_>,
 ) -> Option<OutputSeen> {
     let ReplyOutcome::Answered(result) = outcome else {
@@ -165,6 +163,6 @@ fn seen(
         server: step.server.clone(),
         tool: tool.to_owned(),
         rung,
-        declared: declared.map(|declared| declared.schema.clone()),
+        declared: footing.declared.map(|declared| declared.schema.clone()),
     })
 }

@@ -16,6 +16,8 @@ pub struct Footing<'a> {
     pub is_tool: bool,
     /// What the tool declares, or the user says instead.
     pub schema: Option<&'a Declared>,
+    /// What the tool declares, by which its server is judged.
+    pub declared: Option<&'a Declared>,
     /// What the user says instead is not known, since the store could not be
     /// read.
     pub store_unread: bool,
@@ -80,6 +82,7 @@ mod tests {
             adapts: true,
             is_tool: true,
             schema,
+            declared: schema,
             store_unread: false,
         }
     }
