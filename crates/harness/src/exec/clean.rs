@@ -161,7 +161,7 @@ impl Cleaner {
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.numbers(item)),
             Value::Object(map) => map.values_mut().for_each(|value| self.numbers(value)),
-            Value::Null | Value::Bool(_) | Value::String(_) => {}
+            _ => {}
         }
     }
 

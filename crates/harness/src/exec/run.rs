@@ -222,10 +222,11 @@ fn record(
     mut ends: BTreeMap<usize, LaneEnd>,
 ) -> IterationRecord {
     let stopped = board.stopped();
+    let (answers, outputs) = board.take_kept();
     let mut record = IterationRecord {
         failures,
-        answers: board.take_answers(),
-        outputs: board.take_outputs(),
+        answers,
+        outputs,
         interrupted: match stopped {
             Some(Stop::Interrupted(signal)) => Some(signal),
             Some(Stop::Deadline) | None => None,
