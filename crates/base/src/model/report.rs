@@ -329,7 +329,7 @@ pub fn deciding<'f>(
 }
 
 /// One problem of a help summary, told as to a colleague.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HelpProblem {
     /// Name of the server that it is about.
     pub server: Option<String>,

@@ -173,15 +173,12 @@ pub(super) fn needs_proof(failure: &Failure, diagnosis: &Diagnosis) -> bool {
         Side::Code => true,
         Side::Test if diagnosis.root_cause == "assertion_mismatch" => true,
         Side::Test if diagnosis.error_answer => true,
-        Side::Test => diagnosis.ambiguous && !is_environmental(diagnosis.error_category),
-    }
-}
-
-fn is_environmental(category: Option<ErrorCategory>) -> bool {
-    match category {
-        Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout) => true,
-        Some(ErrorCategory::Assertion | ErrorCategory::Locator | ErrorCategory::Other) | None => {
-            false
+        Side::Test => {
+            let is_environmental = matches!(
+                diagnosis.error_category,
+                Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
+            );
+            diagnosis.ambiguous && !is_environmental
         }
     }
 }
