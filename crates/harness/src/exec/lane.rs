@@ -12,8 +12,8 @@ use super::settings::ExecSettings;
 use super::step;
 use super::step_end::{Aftermath, StepEnd};
 use jelly_base::model::{
-    Because, Event, Failure, Names, Offers, Outcome, Phase, RequestFacts, ServerReport,
-    ServerState, StepState, ToolInfo,
+    Because, Event, Failure, Names, Offers, Outcome, RequestFacts, ServerReport, ServerState,
+    StepState, ToolInfo,
 };
 use jelly_base::text::truncate_middle;
 use jelly_plan::{Request, Server, Step};
@@ -69,14 +69,14 @@ impl Lane {
             name: self.server.name.clone(),
             ..ServerReport::default()
         };
-        let tools = match self.open(&mut report).await {
-            Ok((session, launch)) => Some(self.run_steps(session, &launch, &mut report).await),
+        match self.open(&mut report).await {
+            Ok((session, launch)) => self.run_steps(session, launch, report).await,
             Err(because) => {
                 self.end_all(&because).await;
-                None
+                let tools = None;
+                LaneEnd { report, tools }
             }
-        };
-        LaneEnd { report, tools }
+        }
     }
 
     /// Starts the server if a step wants it, or says why its steps can't run.
@@ -102,26 +102,27 @@ impl Lane {
         Ok((session, launch))
     }
 
-    /// Runs the steps in their order, and stops the server. Gives its tools.
+    /// Runs the steps in their order, and stops the server.
     async fn run_steps(
         &self,
         session: Session,
-        launch: &Launch,
-        report: &mut ServerReport,
-    ) -> Vec<ToolInfo> {
-        let aftermath = self.ask_declared_lists(&session, report).await;
-        let mut running = Running::new(session);
-        self.look_after(aftermath, &mut running, report).await;
+        launch: Launch,
+        mut report: ServerReport,
+    ) -> LaneEnd {
+        let aftermath = self.ask_declared_lists(&session, &mut report).await;
+        let mut running = Running::new(session, launch, report);
+        self.look_after(aftermath, &mut running).await;
         for &index in &self.steps {
             self.board.turn(index).await;
             let step = self.board.step(index);
-            self.run_step(index, step, launch, &mut running, report)
-                .await;
+            self.run_step(index, step, &mut running).await;
         }
-        let tools = std::mem::take(&mut running.tools);
-        self.stop(running, report).await;
-        self.conclude_wire_check(report);
-        tools
+        self.stop(&mut running).await;
+        self.conclude_wire_check(&running.report);
+        LaneEnd {
+            report: running.report,
+            tools: Some(running.tools),
+        }
     }
 
     fn launch(&self, reach: Reach) -> Launch {
@@ -279,14 +280,7 @@ impl Lane {
         end.keep(index, &self.board, &self.settings);
     }
 
-    async fn run_step(
-        &self,
-        index: usize,
-        step: &Step,
-        launch: &Launch,
-        running: &mut Running,
-        report: &mut ServerReport,
-    ) {
+    async fn run_step(&self, index: usize, step: &Step, running: &mut Running) {
         if let Some((state, because)) = self.board.hindrance(step) {
             return self.end(index, StepEnd::not_run(step, state, because));
         }
@@ -300,7 +294,7 @@ impl Lane {
         // A server that dies before it reads the request is started again and
         // asked again; it is given up after a few deaths, so this ends.
         loop {
-            self.make_ready(launch, running, report).await;
+            self.make_ready(running).await;
             let Some(session) = running.session.as_ref() else {
                 return self.end(index, self.without_server(step));
             };
@@ -341,34 +335,34 @@ impl Lane {
             };
             match ran.aftermath {
                 Aftermath::DiedBefore => {
-                    self.uninvited_exit(running, report).await;
+                    self.uninvited_exit(running).await;
                     continue;
                 }
                 Aftermath::SessionLost(end) => {
-                    self.session_lost(*end, step, running, report).await;
+                    self.session_lost(*end, step, running).await;
                     sent_before = true;
                     continue;
                 }
                 Aftermath::Alive | Aftermath::Died | Aftermath::Unsure => {}
             }
             for note in ran.notes {
-                if report.notes.contains(&note) {
+                if running.report.notes.contains(&note) {
                     continue;
                 }
                 self.emit(Event::Warning {
                     message: format!("{}: {}", self.server.name, self.board.cleaner.text(&note)),
                 });
-                report.notes.push(note);
+                running.report.notes.push(note);
             }
             let mut end = ran.end;
             for failure in &mut end.failures {
                 self.complete(failure, running, &ran.stderr);
                 if let Aftermath::Alive = ran.aftermath {
-                    self.look_up(failure, running, report).await;
+                    self.look_up(failure, running).await;
                 }
             }
             self.end(index, end);
-            return self.look_after(ran.aftermath, running, report).await;
+            return self.look_after(ran.aftermath, running).await;
         }
     }
 
@@ -386,8 +380,8 @@ impl Lane {
 
     /// Asks for the list that what was refused should stand in, once: whoever
     /// reads of it wants to know what there is instead.
-    async fn look_up(&self, failure: &Failure, running: &Running, report: &mut ServerReport) {
-        let (Some(session), Some(offers)) = (&running.session, &mut report.offers) else {
+    async fn look_up(&self, failure: &Failure, running: &mut Running) {
+        let (Some(session), Some(offers)) = (&running.session, &mut running.report.offers) else {
             return;
         };
         let method = failure
@@ -415,15 +409,7 @@ impl Lane {
 
     /// What every failure of a step says of its server.
     pub(super) fn complete(&self, failure: &mut Failure, running: &Running, stderr: &str) {
-        let facts = &self.prepared.facts;
-        let known = facts.failure(Phase::Call, "");
-        failure.server = known.server;
-        failure.transport = known.transport;
-        failure.command = known.command;
-        failure.argv = known.argv;
-        failure.cwd = known.cwd;
-        failure.env_delta = known.env_delta;
-        failure.url = known.url;
+        self.prepared.facts.describe(failure);
         failure.stderr = self.server.command().map(|_| stderr.to_owned());
         if let Some(session) = &running.session {
             failure.stdout = session.stdout_tail();

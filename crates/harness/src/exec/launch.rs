@@ -32,18 +32,24 @@ impl ServerFacts {
     /// A failure with nothing but what is known of the server.
     #[must_use]
     pub fn failure(&self, phase: Phase, message: impl Into<String>) -> Failure {
-        Failure {
+        let mut failure = Failure {
             phase: Some(phase),
-            server: Some(self.name.clone()),
-            transport: Some(self.transport.to_owned()),
-            command: (!self.argv.is_empty()).then(|| self.argv.join(" ")),
-            argv: self.argv.clone(),
-            cwd: self.cwd.clone(),
-            url: self.url.clone(),
-            env_delta: self.env_delta.clone(),
             message: Some(message.into()),
             ..Failure::default()
-        }
+        };
+        self.describe(&mut failure);
+        failure
+    }
+
+    /// Says what is known of the server.
+    pub fn describe(&self, failure: &mut Failure) {
+        failure.server = Some(self.name.clone());
+        failure.transport = Some(self.transport.to_owned());
+        failure.command = (!self.argv.is_empty()).then(|| self.argv.join(" "));
+        failure.argv.clone_from(&self.argv);
+        failure.cwd.clone_from(&self.cwd);
+        failure.url.clone_from(&self.url);
+        failure.env_delta.clone_from(&self.env_delta);
     }
 
     /// The failure of a server that did not become ready. `started` where it is
