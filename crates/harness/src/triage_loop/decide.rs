@@ -116,7 +116,7 @@ impl LoopState {
     pub fn decide(&self, observation: &Observation<'_>) -> (Decision, Self) {
         let mut next = self.clone();
         next.memory.mark_ineffective(observation);
-        let ground = Ground::of(observation);
+        let ground = Ground::new(observation);
         let mut judged: Vec<Judged> = observation
             .failures
             .iter()
@@ -142,35 +142,17 @@ impl LoopState {
         next.ledger.iterated(observation.index);
         let before = next.ledger.report();
         let standings = standings(observation.record, &judged, !next.proofs.all().is_empty());
-        let chosen = next.choose(observation, judged, &standings);
+        let decision = Decision {
+            flaky_steps,
+            ..next.choose(observation, judged, standings, before)
+        };
         // Of a run that passes at once nobody asks what it remembers.
-        if chosen.action != Action::Stop || !observation.failures.is_empty() {
+        if decision.action != Action::Stop || !observation.failures.is_empty() {
             let passed_before = &self.policy.passed_before;
             next.memory
                 .record(observation, &ground, passed_before, self.code_revision);
         }
-        (
-            Decision {
-                backoff: backoff::due(
-                    &chosen.charged,
-                    self.policy.seed,
-                    next.spent().retries,
-                    pause_asked_for(&chosen.judged),
-                ),
-                judged: chosen.judged,
-                action: chosen.action,
-                reason: chosen.reason,
-                loop_limits: chosen.loop_limits,
-                charged: chosen.charged,
-                budgets: BeforeAfter {
-                    before,
-                    after: next.budgets(),
-                },
-                flaky_steps,
-                standings,
-            },
-            next,
-        )
+        (decision, next)
     }
 
     #[must_use]
@@ -244,22 +226,23 @@ impl LoopState {
         &mut self,
         observation: &Observation<'_>,
         mut judged: Vec<Judged>,
-        standings: &Standings,
-    ) -> Chosen {
+        standings: Standings,
+        before: BudgetsReport,
+    ) -> Decision {
         let mut asks = Vec::with_capacity(judged.len());
         for (seen, judged) in observation.failures.iter().zip(&mut judged) {
             let (ask, proposal) = ask(seen, judged, &self.memory, &self.ledger, &self.policy);
             judged.diagnosis.repair = proposal.map(|p| p.id.name().to_owned());
             asks.push((ask, proposal));
         }
-        let strongest = self.hear(&asks, &judged, standings);
+        let strongest = self.hear(&asks, &judged, &standings);
         let (loop_limits, loop_limit) =
-            self.loop_limits(observation, &judged, standings, strongest);
+            self.loop_limits(observation, &judged, &standings, strongest);
         let stop = reason::to_stop(
             observation,
             &self.policy,
             &judged,
-            standings,
+            &standings,
             (strongest, loop_limit),
         );
         let action = match strongest {
@@ -277,7 +260,15 @@ impl LoopState {
             Action::Stop => Vec::new(),
             _ => self.charge_for(strongest, &asks, &judged),
         };
-        Chosen {
+        let (seed, nth) = (self.policy.seed, self.spent().retries);
+        Decision {
+            backoff: backoff::due(&charged, seed, nth, pause_asked_for(&judged)),
+            budgets: BeforeAfter {
+                before,
+                after: self.budgets(),
+            },
+            flaky_steps: Vec::new(),
+            standings,
             loop_limits: match stop {
                 Some(_) => loop_limits,
                 None => Vec::new(),
@@ -401,13 +392,4 @@ impl LoopState {
         }
         served.into_iter().collect()
     }
-}
-
-/// The outcome of [`LoopState::choose`].
-struct Chosen {
-    judged: Vec<Judged>,
-    action: Action,
-    reason: String,
-    charged: Vec<Track>,
-    loop_limits: Vec<Option<LoopLimit>>,
 }
