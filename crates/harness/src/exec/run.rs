@@ -236,10 +236,7 @@ fn record(
     };
     for (step, report) in board.plan.all_steps().zip(steps) {
         record.steps.push(report.unwrap_or_else(|| match stopped {
-            Some(stop) => StepReport {
-                because: Some(stop.because()),
-                ..step_report(step, StepState::Skipped)
-            },
+            Some(stop) => StepEnd::not_run(step, StepState::Skipped, stop.because()).report,
             // Every lane ends every step; one that did not would be a fault
             // of ours, and must not be green.
             None => step_report(step, StepState::Blocked),
@@ -333,30 +330,23 @@ fn choose_ports(plan: &Plan, taken: &BTreeMap<String, u16>) -> BTreeMap<String, 
 }
 
 /// Nothing can be executed, for one reason that concerns no server alone.
-fn nothing_executed(plan: &Plan, failure: Failure) -> IterationRecord {
-    let reason = failure.message.clone().unwrap_or_default();
-    IterationRecord {
-        servers: plan.servers.keys().map(|name| not_started(name)).collect(),
-        steps: plan
-            .all_steps()
-            .map(|step| StepReport {
-                because: Some(Because::Plan(reason.clone())),
-                ..step_report(step, StepState::Quarantined)
-            })
-            .collect(),
-        failures: vec![failure],
-        ..IterationRecord::default()
-    }
-}
-
 fn without_tmp(plan: &Plan, error: &std::io::Error) -> Executed {
-    let failure = Failure {
-        phase: Some(Phase::Config),
-        message: Some(format!("no temporary folder could be made: {error}")),
-        ..Failure::default()
+    let reason = format!("no temporary folder could be made: {error}");
+    let quarantined = |step| {
+        let because = Because::Plan(reason.clone());
+        StepEnd::not_run(step, StepState::Quarantined, because).report
     };
     Executed {
-        record: nothing_executed(plan, failure),
+        record: IterationRecord {
+            servers: plan.servers.keys().map(|name| not_started(name)).collect(),
+            steps: plan.all_steps().map(quarantined).collect(),
+            failures: vec![Failure {
+                phase: Some(Phase::Config),
+                message: Some(reason.clone()),
+                ..Failure::default()
+            }],
+            ..IterationRecord::default()
+        },
         rest: None,
         scope: Scope::default(),
     }

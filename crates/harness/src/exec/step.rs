@@ -90,49 +90,42 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     for failure in &mut end.failures {
         failure.stderr_is_older = since.trim().is_empty();
     }
-    let unjudged = schema.and_then(Declared::unjudged).map(|why| {
-        format!(
-            "the output of {} was not held against its output schema: {why}",
-            ready.shown()
-        )
-    });
-    let refused: Vec<String> = script.take_refused().into_iter().collect();
-    let refused = (!refused.is_empty()).then(|| {
-        let methods = board.cleaner.quote(&refused.join("`, `"));
-        format!(
-            "it asked for `{methods}`, to which the plan has no answer, and was refused (step `{}`)",
-            step.id
-        )
-    });
-    let wanted_silence = |expect: &NotificationExpect| expect.absent || !expect.count_only_grows();
-    let unheard = (session.is_mute_unasked()
-        && step.expect.notifications.iter().any(wanted_silence))
-    .then(|| {
-        format!(
-            "it offers no stream on which it could tell anything by itself, so that what must \
-             not come was looked for in its answers alone (step `{}`)",
-            step.id
-        )
-    });
-    let overridden = tool.and_then(|tool| ladder.note(tool, schema.is_some()));
-    let in_text_alone = (schema.is_some()
+    let mut notes = Vec::new();
+    if let Some(why) = schema.and_then(Declared::unjudged) {
+        let shown = ready.shown();
+        notes.push(format!(
+            "the output of {shown} was not held against its output schema: {why}"
+        ));
+    }
+    if schema.is_some()
         && end.report.adapter.as_deref() == Some(Rung::JsonText.name())
-        && !scene.is_before_structure())
-    .then(|| {
-        format!(
+        && !scene.is_before_structure()
+    {
+        notes.push(format!(
             "the tool of step `{}` declares an output schema, and sends its output as text alone, \
              which clients of the official SDKs refuse; the wire check takes it for a failure",
             step.id
-        )
-    });
-    let notes = unjudged
-        .into_iter()
-        .chain(in_text_alone)
-        .chain(refused)
-        .chain(unheard)
-        .chain(overridden);
+        ));
+    }
+    let refused: Vec<String> = script.take_refused().into_iter().collect();
+    if !refused.is_empty() {
+        let methods = board.cleaner.quote(&refused.join("`, `"));
+        notes.push(format!(
+            "it asked for `{methods}`, to which the plan has no answer, and was refused (step `{}`)",
+            step.id
+        ));
+    }
+    let wants_silence = |expect: &NotificationExpect| expect.absent || !expect.count_only_grows();
+    if session.is_mute_unasked() && step.expect.notifications.iter().any(wants_silence) {
+        notes.push(format!(
+            "it offers no stream on which it could tell anything by itself, so that what must \
+             not come was looked for in its answers alone (step `{}`)",
+            step.id
+        ));
+    }
+    notes.extend(tool.and_then(|tool| ladder.note(tool, schema.is_some())));
     StepRun {
-        notes: notes.collect(),
+        notes,
         stderr: if end.failures.iter().any(|f| f.phase == Some(Phase::Config)) {
             String::new()
         } else if since.trim().is_empty() && !end.failures.is_empty() {
