@@ -129,7 +129,7 @@ mod tests {
     use jelly_plan::BoundedSchema;
     use serde_json::{Value, json};
 
-    fn told(schema: &Value, value: &Value) -> String {
+    fn described(schema: &Value, value: &Value) -> String {
         let schema = BoundedSchema::compile(schema).unwrap();
         let misfit = misfit(&schema, value).unwrap().unwrap();
         misfit.describe(&Cleaner::default())
@@ -175,7 +175,7 @@ mod tests {
             ),
         ];
         for (value, wanted) in cases {
-            assert_eq!(told(&weather, &value), wanted, "{value}");
+            assert_eq!(described(&weather, &value), wanted, "{value}");
         }
     }
 
@@ -186,12 +186,12 @@ mod tests {
             {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
         ]});
         assert_eq!(
-            told(&schema, &json!({"a": 1})),
+            described(&schema, &json!({"a": 1})),
             " at /a: expected {\"type\":\"string\"}, got 1"
         );
         let both = json!({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]});
         assert_eq!(
-            told(&both, &json!({})),
+            described(&both, &json!({})),
             ": expected {\"oneOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}, got {}"
         );
     }

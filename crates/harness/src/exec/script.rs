@@ -230,31 +230,21 @@ mod tests {
     #[test]
     fn answers_of_a_step_are_used_once_and_in_order_and_then_those_of_its_server() {
         let script = Script::new(vec![slot("a", json!(0))]);
-        script.begin(vec![
-            slot("a", json!(1)),
-            slot("b", json!(2)),
-            slot("a", json!(3)),
-            slot("c", json!(4)),
-        ]);
-        assert_eq!(ask(&script, "a"), Some(json!(1)));
-        assert_eq!(ask(&script, "a"), Some(json!(3)));
-        assert_eq!(ask(&script, "a"), Some(json!(0)));
-        assert_eq!(ask(&script, "b"), Some(json!(2)));
+        let own = [("a", 1), ("b", 2), ("a", 3), ("c", 4)];
+        script.begin(
+            own.map(|(method, result)| slot(method, json!(result)))
+                .into(),
+        );
+        for (method, result) in [("a", 1), ("a", 3), ("a", 0), ("b", 2)] {
+            assert_eq!(ask(&script, method), Some(json!(result)));
+        }
         assert_eq!(ask(&script, "d"), None);
         let questions = script.finish();
         assert_eq!(questions.unused, [3]);
         assert!(!questions.more);
         let by: Vec<By> = questions.asked.iter().map(|asked| asked.by).collect();
-        assert_eq!(
-            by,
-            [
-                By::Step(0),
-                By::Step(2),
-                By::Server(0),
-                By::Step(1),
-                By::Nobody
-            ]
-        );
+        let (step, server) = (By::Step, By::Server);
+        assert_eq!(by, [step(0), step(2), server(0), step(1), By::Nobody]);
         assert_eq!(questions.refused().into_iter().collect::<Vec<_>>(), ["d"]);
         // The next step starts anew.
         script.begin(Vec::new());
