@@ -4,12 +4,12 @@
 
 use super::connection::Connection;
 use super::exchange::Beyond;
-use super::handshake::{INITIALIZE, Opening, Settled, Trouble};
+use super::handshake::{Opening, Settled, Trouble};
 use super::http::Link;
 use super::launch::{Launch, Reach};
-use super::listing::ListKind;
 use super::peer::Peer;
 use super::reply::{StartFailure, describe_exit};
+use jelly_base::mcp::{INITIALIZE, ListKind};
 use jelly_base::model::{Outcome, Phase, RequestFacts, RpcError};
 use jelly_base::text::{Disarming, Notation, human_duration};
 use jelly_process::{Capture, CommandSpec, ExitWatch, Process, StderrHandle, spawn};

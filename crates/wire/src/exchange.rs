@@ -1,6 +1,6 @@
 //! What passes between a [`super::Peer`] and whoever asks through it.
 
-use super::era::Version;
+use jelly_base::mcp::Revision;
 use jelly_base::model::{Exit, HttpFacts, OwnLimit, RpcError};
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ pub struct Outgoing<'a> {
     /// Null for none.
     pub params: Value,
     /// What the request is dressed for; none to send it as it is.
-    pub version: Option<&'static Version>,
+    pub version: Option<&'static Revision>,
     /// Ask for progress notifications.
     pub progress: bool,
     /// The probe for the era: blame for an answer that names nobody goes to

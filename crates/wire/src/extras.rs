@@ -6,13 +6,12 @@
 use super::connection::Attending;
 use super::connection::{InFlight, deadline_after};
 use super::exchange::{Outgoing, RequestEnd};
-use super::listing::ListKind;
 use super::notices::Listener;
-use super::peer::{LISTEN, LateAnswer, Peer};
+use super::peer::{LateAnswer, Peer};
 use super::raw::RawAsks;
 use super::reply::{Reply, ReplyOutcome};
 use super::session::Session;
-use jelly_base::model::Era;
+use jelly_base::mcp::{DISCOVER, Era, LISTEN, ListKind};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -247,10 +246,7 @@ impl Session {
             }
             (true, _) => return None,
             (false, Era::Legacy) => self.request("ping", Value::Null, limit).await,
-            (false, Era::Modern) => {
-                let method = "server/discover";
-                self.request(method, Value::Null, limit).await
-            }
+            (false, Era::Modern) => self.request(DISCOVER, Value::Null, limit).await,
         })
     }
 }

@@ -7,18 +7,15 @@
 
 use super::connection::{Connection, InFlight, reached};
 use super::era::{
-    Greeting, Version, initialize_params, is_modern_error, read_discover, read_initialize,
-    supported_by,
+    Greeting, initialize_params, is_modern_error, read_discover, read_initialize, supported_by,
 };
 use super::exchange::{Beyond, HttpEnd, Outgoing, RequestEnd};
 use super::peer::Peer;
-use jelly_base::model::{Era, Exit, RpcError};
+use jelly_base::mcp::{DISCOVER, Era, INITIALIZE, Revision};
+use jelly_base::model::{Exit, RpcError};
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
-
-pub(super) const DISCOVER: &str = "server/discover";
-pub(super) const INITIALIZE: &str = "initialize";
 
 /// How long the answer to `initialize` may take after that to the probe.
 const SECOND_ANSWER: Duration = Duration::from_secs(1);
@@ -26,7 +23,7 @@ const SECOND_ANSWER: Duration = Duration::from_secs(1);
 /// What a connection settled on.
 #[derive(Debug)]
 pub(super) struct Settled {
-    pub version: &'static Version,
+    pub version: &'static Revision,
     pub greeting: Greeting,
     /// A modern server that had been slow over the probe has accepted
     /// `initialize` as well. Servers of both eras stay with what they accepted
@@ -35,7 +32,7 @@ pub(super) struct Settled {
 }
 
 impl Settled {
-    fn new(version: &'static Version, greeting: Greeting) -> Self {
+    fn new(version: &'static Revision, greeting: Greeting) -> Self {
         Self {
             version,
             greeting,
@@ -80,12 +77,12 @@ pub(super) enum Opening {
     /// Only this era.
     Only(Era),
     /// Only this version.
-    Exactly(&'static Version),
+    Exactly(&'static Revision),
 }
 
 impl Opening {
     /// The version that is to be held to, if there is one.
-    fn exactly(self) -> Option<&'static Version> {
+    fn exactly(self) -> Option<&'static Revision> {
         match self {
             Self::Exactly(version) => Some(version),
             Self::Probe { .. } | Self::Only(_) => None,
@@ -95,15 +92,9 @@ impl Opening {
     /// What is sent first.
     pub(super) fn method(self) -> &'static str {
         match self {
-            Self::Only(Era::Legacy)
-            | Self::Exactly(Version {
-                era: Era::Legacy, ..
-            }) => INITIALIZE,
-            Self::Probe { .. }
-            | Self::Only(Era::Modern)
-            | Self::Exactly(Version {
-                era: Era::Modern, ..
-            }) => DISCOVER,
+            Self::Probe { .. } => DISCOVER,
+            Self::Only(era) => era.opening(),
+            Self::Exactly(version) => version.era.opening(),
         }
     }
 }
@@ -112,10 +103,10 @@ impl Opening {
 enum Next {
     Settled(Settled),
     /// Ask again in this version.
-    Again(&'static Version),
+    Again(&'static Revision),
     /// Not a modern server, for this reason; `initialize` may do, in this
     /// version.
-    NotModern(&'static Version, Trouble),
+    NotModern(&'static Revision, Trouble),
     Failed(Trouble),
 }
 
@@ -123,7 +114,7 @@ enum Next {
 /// set from outside, and dropping this is safe.
 pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<Settled, Trouble> {
     let pin = opening.exactly();
-    let first = |era| pin.unwrap_or_else(|| Version::newest(era));
+    let first = |era| pin.unwrap_or_else(|| Revision::newest(era));
     let newest_legacy = first(Era::Legacy);
     let (mut probe, mut init) = if opening.method() == DISCOVER {
         (Some(discover(connection, first(Era::Modern))), None)
@@ -136,7 +127,7 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
     };
     // A refusal of `initialize` while the probe is still unanswered.
     let mut refused: Option<Trouble> = None;
-    let mut discover_tries = vec![Version::newest(Era::Modern).name];
+    let mut discover_tries = vec![Revision::newest(Era::Modern).name];
     let mut init_tries = vec![newest_legacy.name];
     loop {
         tokio::select! {
@@ -207,7 +198,7 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
 }
 
 /// Where a version is pinned, any other one is none.
-fn held_to(pin: Option<&'static Version>, next: Next) -> Next {
+fn held_to(pin: Option<&'static Revision>, next: Next) -> Next {
     let Some(pin) = pin else {
         return next;
     };
@@ -252,7 +243,7 @@ fn settle(connection: &Connection, settled: Settled) -> Settled {
     settled
 }
 
-fn discover(connection: &Connection, version: &'static Version) -> InFlight {
+fn discover(connection: &Connection, version: &'static Revision) -> InFlight {
     connection.send(Outgoing {
         method: DISCOVER,
         params: Value::Null,
@@ -262,7 +253,7 @@ fn discover(connection: &Connection, version: &'static Version) -> InFlight {
     })
 }
 
-fn initialize(connection: &Connection, version: &'static Version) -> InFlight {
+fn initialize(connection: &Connection, version: &'static Revision) -> InFlight {
     let params = connection.look(|peer| initialize_params(version, peer.answers()));
     connection.send(Outgoing {
         method: INITIALIZE,
@@ -277,22 +268,22 @@ fn judge_discover(answer: RequestEnd, tried: &mut Vec<&'static str>) -> Next {
     match answer {
         RequestEnd::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
         RequestEnd::Broken(why) => {
-            Next::NotModern(Version::newest(Era::Legacy), Trouble::Breach(why))
+            Next::NotModern(Revision::newest(Era::Legacy), Trouble::Breach(why))
         }
         RequestEnd::Beyond(beyond) => {
-            Next::NotModern(Version::newest(Era::Legacy), Trouble::Beyond(beyond))
+            Next::NotModern(Revision::newest(Era::Legacy), Trouble::Beyond(beyond))
         }
         RequestEnd::Result(result) => match read_discover(&result) {
             Some((versions, greeting)) => choose(&versions, greeting),
             None => Next::NotModern(
-                Version::newest(Era::Legacy),
+                Revision::newest(Era::Legacy),
                 Trouble::Breach(format!("answered `{DISCOVER}` without `supportedVersions`")),
             ),
         },
         RequestEnd::Http(end) => judge_refused_probe(end, tried),
         RequestEnd::Error(error) if is_modern_error(&error) => {
             let supported = supported_by(&error);
-            match Version::best_of(Era::Modern, &supported) {
+            match Revision::newest_among(Era::Modern, &supported) {
                 // The refused version may be in the list: some servers only
                 // come to know it while they start.
                 Some(version) if is_worth_asking(version, tried) => {
@@ -309,7 +300,7 @@ fn judge_discover(answer: RequestEnd, tried: &mut Vec<&'static str>) -> Next {
             }
         }
         RequestEnd::Error(error) => Next::NotModern(
-            Version::newest(Era::Legacy),
+            Revision::newest(Era::Legacy),
             Trouble::Refused {
                 method: DISCOVER,
                 error,
@@ -336,24 +327,24 @@ fn judge_refused_probe(end: Box<HttpEnd>, tried: &mut Vec<&'static str>) -> Next
     if hopeless {
         Next::Failed(trouble)
     } else {
-        Next::NotModern(Version::newest(Era::Legacy), trouble)
+        Next::NotModern(Revision::newest(Era::Legacy), trouble)
     }
 }
 
 /// A version is asked for twice at most, and the second time only because the
 /// server itself has named it.
-fn is_worth_asking(version: &Version, tried: &[&str]) -> bool {
+fn is_worth_asking(version: &Revision, tried: &[&str]) -> bool {
     tried.iter().filter(|name| **name == version.name).count() < 2
 }
 
 fn choose(versions: &[String], greeting: Greeting) -> Next {
-    if let Some(version) = Version::best_of(Era::Modern, versions) {
+    if let Some(version) = Revision::newest_among(Era::Modern, versions) {
         return Next::Settled(Settled::new(version, greeting));
     }
     let mismatch = Trouble::Version(unknown_versions(versions));
     // A server of both eras may know none of our modern versions, and say
     // which legacy one it does know.
-    match Version::best_of(Era::Legacy, versions) {
+    match Revision::newest_among(Era::Legacy, versions) {
         Some(version) => Next::NotModern(version, mismatch),
         None => Next::Failed(mismatch),
     }
@@ -366,7 +357,7 @@ fn judge_initialize(answer: RequestEnd, tried: &mut Vec<&'static str>) -> Next {
         RequestEnd::Beyond(beyond) => Next::Failed(Trouble::Beyond(beyond)),
         RequestEnd::Http(end) => {
             let supported = end.rpc_error.as_ref().map(supported_by);
-            match Version::best_of(Era::Legacy, &supported.unwrap_or_default()) {
+            match Revision::newest_among(Era::Legacy, &supported.unwrap_or_default()) {
                 Some(version) if !tried.contains(&version.name) => {
                     tried.push(version.name);
                     Next::Again(version)
@@ -378,7 +369,7 @@ fn judge_initialize(answer: RequestEnd, tried: &mut Vec<&'static str>) -> Next {
             // It should have answered with a version of its own; some refuse
             // and say which they know.
             let supported = supported_by(&error);
-            match Version::best_of(Era::Legacy, &supported) {
+            match Revision::newest_among(Era::Legacy, &supported) {
                 Some(version) if !tried.contains(&version.name) => {
                     tried.push(version.name);
                     Next::Again(version)
@@ -391,7 +382,7 @@ fn judge_initialize(answer: RequestEnd, tried: &mut Vec<&'static str>) -> Next {
         }
         RequestEnd::Result(result) => match read_initialize(&result) {
             Err(breach) => Next::Failed(Trouble::Breach(breach)),
-            Ok((name, greeting)) => match Version::find(&name) {
+            Ok((name, greeting)) => match Revision::find(&name) {
                 Some(version) if version.era == Era::Legacy => {
                     Next::Settled(Settled::new(version, greeting))
                 }
@@ -405,7 +396,7 @@ fn unknown_versions(versions: &[String]) -> String {
     format!(
         "speaks protocol version {}; jelly speaks {}",
         versions.join(", "),
-        Version::all_names()
+        Revision::all_names()
     )
 }
 

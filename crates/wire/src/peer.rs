@@ -11,13 +11,14 @@ pub use receiving::Understood;
 
 use super::answers::Answers;
 use super::check::Checker;
-use super::era::{Version, dress};
+use super::era::dress;
 use super::exchange::{Beyond, End, Life, Outgoing, RequestEnd};
 use super::notices::{Listener, Listeners, Notice};
 use super::observed::Observed;
 use super::raw::RawAsks;
 use super::transcript::{Direction, Recorder};
-use jelly_base::model::{Era, OwnLimit};
+use jelly_base::mcp::{Era, LISTEN, Revision};
+use jelly_base::model::OwnLimit;
 use jelly_base::text::redact::Redactor;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,11 +30,6 @@ const OUTBOX_BYTES: usize = 16 * 1024 * 1024;
 
 /// What a server says first of a subscription (2026-07-28, "Subscriptions").
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
-/// Where it says of which.
-const SUBSCRIPTION_ID: &str = "/_meta/io.modelcontextprotocol~1subscriptionId";
-
-/// Opens a subscription in the modern era.
-pub(super) const LISTEN: &str = "subscriptions/listen";
 
 /// Ids of raw bytes that are remembered after they were given up.
 const RAW_IDS: usize = 1000;
@@ -105,7 +101,7 @@ pub struct Peer {
     recorder: Option<Recorder>,
     answers: Answers,
     /// Once it is settled.
-    version: Option<&'static Version>,
+    version: Option<&'static Revision>,
     next_id: u64,
     pending: Vec<Pending>,
     /// Given up; a late answer to one of these is no breach.
@@ -192,14 +188,14 @@ impl Peer {
     }
 
     /// Tells the peer what both sides speak from now on.
-    pub fn settle(&mut self, version: &'static Version) {
+    pub fn settle(&mut self, version: &'static Revision) {
         self.version = Some(version);
         self.check(|checker| checker.settle(version));
     }
 
     /// What both sides speak, once it is settled.
     #[must_use]
-    pub fn version(&self) -> Option<&'static Version> {
+    pub fn version(&self) -> Option<&'static Revision> {
         self.version
     }
 

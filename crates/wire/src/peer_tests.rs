@@ -1,6 +1,6 @@
 use super::{Beyond, End, Life, Outgoing, Peer, RequestEnd};
-use crate::era::Version;
 use crate::{Answers, Frame, LineSplitter};
+use jelly_base::mcp::Revision;
 use jelly_base::model::{Exit, OwnLimit};
 use jelly_base::text::redact::Redactor;
 use proptest::prelude::*;
@@ -200,7 +200,7 @@ fn an_echo_is_named_and_not_answered_and_the_answer_after_it_counts() {
 #[test]
 fn requests_of_a_modern_server_are_a_breach() {
     let mut peer = peer();
-    peer.settle(Version::newest(jelly_base::model::Era::Modern));
+    peer.settle(Revision::newest(jelly_base::model::Era::Modern));
     hear(
         &mut peer,
         r#"{"jsonrpc":"2.0","id":7,"method":"roots/list"}"#,

@@ -5,15 +5,16 @@
 use super::candidate::Candidate;
 use super::check::Checker;
 use super::connection::{Connection, deadline_after};
-use super::era::{Greeting, Version};
+use super::era::Greeting;
 use super::exchange::{Beyond, Outgoing};
 use super::handshake::Settled;
-use super::listing::{ListKind, list_all, read_tools};
+use super::listing::{list_all, read_tools};
 use super::observed::Observed;
 use super::peer::Peer;
 use super::reply::{Reply, ReplyOutcome};
-use super::rounds::{NoRound, ResultType, can_ask_back, next_round, result_type};
-use jelly_base::model::{Era, OwnLimit, ToolInfo, WireCheck};
+use super::rounds::{NoRound, ResultType, next_round, result_type};
+use jelly_base::mcp::{Era, ListKind, Method, Revision, code};
+use jelly_base::model::{OwnLimit, ToolInfo, WireCheck};
 use jelly_process::{ExitWatch, Process, Shutdown, StderrHandle};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,9 +24,6 @@ use tokio::time::{Instant, timeout};
 /// So often a modern server may ask for more before it answers, beside as often
 /// as its client has answers for.
 const MAX_ROUND_TRIPS: usize = 10;
-
-/// The code of an error of headers that do not fit the message (2026-07-28).
-const HEADER_MISMATCH: i64 = -32020;
 
 /// A connection to one server, from ready to shutdown.
 ///
@@ -37,7 +35,7 @@ pub struct Session {
     /// Of a process that is reached over HTTP.
     stdout: Option<StderrHandle>,
     connection: Connection,
-    version: &'static Version,
+    version: &'static Revision,
     greeting: Greeting,
     tools: Vec<ToolInfo>,
     /// A list that was read in passing differs from what the owner knows.
@@ -86,7 +84,9 @@ impl Session {
         &self.connection
     }
 
-    pub(super) fn version(&self) -> &'static Version {
+    /// What both sides speak.
+    #[must_use]
+    pub fn version(&self) -> &'static Revision {
         self.version
     }
 
@@ -396,7 +396,9 @@ impl Session {
     ) -> ReplyOutcome {
         // Only a modern server may ask back, so only then a copy is needed.
         let original = match self.version.era {
-            Era::Modern if can_ask_back(method) => Some(params.clone()),
+            Era::Modern if Method::find(method).is_some_and(|m| m.may_ask_back) => {
+                Some(params.clone())
+            }
             Era::Modern | Era::Legacy => None,
         };
         let mut params = params;
@@ -504,7 +506,7 @@ fn says_header_mismatch(outcome: &ReplyOutcome) -> bool {
         | ReplyOutcome::Beyond(_)
         | ReplyOutcome::Unanswered(_) => None,
     };
-    error.is_some_and(|error| error.code == Some(HEADER_MISMATCH))
+    error.is_some_and(|error| error.code == Some(code::HEADER_MISMATCH))
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use super::request::{Ready, Sends};
 use super::subscriptions::{Subscriptions, Turn};
 use jelly_base::model::Era;
-use jelly_plan::{ListKind, Step};
-use jelly_wire::{self as wire, CancelEnd, Reply, ReplyOutcome, Session};
+use jelly_plan::Step;
+use jelly_wire::{CancelEnd, Reply, ReplyOutcome, Session};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -54,7 +54,7 @@ pub async fn send(
     let method = ready.method();
     let params = ready.params.clone();
     let mut reply = match &ready.sends {
-        Sends::List(kind) => session.list(wire_kind(*kind), params, limit).await,
+        Sends::List(kind) => session.list(*kind, params, limit).await,
         Sends::Raw(bytes) => session.send_raw(bytes, limit).await,
         Sends::Subscribe { uris, filter } => {
             let what = (uris.as_slice(), filter);
@@ -81,13 +81,4 @@ pub async fn send(
     };
     reply.elapsed += before;
     Turn::from(reply).into()
-}
-
-fn wire_kind(kind: ListKind) -> wire::ListKind {
-    match kind {
-        ListKind::Tools => wire::ListKind::Tools,
-        ListKind::Resources => wire::ListKind::Resources,
-        ListKind::ResourceTemplates => wire::ListKind::ResourceTemplates,
-        ListKind::Prompts => wire::ListKind::Prompts,
-    }
 }

@@ -7,10 +7,9 @@ use super::super::frame::Frame;
 use super::super::message::{Line, Message, MessageBody, Payload, read_line, whole};
 use super::super::notices::Notice;
 use super::super::transcript::Direction;
-use super::{
-    ACKNOWLEDGED, CONTENT_LENGTH, LISTEN, LateAnswer, OUTBOX_BYTES, Peer, Pending, SUBSCRIPTION_ID,
-};
-use jelly_base::model::{Era, OwnLimit};
+use super::{ACKNOWLEDGED, CONTENT_LENGTH, LateAnswer, OUTBOX_BYTES, Peer, Pending};
+use jelly_base::mcp::{Era, LISTEN, meta};
+use jelly_base::model::OwnLimit;
 use jelly_base::text::truncate;
 use serde_json::Value;
 
@@ -346,7 +345,9 @@ impl Peer {
             }
             "notifications/tools/list_changed" => self.observed.tools_changed = true,
             ACKNOWLEDGED => {
-                let id = params.pointer(SUBSCRIPTION_ID).and_then(whole);
+                let id = params
+                    .pointer(meta::SUBSCRIPTION_ID_POINTER)
+                    .and_then(whole);
                 let open = |p: &&Pending| p.method == LISTEN && Some(p.id) == id;
                 let open = self.pending.iter().find(open).map(|p| p.id);
                 let known = |id| self.acknowledged.iter().any(|(own, _)| *own == id);
