@@ -5,11 +5,11 @@
 
 use super::connection::Attending;
 use super::connection::{InFlight, deadline_after};
-use super::exchange::{Outgoing, RequestEnd};
+use super::exchange::{Outgoing, ReplyOutcome};
 use super::notices::Listener;
 use super::peer::{LateAnswer, Peer};
 use super::raw::RawAsks;
-use super::reply::{Reply, ReplyOutcome};
+use super::reply::Reply;
 use super::session::Session;
 use jelly_base::mcp::{DISCOVER, Era, LISTEN, ListKind};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ impl Listening {
     /// order.
     pub fn ended(&mut self) -> Option<&ReplyOutcome> {
         if self.ended.is_none() {
-            self.ended = self.in_flight.answer_now().map(|end| Ok(end).into());
+            self.ended = self.in_flight.answer_now();
         }
         self.ended.as_ref()
     }
@@ -140,16 +140,15 @@ impl Session {
                 return (ReplyOutcome::Answered(params), Some(listening));
             }
             match in_flight.answer_now() {
-                Some(RequestEnd::Result(_)) => {
+                Some(ReplyOutcome::Answered(_)) => {
                     let text = format!("answered `{LISTEN}` before it acknowledged it");
                     return (self.broken(&text), None);
                 }
-                Some(other) => return (Ok(other).into(), None),
+                Some(other) => return (other, None),
                 None => {}
             }
             if !stirs.next(deadline).await {
-                let end = in_flight.answer_within(Duration::ZERO).await;
-                return (end.into(), None);
+                return (in_flight.answer_within(Duration::ZERO).await, None);
             }
         }
     }
@@ -180,11 +179,10 @@ impl Session {
                     let left = deadline.saturating_duration_since(Instant::now());
                     let mut stirs = self.stirs();
                     let outcome = request.cancelled_after(left, "cancelled by the plan").await;
-                    if let Err(life) = outcome {
+                    if let ReplyOutcome::TimedOut(_) = outcome {
                         end = self.watch_quiet(quiet_for, &mut stirs).await;
-                        return ReplyOutcome::TimedOut(life);
                     }
-                    outcome.into()
+                    outcome
                 },
                 after,
             )
@@ -221,7 +219,7 @@ impl Session {
                     return ReplyOutcome::Answered(Value::Null);
                 }
                 let left = deadline.saturating_duration_since(Instant::now());
-                match ReplyOutcome::from(request.answer_within(left).await) {
+                match request.answer_within(left).await {
                     ReplyOutcome::Http(end) if told && end.facts.status == Some(202) => {
                         ReplyOutcome::Answered(Value::Null)
                     }

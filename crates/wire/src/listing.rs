@@ -4,9 +4,8 @@
 //! circle is told from one with many pages.
 
 use super::connection::Connection;
-use super::exchange::{Life, Outgoing};
+use super::exchange::{Life, Outgoing, ReplyOutcome};
 use super::frame::MAX_LINE_BYTES;
-use super::reply::ReplyOutcome;
 use jelly_base::mcp::{ListKind, Revision};
 use jelly_base::model::{OwnLimit, ToolInfo};
 use jelly_base::text::json_type;
@@ -60,8 +59,7 @@ pub(super) async fn list_all(
                 ..Life::default()
             });
         }
-        let end = connection.send(request).answer_within(left).await;
-        let mut page = match ReplyOutcome::from(end) {
+        let mut page = match connection.send(request).answer_within(left).await {
             ReplyOutcome::Answered(page) => page,
             other => return other,
         };

@@ -12,7 +12,7 @@ pub use receiving::Understood;
 use super::answers::Answers;
 use super::check::Checker;
 use super::era::dress;
-use super::exchange::{Beyond, End, Life, Outgoing, RequestEnd};
+use super::exchange::{Beyond, End, Life, Outgoing, ReplyOutcome};
 use super::notices::{Listener, Listeners, Notice};
 use super::observed::Observed;
 use super::raw::RawAsks;
@@ -43,7 +43,7 @@ struct Pending {
     id: u64,
     method: String,
     probe: bool,
-    reply: oneshot::Sender<RequestEnd>,
+    reply: oneshot::Sender<ReplyOutcome>,
     progress: u64,
     messages_before: u64,
     noise_before: u64,
@@ -222,7 +222,7 @@ impl Peer {
     // ── sending ──────────────────────────────────────────────────────────
 
     /// Queues a request; its id, and where the answer will come.
-    pub fn open(&mut self, request: Outgoing<'_>) -> (u64, oneshot::Receiver<RequestEnd>) {
+    pub fn open(&mut self, request: Outgoing<'_>) -> (u64, oneshot::Receiver<ReplyOutcome>) {
         let (reply, receiver) = oneshot::channel();
         let id = self.fresh_id();
         if let Some(end) = &self.end {
@@ -254,7 +254,7 @@ impl Peer {
     /// Queues bytes as they are; the number by which their answer is known
     /// here, and where it will come: the first with an id of their own, or the
     /// next error without one.
-    pub fn open_raw(&mut self, bytes: &[u8]) -> (u64, oneshot::Receiver<RequestEnd>) {
+    pub fn open_raw(&mut self, bytes: &[u8]) -> (u64, oneshot::Receiver<ReplyOutcome>) {
         let (reply, receiver) = oneshot::channel();
         let id = self.fresh_id();
         if let Some(end) = &self.end {
@@ -520,7 +520,7 @@ impl Peer {
     }
 
     /// Ends one request, if it still waits.
-    pub fn settle_request(&mut self, id: u64, answer: RequestEnd) {
+    pub fn settle_request(&mut self, id: u64, answer: ReplyOutcome) {
         if let Some(index) = self.pending.iter().position(|p| p.id == id) {
             self.check_no_more(index);
             self.settle_pending(index, answer);
@@ -530,7 +530,7 @@ impl Peer {
     /// What was not sent yet will not be: ends the requests among it.
     pub fn fail_unsent(&mut self, why: &str) {
         while let Some(index) = self.pending.iter().position(|p| p.sent_at > self.written) {
-            self.settle_pending(index, RequestEnd::Broken(why.to_owned()));
+            self.settle_pending(index, ReplyOutcome::Broken(why.to_owned()));
         }
     }
 
@@ -547,7 +547,7 @@ impl Peer {
         let text = self.breach(text);
         if let Some(index) = self.suspect() {
             self.check_no_more(index);
-            self.settle_pending(index, RequestEnd::Broken(text));
+            self.settle_pending(index, ReplyOutcome::Broken(text));
         }
     }
 
@@ -556,11 +556,11 @@ impl Peer {
         let beyond = self.pass_over(limit, text);
         if let Some(index) = self.suspect() {
             self.check_no_more(index);
-            self.settle_pending(index, RequestEnd::Beyond(beyond));
+            self.settle_pending(index, ReplyOutcome::Beyond(beyond));
         }
     }
 
-    fn settle_pending(&mut self, index: usize, answer: RequestEnd) {
+    fn settle_pending(&mut self, index: usize, answer: ReplyOutcome) {
         let mut pending = self.pending.swap_remove(index);
         self.expect_no_more(&mut pending);
         if pending.is_lasting() {

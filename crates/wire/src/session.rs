@@ -6,12 +6,12 @@ use super::candidate::Candidate;
 use super::check::Checker;
 use super::connection::{Connection, deadline_after};
 use super::era::Greeting;
-use super::exchange::{Beyond, Outgoing};
+use super::exchange::{Beyond, Outgoing, ReplyOutcome};
 use super::handshake::Settled;
 use super::listing::{list_all, read_tools};
 use super::observed::Observed;
 use super::peer::Peer;
-use super::reply::{Reply, ReplyOutcome};
+use super::reply::Reply;
 use super::rounds::{NoRound, ResultType, next_round, result_type};
 use jelly_base::mcp::{Era, ListKind, Method, Revision, code};
 use jelly_base::model::{OwnLimit, ToolInfo, WireCheck};
@@ -416,8 +416,7 @@ impl Session {
                 probe: false,
             };
             let left = deadline.saturating_duration_since(Instant::now());
-            let end = self.connection.send(request).answer_within(left).await;
-            let outcome = ReplyOutcome::from(end);
+            let outcome = self.connection.send(request).answer_within(left).await;
             if let Some(again) = again
                 && says_header_mismatch(&outcome)
             {

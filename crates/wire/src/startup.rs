@@ -7,11 +7,12 @@
 
 use super::candidate::{Attempt, Candidate};
 use super::connection::{deadline_after, reached};
+use super::exchange::ReplyOutcome;
 use super::handshake::{Opening, Settled, Trouble, shake};
 use super::launch::Launch;
 use super::listing::{list_all, read_tools};
 use super::peer::Peer;
-use super::reply::{ReplyOutcome, StartFailure};
+use super::reply::StartFailure;
 use super::session::{Session, SessionParts};
 use jelly_base::mcp::{Era, ListKind};
 use jelly_base::model::{Phase, ToolInfo};
@@ -61,7 +62,7 @@ pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
         None => detected(launch, started, deadline).await?,
     };
     let listed = timeout_at(deadline, list_tools(&candidate, &settled, deadline)).await;
-    let tools = match listed.unwrap_or(Err(Trouble::TimedOut)) {
+    let tools = match listed.unwrap_or(Err(Trouble::timed_out())) {
         Ok(tools) => tools,
         Err(trouble) => {
             let attempt = Attempt {
@@ -119,7 +120,7 @@ async fn attempt(candidate: Candidate, opening: Opening, deadline: Instant) -> A
     let shaken = timeout_at(deadline, shake(&candidate.connection, opening)).await;
     Attempt {
         candidate,
-        result: shaken.unwrap_or(Err(Trouble::TimedOut)),
+        result: shaken.unwrap_or(Err(Trouble::timed_out())),
         opening,
     }
 }
@@ -273,25 +274,14 @@ async fn list_tools(
         let listed = list_all(connection, settled.version, kind, Value::Null, deadline).await;
         let mut result = match listed {
             ReplyOutcome::Answered(result) => result,
-            ReplyOutcome::RpcError(error) => {
-                return Err(Trouble::Refused {
-                    method: kind.method(),
-                    error,
-                });
-            }
-            ReplyOutcome::TimedOut(_) => return Err(Trouble::TimedOut),
-            ReplyOutcome::Exited(exit) => return Err(Trouble::Exited(exit)),
-            ReplyOutcome::Broken(why) | ReplyOutcome::Unanswered(why) => {
-                return Err(Trouble::Breach(why));
-            }
-            ReplyOutcome::Beyond(beyond) => return Err(Trouble::Beyond(beyond)),
-            ReplyOutcome::Http(end) => return Err(Trouble::http(kind.method(), end)),
+            other => return Err(Trouble::Ended(kind.method(), other)),
         };
         let stale = connection.look(|peer| peer.observed().tools_changed);
         if stale && left > 0 {
             continue;
         }
-        let (tools, flaws) = read_tools(&mut result).map_err(Trouble::Breach)?;
+        let (tools, flaws) = read_tools(&mut result)
+            .map_err(|why| Trouble::Ended(kind.method(), ReplyOutcome::Broken(why)))?;
         connection.with_peer(|peer| {
             for flaw in &flaws {
                 peer.breach(flaw);

@@ -16,7 +16,7 @@ use super::sse::SseParser;
 use crate::connection::Shared;
 use crate::era::is_modern_error;
 use crate::peer::Understood;
-use crate::{HttpEnd, MAX_LINE_BYTES, RequestEnd};
+use crate::{HttpEnd, MAX_LINE_BYTES, ReplyOutcome};
 use jelly_base::model::{Era, HttpFacts, OwnLimit};
 use reqwest::header::LOCATION;
 use reqwest::{Response, Url};
@@ -90,7 +90,7 @@ impl Exchange {
         if let Some(breach) = &end.breach {
             end.breach = Some(peer.breach(breach));
         }
-        peer.settle_request(id, RequestEnd::Http(Box::new(end)));
+        peer.settle_request(id, ReplyOutcome::Http(Box::new(end)));
         false
     }
 

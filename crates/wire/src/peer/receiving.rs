@@ -2,7 +2,7 @@
 //! it is none.
 
 use super::super::answers::Ask;
-use super::super::exchange::{End, RequestEnd};
+use super::super::exchange::{End, ReplyOutcome};
 use super::super::frame::Frame;
 use super::super::message::{Line, Message, MessageBody, Payload, read_line, whole};
 use super::super::notices::Notice;
@@ -245,7 +245,7 @@ impl Peer {
                 self.pending[index].id
             );
             let text = self.breach(&text);
-            return self.settle_pending(index, RequestEnd::Broken(text));
+            return self.settle_pending(index, ReplyOutcome::Broken(text));
         }
         if twin.is_some_and(|twin| (1..self.next_id).contains(&twin)) {
             self.breach(&format!("answered with the string id {id}"));
@@ -264,7 +264,7 @@ impl Peer {
         match (payload, self.suspect()) {
             (Payload::Error(error), Some(index)) => {
                 self.breach("sent an error that names no request");
-                self.settle_pending(index, RequestEnd::Error(error));
+                self.settle_pending(index, ReplyOutcome::RpcError(error));
             }
             (Payload::Error(error), None) => {
                 let message = truncate(&error.message, 200);
@@ -287,12 +287,12 @@ impl Peer {
                     );
                     self.breach(&text);
                 }
-                RequestEnd::Result(result)
+                ReplyOutcome::Answered(result)
             }
-            Payload::Error(error) => RequestEnd::Error(error),
+            Payload::Error(error) => ReplyOutcome::RpcError(error),
             Payload::Nothing => {
                 let text = format!("answered `{method}` with neither a result nor an error");
-                RequestEnd::Broken(self.breach(&text))
+                ReplyOutcome::Broken(self.breach(&text))
             }
         };
         self.settle_pending(index, answer);
