@@ -33,7 +33,7 @@ pub(super) struct Http {
     at_home: bool,
     /// For one request with its answer.
     patience: Duration,
-    redactor: Redactor,
+    pub redactor: Redactor,
 }
 
 /// An answer that came whole.
