@@ -123,15 +123,10 @@ impl RevisionSpec {
             rules.insert(*rule, (level, section));
         }
         let known = |names: &IndexMap<String, Option<String>>| {
-            let mut map = HashMap::new();
-            for (method, name) in names {
-                let name = name.clone().unwrap_or_default();
-                if !self.types.contains_key(&name) {
-                    return Err(format!("{method}: no type {name}"));
-                }
-                map.insert(method.clone(), name);
-            }
-            Ok(map)
+            let names = names.iter();
+            names
+                .map(|(method, name)| (method.clone(), name.clone().unwrap_or_default()))
+                .collect()
         };
         let errors = self.errors.iter();
         let errors = errors.map(|(code, name)| (*code, name.clone().unwrap_or_default()));
@@ -139,9 +134,9 @@ impl RevisionSpec {
             name: revision.name,
             era: revision.era,
             types,
-            results: known(&self.results)?,
-            notifications: known(&self.notifications)?,
-            requests: known(&self.requests)?,
+            results: known(&self.results),
+            notifications: known(&self.notifications),
+            requests: known(&self.requests),
             errors: errors.collect(),
             rules,
         };
@@ -239,7 +234,10 @@ impl Specification {
         let fields = self.types.values().flat_map(|t| &t.fields);
         let shapes = fields.filter_map(|field| named(&field.shape));
         let choices = self.types.values().filter_map(|t| t.choice.as_ref());
+        let messages = [&self.results, &self.notifications, &self.requests];
+        let messages = messages.into_iter().flat_map(HashMap::values);
         shapes
+            .chain(messages.map(String::as_str))
             .chain(choices.flat_map(|choice| choice.of.values().map(String::as_str)))
             .chain(self.errors.values().map(String::as_str))
             .find(|name| !self.types.contains_key(*name))
