@@ -104,10 +104,9 @@ impl Connection {
         f(&self.shared.peer())
     }
 
-    /// Hears what goes on here, without being part of it.
-    #[must_use]
-    pub fn ear(&self) -> ConnectionObserver {
-        ConnectionObserver(Arc::clone(&self.shared))
+    /// For who looks at the peer while another owns the connection.
+    pub(super) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
     }
 
     /// Sends a request. Dropping what comes back before the answer gives the
@@ -213,24 +212,6 @@ pub struct Attending {
 impl Drop for Attending {
     fn drop(&mut self) {
         self.shared.peer().dismiss(self.number);
-    }
-}
-
-/// Looks at a connection that somebody else owns.
-#[derive(Debug)]
-pub struct ConnectionObserver(Arc<Shared>);
-
-impl ConnectionObserver {
-    /// Messages received so far.
-    #[must_use]
-    pub fn messages(&self) -> u64 {
-        self.0.peer().observed().messages
-    }
-
-    /// Bytes sent so far.
-    #[must_use]
-    pub fn bytes_written(&self) -> u64 {
-        self.0.peer().bytes_written()
     }
 }
 

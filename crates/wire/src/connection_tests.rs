@@ -82,7 +82,7 @@ async fn ten_thousand_messages_in_one_chunk_and_then_the_answer() {
     server.say(&chunk).await;
     let end = waiting.answer_within(SOON).await;
     assert_eq!(end, ReplyOutcome::Answered(json!({})));
-    assert_eq!(connection.ear().messages(), 10_001);
+    assert_eq!(connection.look(|peer| peer.observed().messages), 10_001);
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn a_server_that_does_not_read_blocks_nobody() {
         .say("{\"jsonrpc\":\"2.0\",\"method\":\"hello\"}\n")
         .await;
     let mut patience = 0;
-    while connection.ear().messages() == 0 {
+    while connection.look(|peer| peer.observed().messages) == 0 {
         tokio::task::yield_now().await;
         patience += 1;
         assert!(patience < 1_000_000, "its message was never read");

@@ -74,26 +74,26 @@ impl Session {
     /// what comes back is kept.
     #[must_use]
     pub fn attend(&self, listener: Box<dyn Listener>) -> Attending {
-        self.connection().attend(listener)
+        self.connection.attend(listener)
     }
 
     /// For who waits for more of them.
     #[must_use]
     pub fn stirs(&self) -> Stirs {
-        Stirs(self.connection().look(Peer::stirs))
+        Stirs(self.connection.look(Peer::stirs))
     }
 
     /// Whether the server has no way to tell what nobody asked for, as over
     /// HTTP in the eras of sessions where it offers no stream for that.
     #[must_use]
     pub fn is_mute_unasked(&self) -> bool {
-        self.connection().look(|peer| peer.observed().mute_unasked)
+        self.connection.look(|peer| peer.observed().mute_unasked)
     }
 
     /// Whether nothing more will come.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        self.connection().look(Peer::has_ended)
+        self.connection.look(Peer::has_ended)
     }
 
     // ── subscriptions ────────────────────────────────────────────────────
@@ -122,17 +122,17 @@ impl Session {
         deadline: Instant,
     ) -> (ReplyOutcome, Option<Listening>) {
         let mut stirs = self.stirs();
-        let mut in_flight = self.connection().send(Outgoing {
+        let mut in_flight = self.connection.send(Outgoing {
             method: LISTEN,
             params: json!({ "notifications": filter }),
-            version: Some(self.version()),
+            version: Some(self.version),
             progress: false,
             probe: false,
         });
         loop {
             let id = in_flight.id();
             let said = |peer: &mut Peer| peer.take_acknowledgement(id);
-            if let Some(params) = self.connection().with_peer(said) {
+            if let Some(params) = self.connection.with_peer(said) {
                 let listening = Listening {
                     in_flight,
                     ended: None,
@@ -169,10 +169,10 @@ impl Session {
         let reply = self
             .timed(
                 async |deadline| {
-                    let request = self.connection().send(Outgoing {
+                    let request = self.connection.send(Outgoing {
                         method,
                         params,
-                        version: (!bare).then(|| self.version()),
+                        version: (!bare).then(|| self.version),
                         progress: !bare && method == "tools/call",
                         probe: false,
                     });
@@ -194,8 +194,8 @@ impl Session {
         let started = Instant::now();
         let deadline = deadline_after(started, quiet_for);
         let is_over = |peer: &Peer| peer.is_answered_late() || peer.has_ended();
-        while !self.connection().look(is_over) && stirs.next(deadline).await {}
-        match self.connection().with_peer(Peer::watched) {
+        while !self.connection.look(is_over) && stirs.next(deadline).await {}
+        match self.connection.with_peer(Peer::watched) {
             Some(LateAnswer::Result) if started.elapsed() <= CROSSING => CancelEnd::Crossed,
             Some(LateAnswer::Result) => CancelEnd::Answered,
             // Receivers should not answer, and every Python SDK 1.x does.
@@ -213,8 +213,8 @@ impl Session {
         let told = RawAsks::of(bytes).silent;
         self.timed(
             async |deadline| {
-                let request = self.connection().send_raw(bytes);
-                if told && !self.connection().look(Peer::has_streams) {
+                let request = self.connection.send_raw(bytes);
+                if told && !self.connection.look(Peer::has_streams) {
                     request.forget();
                     return ReplyOutcome::Answered(Value::Null);
                 }

@@ -46,7 +46,7 @@ mod fixture;
 
 pub use answers::{Answers, Ask, Given, Responder, accept_defaults};
 pub use check::{Checker, RULES, Rule};
-pub use connection::{Attending, Connection, ConnectionObserver, InFlight, deadline_after};
+pub use connection::{Attending, Connection, InFlight, deadline_after};
 pub use era::Greeting;
 pub use exchange::{Beyond, End, HttpEnd, Life, Outgoing, ReplyOutcome};
 pub use extras::{CROSSING, CancelEnd, Listening, Stirs};

@@ -223,69 +223,68 @@ impl Peer {
 
     /// Queues a request; its id, and where the answer will come.
     pub fn open(&mut self, request: Outgoing<'_>) -> (u64, oneshot::Receiver<ReplyOutcome>) {
-        let (reply, receiver) = oneshot::channel();
         let id = self.fresh_id();
-        if let Some(end) = &self.end {
-            // The asker holds the other end.
-            let _ = reply.send(end.answer());
-            return (id, receiver);
+        if self.end.is_none() {
+            let mut params = request.params;
+            if let Some(version) = request.version {
+                let token = request.progress.then_some(id);
+                dress(&mut params, version, &self.answers, token);
+            }
+            self.check(|checker| checker.asked(id, request.method, &params));
+            self.queue(&Call::new(Some(id), request.method, &params));
         }
-        let mut params = request.params;
-        if let Some(version) = request.version {
-            let token = request.progress.then_some(id);
-            dress(&mut params, version, &self.answers, token);
-        }
-        self.check(|checker| checker.asked(id, request.method, &params));
-        self.queue(&Call::new(Some(id), request.method, &params));
-        self.pending.push(Pending {
-            id,
-            method: request.method.to_owned(),
-            probe: request.probe,
-            reply,
-            progress: 0,
-            messages_before: self.observed.messages,
-            noise_before: self.observed.noise,
-            sent_at: self.queued,
-            raw: None,
-        });
-        (id, receiver)
+        (id, self.wait(id, request.method, request.probe, None))
     }
 
     /// Queues bytes as they are; the number by which their answer is known
     /// here, and where it will come: the first with an id of their own, or the
     /// next error without one.
     pub fn open_raw(&mut self, bytes: &[u8]) -> (u64, oneshot::Receiver<ReplyOutcome>) {
-        let (reply, receiver) = oneshot::channel();
         let id = self.fresh_id();
+        let asks = RawAsks::of(bytes);
+        if self.end.is_none() {
+            self.check(|checker| checker.asked_raw(&asks.ids, asks.nameless));
+            if let Some(recorder) = &self.recorder {
+                recorder.record(&self.server, Direction::Sent, bytes, &self.redactor);
+            }
+            if self.has_streams {
+                self.raw_outbox.push((id, bytes.to_vec()));
+            } else {
+                self.outbox.extend_from_slice(bytes);
+                self.outbox.push(b'\n');
+                self.queued += bytes.len() as u64 + 1;
+            }
+        }
+        (id, self.wait(id, "", false, Some(asks)))
+    }
+
+    /// Where the answer will come to what was just queued, or has come already
+    /// where nothing is queued any more.
+    fn wait(
+        &mut self,
+        id: u64,
+        method: &str,
+        probe: bool,
+        raw: Option<RawAsks>,
+    ) -> oneshot::Receiver<ReplyOutcome> {
+        let (reply, receiver) = oneshot::channel();
         if let Some(end) = &self.end {
             // The asker holds the other end.
             let _ = reply.send(end.answer());
-            return (id, receiver);
-        }
-        let asks = RawAsks::of(bytes);
-        self.check(|checker| checker.asked_raw(&asks.ids, asks.nameless));
-        if let Some(recorder) = &self.recorder {
-            recorder.record(&self.server, Direction::Sent, bytes, &self.redactor);
-        }
-        if self.has_streams {
-            self.raw_outbox.push((id, bytes.to_vec()));
-        } else {
-            self.outbox.extend_from_slice(bytes);
-            self.outbox.push(b'\n');
-            self.queued += bytes.len() as u64 + 1;
+            return receiver;
         }
         self.pending.push(Pending {
             id,
-            method: String::new(),
-            probe: false,
+            method: method.to_owned(),
+            probe,
             reply,
             progress: 0,
             messages_before: self.observed.messages,
             noise_before: self.observed.noise,
             sent_at: self.queued,
-            raw: Some(asks),
+            raw,
         });
-        (id, receiver)
+        receiver
     }
 
     /// What is to be sent as it is, each by a request of its own.

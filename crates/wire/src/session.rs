@@ -2,12 +2,10 @@
 //!
 //! Main type: [`Session`].
 
-use super::candidate::Candidate;
 use super::check::Checker;
 use super::connection::{Connection, deadline_after};
 use super::era::Greeting;
 use super::exchange::{Beyond, Outgoing, ReplyOutcome};
-use super::handshake::Settled;
 use super::listing::{list_all, read_tools};
 use super::observed::Observed;
 use super::peer::Peer;
@@ -31,59 +29,24 @@ const MAX_ROUND_TRIPS: usize = 10;
 /// [`Session::shutdown`] is the polite way.
 pub struct Session {
     /// Absent where jelly did not start the server.
-    process: Option<Process>,
+    pub(super) process: Option<Process>,
     /// Of a process that is reached over HTTP.
-    stdout: Option<StderrHandle>,
-    connection: Connection,
-    version: &'static Revision,
-    greeting: Greeting,
-    tools: Vec<ToolInfo>,
+    pub(super) stdout: Option<StderrHandle>,
+    pub(super) connection: Connection,
+    pub(super) version: &'static Revision,
+    pub(super) greeting: Greeting,
+    pub(super) tools: Vec<ToolInfo>,
     /// A list that was read in passing differs from what the owner knows.
-    stale_tools: AtomicBool,
-    startup: Duration,
-    notes: Vec<String>,
-    request_timeout: Duration,
-    shutdown_timeout: Duration,
-    shy_of_probes: bool,
-    by_pipes: bool,
-}
-
-/// What a session is made of.
-pub(super) struct SessionParts {
-    pub candidate: Candidate,
-    pub settled: Settled,
-    pub tools: Vec<ToolInfo>,
-    pub startup: Duration,
-    pub notes: Vec<String>,
-    pub request_timeout: Duration,
-    pub shutdown_timeout: Duration,
-    pub shy_of_probes: bool,
-    pub by_pipes: bool,
+    pub(super) stale_tools: AtomicBool,
+    pub(super) startup: Duration,
+    pub(super) notes: Vec<String>,
+    pub(super) request_timeout: Duration,
+    pub(super) shutdown_timeout: Duration,
+    pub(super) shy_of_probes: bool,
+    pub(super) by_pipes: bool,
 }
 
 impl Session {
-    pub(super) fn new(parts: SessionParts) -> Self {
-        Self {
-            process: parts.candidate.process,
-            stdout: parts.candidate.stdout,
-            connection: parts.candidate.connection,
-            version: parts.settled.version,
-            greeting: parts.settled.greeting,
-            tools: parts.tools,
-            stale_tools: AtomicBool::new(false),
-            startup: parts.startup,
-            notes: parts.notes,
-            request_timeout: parts.request_timeout,
-            shutdown_timeout: parts.shutdown_timeout,
-            shy_of_probes: parts.shy_of_probes,
-            by_pipes: parts.by_pipes,
-        }
-    }
-
-    pub(super) fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
     /// What both sides speak.
     #[must_use]
     pub fn version(&self) -> &'static Revision {

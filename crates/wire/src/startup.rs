@@ -13,13 +13,14 @@ use super::launch::Launch;
 use super::listing::{list_all, read_tools};
 use super::peer::Peer;
 use super::reply::StartFailure;
-use super::session::{Session, SessionParts};
+use super::session::Session;
 use jelly_base::mcp::{Era, ListKind};
 use jelly_base::model::{Phase, ToolInfo};
 use jelly_process::{Process, StdinGauge};
 use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -76,17 +77,21 @@ pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
         }
     };
     notes.extend(candidate.notes.iter().cloned());
-    Ok(Session::new(SessionParts {
-        candidate,
-        settled,
+    Ok(Session {
+        process: candidate.process,
+        stdout: candidate.stdout,
+        connection: candidate.connection,
+        version: settled.version,
+        greeting: settled.greeting,
         tools,
+        stale_tools: AtomicBool::new(false),
         startup: started.elapsed(),
         notes,
         shy_of_probes: pin.is_none() && opening == Opening::Only(Era::Legacy),
         by_pipes: !launch.reach.is_http(),
         request_timeout: launch.request_timeout,
         shutdown_timeout: launch.shutdown_timeout,
-    }))
+    })
 }
 
 type Ready = (Candidate, Settled, Opening, Vec<String>);
@@ -145,7 +150,7 @@ async fn detected(
     }
     let silence = SILENCE.min(launch.startup_timeout / 4);
     let candidate = Candidate::spawn(launch, started).await?;
-    let ear = candidate.connection.ear();
+    let shared = candidate.connection.shared();
     let mut gauge = candidate.process.as_ref().and_then(Process::stdin_gauge);
     let probe = Opening::Probe { silence };
     let mut first: Option<Running<'_>> = Some(Box::pin(attempt(candidate, probe, deadline)));
@@ -166,7 +171,8 @@ async fn detected(
             }
             () = reached(doubt_at) => {
                 let unread = gauge.as_ref().and_then(StdinGauge::unread_bytes);
-                if first.is_some() && unread.is_some_and(|n| n as u64 >= ear.bytes_written()) {
+                let sent = shared.peer().bytes_written();
+                if first.is_some() && unread.is_some_and(|n| n as u64 >= sent) {
                     // What it has not read did it no harm. A second one would
                     // find the first one's port taken, or whatever else only
                     // one of them can have, and be another server than the
@@ -176,7 +182,8 @@ async fn detected(
                 }
                 gauge = None;
                 doubt_at = None;
-                if first.is_some() && second.is_none() && ear.messages() == 0 {
+                let silent = shared.peer().observed().messages == 0;
+                if first.is_some() && second.is_none() && silent {
                     // Should it not start, the first one goes on alone.
                     second = fresh(launch, started, deadline).await.ok();
                     if second.is_some() {
