@@ -1,7 +1,7 @@
 //! Where a plan is kept, and how it names what lies around it.
 
 use super::super::out::print;
-use super::super::schema::plan_schema;
+use super::super::schema::PLAN_SCHEMA;
 use super::super::settings::World;
 use super::shared::{InitRefusal, Shared};
 use jelly_base::text::shell_word as word;
@@ -172,9 +172,8 @@ impl PlanPlace {
         let path = folder.join("plan.schema.json");
         let full = shared.world.cwd.join(&path);
         let write = || -> io::Result<()> {
-            let text = plan_schema()?;
             let mut file = fs::File::create_new(&full)?;
-            file.write_all(text.as_bytes())
+            file.write_all(PLAN_SCHEMA.as_bytes())
         };
         match write() {
             Ok(()) => Some(Ok(path)),
