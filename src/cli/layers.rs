@@ -14,8 +14,8 @@ use super::settings::is_pipeline;
 use clap::builder::BoolishValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Subcommand};
-use jelly_base::text::close_names;
-use jelly_plan::{Location, PlanSource, Project, ProjectSetting, read_project};
+use jelly_base::text::did_you_mean;
+use jelly_plan::{Location, PlanError, PlanSource, Project, ProjectSetting, read_project};
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
@@ -403,11 +403,11 @@ fn profile(
         return Ok(Some(name));
     }
     let known: Vec<&str> = project.profiles.keys().map(String::as_str).collect();
-    let help = match close_names(&name, known.iter().copied()).first() {
-        Some(close) => format!("did you mean `{close}`?"),
-        None if known.is_empty() => "profiles stand under `profiles`".to_owned(),
-        None => format!("there are `{}`", known.join("`, `")),
-    };
+    let close = did_you_mean(&name, known.iter().copied());
+    let help = close.unwrap_or_else(|| match known.as_slice() {
+        [] => "profiles stand under `profiles`".to_owned(),
+        known => format!("there are `{}`", known.join("`, `")),
+    });
     Err(format!(
         "error: {by} asks for the profile `{name}`, which {} does not have\nhelp: {help}",
         file.display()
@@ -417,14 +417,22 @@ fn profile(
 fn read(file: &Path) -> Result<Project, String> {
     let text = text_of(file, "a file of settings")
         .map_err(|why| format!("error: {}: {why}", file.display()))?;
+    let parsed = parse_settings(file, text);
+    parsed.map_err(|error| error.render(false).trim_end().to_owned())
+}
+
+/// The settings of a file that was read.
+///
+/// # Errors
+/// It holds something else.
+pub fn parse_settings(file: &Path, text: String) -> Result<Project, PlanError> {
     let source = PlanSource {
         path: file.to_owned(),
         text: text.into(),
         variant: None,
     };
     let keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key).collect();
-    let read = read_project(source, &keys);
-    read.map_err(|error| error.render(false).trim_end().to_owned())
+    read_project(source, &keys)
 }
 
 #[cfg(test)]

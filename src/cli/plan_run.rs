@@ -12,12 +12,12 @@ use super::record;
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
-use crate::cli::args::{Format, LadderArgs, RunArgs};
+use crate::cli::args::Format;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
 use jelly_base::model::{EventSink, RunReport, StepAnswers, Verdict, Warnings};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::shell_word;
-use jelly_harness::exec::{ExecSettings, Selection};
+use jelly_harness::exec::{ExecSettings, Overrides, Selection};
 use jelly_harness::triage_loop::{
     CommandHooks, LoopSettings, PassedBefore, PlanReads, PlanTexts, RealFs, ResultSettings,
     Surroundings,
@@ -326,11 +326,7 @@ impl<'a> PlanRun<'a> {
             wire_check: call.args.wire_check,
             keep_answers: plan.source.variant.is_some(),
             adapt: !call.args.ladder.no_adapt,
-            overrides: Rc::new(
-                self.schemas
-                    .as_ref()
-                    .map_or_else(BTreeMap::new, |schemas| schemas.overrides.clone()),
-            ),
+            overrides: Rc::new(self.overrides()),
             store_unread: self.store_unread,
             keep_outputs: self.schemas.is_some(),
             starts: call.starts.clone(),
@@ -384,67 +380,21 @@ impl<'a> PlanRun<'a> {
                     record::passed_before(memory.past.clone())
                 }),
             plan_identity: identity(&plan.source.path, &self.project),
-            results: self.result_settings(),
+            results: ResultSettings {
+                schemas: self.overrides(),
+                store_unread: self.store_unread,
+                rules: call.rules.digest().map(str::to_owned),
+                ..args.result_settings()
+            },
             env: call.world.env.clone(),
             vars: call.vars(),
         }
     }
 
-    /// Of all that was typed or set, what changes how answers come about or how
-    /// they are judged. A new flag has to be given its place here.
-    fn result_settings(&self) -> ResultSettings {
-        let RunArgs {
-            ladder:
-                LadderArgs {
-                    no_adapt,
-                    // What it sets was read when the plan was begun.
-                    schema_store: _,
-                    // When a store takes over what it saw, for later runs.
-                    generic_threshold: _,
-                },
-            wire_check,
-            // Read when the call began.
-            own_rules: _,
-            // A plan knows itself by its content, its variables by their
-            // values, and its steps by how far those before them got.
-            plans: _,
-            vars: _,
-            only: _,
-            skip: _,
-            fail_fast: _,
-            // `${workspace}`, wherever it is.
-            project_dir: _,
-            // What is tried, and what a result means; not what is answered.
-            budgets: _,
-            no_repair: _,
-            write_repairs: _,
-            accept_repairs: _,
-            no_confirm: _,
-            strict: _,
-            trust_plan: _,
-            fix_tests: _,
-            refine_code: _,
-            hook_timeout: _,
-            seed: _,
-            jobs: _,
-            // What is written and shown.
-            reports: _,
-            format: _,
-            memory: _,
-            record: _,
-            quiet: _,
-            again: _,
-        } = &self.call.args;
-        ResultSettings {
-            adapt: !no_adapt,
-            wire_check: *wire_check,
-            schemas: self
-                .schemas
-                .as_ref()
-                .map_or_else(BTreeMap::new, |schemas| schemas.overrides.clone()),
-            store_unread: self.store_unread,
-            rules: self.call.rules.digest().map(str::to_owned),
-        }
+    /// The output schemas that the schema store sets.
+    fn overrides(&self) -> BTreeMap<String, Overrides> {
+        let schemas = self.schemas.as_ref();
+        schemas.map_or_else(BTreeMap::new, |schemas| schemas.overrides.clone())
     }
 
     /// What a plan reads now.
