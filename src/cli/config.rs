@@ -1,14 +1,14 @@
 //! `jelly config`: what is set, and where each value came from.
 
 use super::layers::{Layers, SETTINGS, Setting, flag_of, opposite, unknown_variables};
-use super::out::say_in;
+use super::out::{say, say_json};
+use super::refusal::Refusal;
 use crate::cli::args::{ConfigArgs, ConfigFormat};
-use crate::cli::complain::{complain, fault};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use comfy_table::{ContentArrangement, Table, presets};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
-use jelly_base::text::{Notation, sanitize};
+use jelly_base::text::sanitize;
 use jelly_plan::SettingKind;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -63,29 +63,14 @@ enum SourceKind {
 }
 
 /// Shows the settings.
-pub fn config(args: &ConfigArgs, layers: &Layers) -> ExitCode {
-    let text = match args.format {
-        ConfigFormat::Md => Ok(markdown(&layers.command(&typed(&["config"])))),
-        ConfigFormat::Human | ConfigFormat::Json => match look(args, layers) {
-            Ok(report) if args.format == ConfigFormat::Json => {
-                serde_json::to_string_pretty(&report).map(|text| text + "\n")
-            }
-            Ok(report) => Ok(table(&report)),
-            Err(refusal) => {
-                complain(&refusal);
-                return ExitCode::InvalidInput;
-            }
-        },
-    };
-    match text {
-        Ok(text) => {
-            let notation = match args.format {
-                ConfigFormat::Json => Notation::Json,
-                ConfigFormat::Md | ConfigFormat::Human => Notation::Plain,
-            };
-            say_in(notation, text, ExitCode::Passed)
+pub fn config(args: &ConfigArgs, layers: &Layers) -> Result<ExitCode, Refusal> {
+    match args.format {
+        ConfigFormat::Md => {
+            let text = markdown(&layers.command(&typed(&["config"])));
+            say(text, ExitCode::Passed)
         }
-        Err(error) => fault(&format!("the settings are no JSON: {error}")),
+        ConfigFormat::Human => say(table(&look(args, layers)?), ExitCode::Passed),
+        ConfigFormat::Json => say_json(&look(args, layers)?, ExitCode::Passed),
     }
 }
 
@@ -94,7 +79,7 @@ pub fn typed(words: &[&str]) -> Vec<OsString> {
     std::iter::once("jelly".into()).chain(words).collect()
 }
 
-fn look(args: &ConfigArgs, layers: &Layers) -> Result<ConfigReport, String> {
+fn look(args: &ConfigArgs, layers: &Layers) -> Result<ConfigReport, Refusal> {
     let mut calls: Vec<(String, ArgMatches)> = Vec::new();
     let mut settings = Vec::new();
     let called = args.call.first().and_then(|word| word.to_str());
@@ -116,7 +101,7 @@ fn look(args: &ConfigArgs, layers: &Layers) -> Result<ConfigReport, String> {
             let parsed = layers.command(&words).try_get_matches_from(&words);
             let parsed = parsed.map_err(|error| {
                 let whose = layers.whose(&error, &words).unwrap_or_default();
-                format!("{error}{whose}").trim_end().to_owned()
+                Refusal::invalid(format!("{error}{whose}").trim_end())
             })?;
             calls.push((path.to_owned(), parsed));
         }

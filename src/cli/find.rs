@@ -1,6 +1,7 @@
 //! What was typed → the reports that are meant: files, folders, globs, stdin,
 //! and the usual places where nothing was typed.
 
+use super::refusal::Refusal;
 use jelly_triage::survey::{Input, ReportSource};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -41,6 +42,12 @@ const ROOTS: [&str; 7] = [
 const DEEPEST: usize = 64;
 /// Reports of one call.
 const MOST: usize = 100_000;
+
+impl From<FindError> for Refusal {
+    fn from(error: FindError) -> Self {
+        Self::invalid(format!("error: failed to {error}"))
+    }
+}
 
 /// Why what was typed leads to no report. Completes "failed to …".
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use jelly_base::model::{
     ExitCode, HelpProblem, HelpSummary, PlanReport, RunReport, SCHEMA_VERSION, Verdict,
 };
-use jelly_base::text::close_names;
+use jelly_base::text::did_you_mean;
 use jelly_harness::exec::NoSuchFilter;
 use jelly_plan::{Plan, PlanError, PlanSource, ReadError, Variant, load, load_with};
 use serde_json::Value;
@@ -85,14 +85,13 @@ impl Invalid {
             own.extend(load(source.clone()).ok()?.vars);
         }
         let stray = given.keys().find(|name| !own.contains_key(*name))?;
-        let close = close_names(stray, own.keys().map(String::as_str));
         let who = match sources {
             [one] => format!("{}: the plan has no", one.path.display()),
             _ => "none of the plans has a".to_owned(),
         };
         Some(Self::Call(RunRefusal {
             what: format!("{who} variable `{stray}`"),
-            next: close.first().map(|name| format!("did you mean `{name}`?")),
+            next: did_you_mean(stray, own.keys().map(String::as_str)),
         }))
     }
 

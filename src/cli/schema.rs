@@ -6,11 +6,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::out::{say, say_in};
+use super::out::{print_in, say, unless_unsaid};
+use super::refusal::Refusal;
 use crate::cli::args::SchemaArgs;
-use crate::cli::complain::complain;
 use jelly_base::model::ExitCode;
-use jelly_base::text::{Notation, close_names};
+use jelly_base::text::{Notation, did_you_mean};
 use serde::Deserialize;
 use std::fmt::Write as _;
 use std::fs;
@@ -56,7 +56,7 @@ pub const PLAN_SCHEMA: &str = SCHEMAS[0].1;
 
 /// Prints a schema, or what schemas there are. Exit code 2 for a name that
 /// none has, and for a folder that can't be written.
-pub fn schema(args: &SchemaArgs) -> ExitCode {
+pub fn schema(args: &SchemaArgs) -> Result<ExitCode, Refusal> {
     if let Some(folder) = &args.write {
         return write_all(folder);
     }
@@ -64,8 +64,8 @@ pub fn schema(args: &SchemaArgs) -> ExitCode {
         return say(names(), ExitCode::Passed);
     };
     match SCHEMAS.iter().find(|(known, _)| known == name) {
-        Some((_, text)) => say_in(Notation::Json, text, ExitCode::Passed),
-        None => unknown(name),
+        Some((_, text)) => unless_unsaid(print_in(Notation::Json, text), ExitCode::Passed),
+        None => Err(unknown(name)),
     }
 }
 
@@ -89,16 +89,13 @@ fn title(schema: &str) -> String {
     serde_json::from_str::<Titled>(schema).map_or_else(|_| String::new(), |schema| schema.title)
 }
 
-fn unknown(name: &str) -> ExitCode {
-    complain(&format!("error: there is no schema `{name}`"));
-    match close_names(name, SCHEMAS.iter().map(|(known, _)| *known)).first() {
-        Some(close) => complain(&format!("help: did you mean `{close}`?")),
-        None => complain("help: `jelly schema` lists all"),
-    }
-    ExitCode::InvalidInput
+fn unknown(name: &str) -> Refusal {
+    let help = did_you_mean(name, SCHEMAS.iter().map(|(known, _)| *known));
+    let help = help.unwrap_or_else(|| "`jelly schema` lists all".to_owned());
+    Refusal::invalid(format!("error: there is no schema `{name}`\nhelp: {help}"))
 }
 
-fn write_all(folder: &Path) -> ExitCode {
+fn write_all(folder: &Path) -> Result<ExitCode, Refusal> {
     let written = fs::create_dir_all(folder).map_err(|error| (folder.to_owned(), error));
     let written = written.and_then(|()| {
         SCHEMAS.iter().try_for_each(|(name, text)| {
@@ -106,13 +103,10 @@ fn write_all(folder: &Path) -> ExitCode {
             fs::write(&path, text).map_err(|error| (path, error))
         })
     });
-    match written {
-        Ok(()) => ExitCode::Passed,
-        Err((path, error)) => {
-            let path = path.display();
-            complain(&format!("error: failed to write {path}: {error}"));
-            complain("help: name a folder that can be written");
-            ExitCode::InvalidInput
-        }
-    }
+    written.map(|()| ExitCode::Passed).map_err(|(path, error)| {
+        Refusal::invalid(format!(
+            "error: failed to write {}: {error}\nhelp: name a folder that can be written",
+            path.display()
+        ))
+    })
 }

@@ -2,10 +2,10 @@
 //! signals, and rules to tell what is wrong.
 
 use super::interrupt;
-use super::rules::{Rules, find_rules};
+use super::refusal::Refusal;
+use super::rules::{Rules, open_rules};
 use super::settings::World;
-use crate::cli::args::{ColorChoice, RuleFiles};
-use crate::cli::complain::{complain, fault};
+use crate::cli::args::RuleFiles;
 use jelly_base::model::{ExitCode, Interrupt};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use tokio::sync::watch;
@@ -16,40 +16,26 @@ pub struct Stage {
     pub interrupt: watch::Receiver<Option<Interrupt>>,
 }
 
-/// What waits, for all commands; otherwise the fault is told, and its exit code
-/// returned. All its tasks, of servers, steps and pipes, are in one queue: a
-/// `LocalSet` would be one task of it, and an answer would reach its step only
-/// after another look at all pipes.
-pub fn runtime() -> Result<LocalRuntime, ExitCode> {
+/// What waits, for all commands. All its tasks, of servers, steps and pipes,
+/// are in one queue: a `LocalSet` would be one task of it, and an answer would
+/// reach its step only after another look at all pipes.
+pub fn runtime() -> Result<LocalRuntime, Refusal> {
     let built = Builder::new_current_thread()
         .enable_all()
         .build_local(LocalOptions::default());
-    built.map_err(|error| fault(&format!("the runtime can't be started: {error}")))
+    built.map_err(|error| Refusal::fault(&format!("the runtime can't be started: {error}")))
 }
 
 /// Does what a command is for.
 pub fn on_stage(
     own_rules: &RuleFiles,
-    color: ColorChoice,
     world: &World,
-    work: impl AsyncFnOnce(Stage) -> ExitCode,
-) -> ExitCode {
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(code) => return code,
-    };
-    runtime.block_on(async {
-        let interrupt = match interrupt::listen() {
-            Ok(interrupt) => interrupt,
-            Err(error) => return fault(&format!("signals can't be listened for: {error}")),
-        };
-        match find_rules(&own_rules.files, &world.cwd) {
-            Ok(rules) => work(Stage { rules, interrupt }).await,
-            Err(refusal) => {
-                complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
-                ExitCode::InvalidInput
-            }
-        }
+    work: impl AsyncFnOnce(Stage) -> Result<ExitCode, Refusal>,
+) -> Result<ExitCode, Refusal> {
+    runtime()?.block_on(async {
+        let interrupt = interrupt::listen()?;
+        let rules = open_rules(own_rules, world)?;
+        work(Stage { rules, interrupt }).await
     })
 }
 
@@ -57,13 +43,14 @@ pub fn on_stage(
 pub async fn unless_interrupted<T>(
     interrupt: &watch::Receiver<Option<Interrupt>>,
     work: impl Future<Output = T>,
-) -> Result<T, ExitCode> {
+) -> Result<T, Refusal> {
     let mut interrupt = interrupt.clone();
     tokio::select! {
         done = work => Ok(done),
         came = interrupt.wait_for(Option::is_some) => {
             let signal = came.ok().and_then(|came| Some((*came)?.signal));
-            Err(signal.map_or(ExitCode::Internal, ExitCode::Interrupted))
+            let code = signal.map_or(ExitCode::Internal, ExitCode::Interrupted);
+            Err(Refusal::silent(code))
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::call::{PlanEnd, RunCall};
 use super::invalid::chain;
-use crate::cli::complain::complain;
+use super::refusal::complain;
 use crate::report::{Extras, ReportDir};
 use jelly_base::model::{ExitCode, RepairReport, RunReport, Verdict};
 use jelly_base::text::redact::Redactor;

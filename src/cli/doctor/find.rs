@@ -1,6 +1,7 @@
 //! The configurations that are meant: those that are named, or those in the
 //! clients' usual places.
 
+use super::super::refusal::Refusal;
 use super::super::settings::World;
 use etcetera::BaseStrategy as _;
 use jelly_base::model::{ConfigProblem, ConfigSummary};
@@ -31,7 +32,7 @@ pub struct FoundConfigs {
 ///
 /// # Errors
 /// None was named, and there is none.
-pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, String> {
+pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, Refusal> {
     let mut found = FoundConfigs {
         configs: Vec::new(),
         folders: Vec::new(),
@@ -62,11 +63,11 @@ pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, String> {
             .iter()
             .map(|place| format!("  {}", place.shown.display()))
             .collect();
-        return Err(format!(
+        return Err(Refusal::invalid(format!(
             "error: no configuration was named, and no client has one; looked for\n{}\nhelp: \
              jelly doctor CONFIG.json",
             looked.join("\n")
-        ));
+        )));
     }
     Ok(found)
 }

@@ -6,10 +6,10 @@ use super::super::read::text_within;
 use super::origin::{Origin, spot};
 use super::remote;
 use super::remote::{Blanks, names_in};
-use super::shared::{InitRefusal, Shared};
+use super::shared::Shared;
 use super::slips::given_values;
 use super::way::{self, Way};
-use crate::cli::complain::complain;
+use crate::cli::refusal::{Refusal, complain};
 use jelly_base::text::sanitize;
 use jelly_package::{Given, InputKind, Package, Trouble, Values, env_name, read, resolve};
 use jelly_plan::Template;
@@ -24,17 +24,17 @@ use std::path::Path;
 const MAX_BYTES: u64 = 5 << 20;
 
 /// The server of a file, in one of the ways that it offers.
-pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, InitRefusal> {
+pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
     let shown = path.display();
     let text = text_of(&shared.world.cwd.join(path))
-        .map_err(|error| InitRefusal::Invalid(format!("error: {shown} can't be read: {error}")))?;
+        .map_err(|error| Refusal::invalid(format!("error: {shown} can't be read: {error}")))?;
     let server = read(&text).map_err(|error| {
         let lines: Vec<String> = error
             .problems
             .iter()
             .map(|problem| format!("error: {shown}:{}", sanitize(&problem.to_string())))
             .collect();
-        InitRefusal::Invalid(lines.join("\n"))
+        Refusal::invalid(lines.join("\n"))
     })?;
     for warning in &server.warnings {
         complain(&format!(
@@ -59,7 +59,7 @@ async fn of_package(
     shared: &Shared<'_>,
     server: &str,
     package: &Package,
-) -> Result<Vec<Origin>, InitRefusal> {
+) -> Result<Vec<Origin>, Refusal> {
     let mut known = names_in(&package.transport.headers);
     known.extend(package.inputs().into_iter().map(|input| input.key));
     let given = given_values(shared, &known)?;
@@ -69,10 +69,9 @@ async fn of_package(
         Some(_) => blanks.headers(&package.transport.headers).await?,
         None if shared.args.header.is_empty() => Vec::new(),
         None => {
-            return Err(InitRefusal::Invalid(
+            return Err(Refusal::invalid(
                 "error: --header does not fit the server that is named\nhelp: its package is \
-                 started, and talked to by pipes"
-                    .to_owned(),
+                 started, and talked to by pipes",
             ));
         }
     };
@@ -127,7 +126,7 @@ async fn values(
     shared: &Shared<'_>,
     package: &Package,
     given: &[(String, String)],
-) -> Result<(Values, Map<String, Value>, Vec<(String, String)>), InitRefusal> {
+) -> Result<(Values, Map<String, Value>, Vec<(String, String)>), Refusal> {
     let (mut package_args, mut env) = (Map::new(), Map::new());
     let mut secrets = Secrets::of(package);
     let mut values = Values {
@@ -234,7 +233,7 @@ impl Secrets {
 }
 
 /// All that is in the way, with the flags that help.
-fn refused(troubles: &[Trouble]) -> InitRefusal {
+fn refused(troubles: &[Trouble]) -> Refusal {
     let mut text = String::new();
     let mut flags = Vec::new();
     for trouble in troubles {
@@ -251,5 +250,5 @@ fn refused(troubles: &[Trouble]) -> InitRefusal {
     if !flags.is_empty() {
         text.push_str(&format!("help: give {}", sanitize(&flags.join(", "))));
     }
-    InitRefusal::Invalid(text.trim_end().to_owned())
+    Refusal::invalid(text.trim_end().to_owned())
 }

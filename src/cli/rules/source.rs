@@ -3,6 +3,9 @@
 //!
 //! The main function is [`find_rules`].
 
+use crate::cli::args::RuleFiles;
+use crate::cli::refusal::Refusal;
+use crate::cli::settings::World;
 use jelly_triage::engine::{
     Engine, Rule, RuleError, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleText,
     parse_rule_file,
@@ -64,6 +67,10 @@ pub enum RulesRefusal {
 }
 
 impl RulesRefusal {
+    pub fn refuse(&self, world: &World) -> Refusal {
+        Refusal::invalid(self.render(world.colors_stderr()))
+    }
+
     /// As it is printed.
     pub fn render(&self, color: bool) -> String {
         match self {
@@ -88,6 +95,14 @@ pub fn find_rules(files: &[PathBuf], cwd: &Path) -> Result<Rules, RulesRefusal> 
         found.file(&path, RuleFileKind::Project)?;
     }
     found.engine()
+}
+
+/// [`find_rules`] for a command.
+///
+/// # Errors
+/// As those of [`find_rules`], in colour where that is wanted.
+pub fn open_rules(files: &RuleFiles, world: &World) -> Result<Rules, Refusal> {
+    find_rules(&files.files, &world.cwd).map_err(|error| error.refuse(world))
 }
 
 /// Only the rules of `files`, beside the built-in ones.
