@@ -90,31 +90,27 @@ impl RunCall {
     /// anything runs: most likely they are slips, and a slip must not select.
     pub fn check_filters(&self, paths: &[PathBuf]) -> Result<(), Invalid> {
         let selection = self.selection();
-        let mut slips: Option<(Plan, Vec<NoSuchFilter>)> = None;
         if selection.only.is_empty() && selection.skip.is_empty() {
             return Ok(());
         }
-        for path in paths {
-            // A plan that can't be read says so itself when it is due; what it
-            // holds nobody knows.
-            let Ok(plan) = read(path, None, &self.vars()) else {
-                return Ok(());
-            };
-            let unmatched = selection.unmatched(&plan);
-            slips = Some(match slips {
-                None => (plan, unmatched),
-                Some((first, mut slips)) => {
-                    slips.retain(|slip| unmatched.iter().any(|u| u.filter == slip.filter));
-                    (first, slips)
-                }
-            });
-        }
-        match slips {
-            Some((plan, slips)) => slips
-                .first()
-                .map_or(Ok(()), |slip| Err(Invalid::filter(&plan, slip))),
-            None => Ok(()),
-        }
+        let vars = self.vars();
+        let plans: Result<Vec<Plan>, _> = paths.iter().map(|p| read(p, None, &vars)).collect();
+        // A plan that can't be read says so itself when it is due; what it
+        // holds nobody knows.
+        let plans = plans.unwrap_or_default();
+        let Some((first, others)) = plans.split_first() else {
+            return Ok(());
+        };
+        let others: Vec<_> = others
+            .iter()
+            .map(|plan| selection.unmatched(plan))
+            .collect();
+        let mut slips = selection.unmatched(first).into_iter();
+        let slip = slips.find(|slip| {
+            let is_slip = |slips: &Vec<NoSuchFilter>| slips.iter().any(|s| s.filter == slip.filter);
+            others.iter().all(is_slip)
+        });
+        slip.map_or(Ok(()), |slip| Err(Invalid::filter(first, &slip)))
     }
 
     /// `--var`, of which the last wins.

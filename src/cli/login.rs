@@ -121,9 +121,9 @@ fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), Refusal
     let Some(path) = &args.plan else {
         return Ok((args.server.clone(), Redactor::none()));
     };
-    let invalid = |invalid: Invalid| Refusal::invalid(invalid.render(false));
-    let source = PlanSource::read(path).map_err(|error| invalid(Invalid::Unreadable(error)))?;
-    let plan = plan::load(source).map_err(|error| invalid(Invalid::Plan(Box::new(error))))?;
+    let plan = PlanSource::read(path).map_err(Invalid::from);
+    let plan = plan.and_then(|source| Ok(plan::load(source)?));
+    let plan = plan.map_err(|invalid| Refusal::invalid(invalid.render(false)))?;
     let name = &args.server;
     let shown = path.display();
     let Some(server) = plan.servers.get(name) else {

@@ -61,71 +61,72 @@ struct PlanRun<'a> {
 impl RunCall {
     /// Runs one plan to its end; `None` when the selection leaves it out.
     pub async fn run_plan(&self, job: &Job) -> Option<PlanEnd> {
-        let path = job.path.as_path();
         // Never closed, so there is always a permit in the end.
         let _permit = self.plans.acquire().await;
-        let plan = match read(path, job.variant.clone(), &self.vars()) {
-            Ok(plan) => plan,
-            Err(invalid) => return Some(self.refuse(job, &invalid)),
-        };
-        if let Some(weakened) = self.weakened(job, &plan) {
-            return Some(self.refuse(job, &weakened));
+        match self.prepare(job) {
+            Ok(Some((run, plan, selection))) => Some(run.run(plan, selection).await),
+            Ok(None) => None,
+            Err(invalid) => Some(self.refuse(job, &invalid)),
         }
-        // Of several plans, each takes what it has a place for.
-        if !self.several
-            && let Some(stray) =
-                Invalid::stray_variable(std::slice::from_ref(&plan.source), &self.vars())
-        {
-            return Some(self.refuse(job, &stray));
-        }
+    }
+
+    /// All that is in the way is found before anything is started.
+    fn prepare(&self, job: &Job) -> Result<Option<(PlanRun<'_>, Plan, Selection)>, Invalid> {
+        let path = job.path.as_path();
+        let plan = read(path, job.variant.clone(), &self.vars())?;
+        self.refuse_weakened(job, &plan)?;
         let selection = self.selection();
-        if !self.several
-            && let Some(slip) = selection.unmatched(&plan).first()
-        {
-            return Some(self.refuse(job, &Invalid::filter(&plan, slip)));
+        // Of several plans, each takes what it has a place for.
+        if !self.several {
+            let source = std::slice::from_ref(&plan.source);
+            if let Some(stray) = Invalid::stray_variable(source, &self.vars()) {
+                return Err(stray);
+            }
+            if let Some(slip) = selection.unmatched(&plan).first() {
+                return Err(Invalid::filter(&plan, slip));
+            }
         }
         if selection.select(&plan).is_empty() {
             // Of several plans, some may have nothing of the kind.
-            return (!self.several).then(|| self.refuse(job, &Invalid::nothing_selected(&plan)));
+            return match self.several {
+                true => Ok(None),
+                false => Err(Invalid::nothing_selected(&plan)),
+            };
         }
         let selection = selection.settle(&plan);
-        let project = match project_dir(self.args.project_dir.as_deref(), path) {
-            Ok(project) => project,
-            Err(error) => {
-                let told = self.args.project_dir.as_deref();
-                return Some(self.refuse(job, &Invalid::project(path, told, &error)));
-            }
-        };
+        let told = self.args.project_dir.as_deref();
+        let project =
+            project_dir(told, path).map_err(|error| Invalid::project(path, told, &error))?;
         let stem = self.several.then(|| job.stem());
-        let made = self.run_dir.as_ref().map(|run| run.plan(stem.as_deref()));
-        let report_dir = match made {
-            Ok(Ok(dir)) => Rc::new(dir),
-            Ok(Err(error)) => return Some(self.refuse(job, &Invalid::unwritable(path, &error))),
-            Err(error) => return Some(self.refuse(job, &Invalid::unwritable(path, error))),
-        };
-        let run = PlanRun::new(self, &plan, project, report_dir);
-        Some(run.run(plan, selection).await)
+        let run_dir = self.run_dir.as_ref();
+        let run_dir = run_dir.map_err(|error| Invalid::unwritable(path, error))?;
+        let report_dir = run_dir.plan(stem.as_deref());
+        let report_dir = report_dir.map_err(|error| Invalid::unwritable(path, &error))?;
+        let run = PlanRun::new(self, &plan, project, Rc::new(report_dir));
+        Ok(Some((run, plan, selection)))
     }
 
     /// A plan that another one's hook left less to test, while it waited for
     /// its turn.
-    fn weakened(&self, job: &Job, plan: &Plan) -> Option<Invalid> {
-        let text = job.text.as_ref()?;
-        if *text == plan.source.text {
-            return None;
-        }
+    fn refuse_weakened(&self, job: &Job, plan: &Plan) -> Result<(), Invalid> {
+        let changed = job.text.as_ref().filter(|text| **text != plan.source.text);
+        let Some(text) = changed.cloned() else {
+            return Ok(());
+        };
         let source = PlanSource {
-            text: text.clone(),
+            text,
             ..plan.source.clone()
         };
-        let before = load_with(source, &self.vars()).ok()?;
+        let Ok(before) = load_with(source, &self.vars()) else {
+            return Ok(());
+        };
         let changes = compare(&before, plan, &self.world.env);
-        let told: Vec<&str> = changes
-            .iter()
-            .filter(|change| change.kind.weakens())
-            .map(|change| change.what.as_str())
-            .collect();
-        (!told.is_empty()).then(|| Invalid::weakened(&job.path, &told))
+        let weaker = changes.iter().filter(|change| change.kind.weakens());
+        let told: Vec<&str> = weaker.map(|change| change.what.as_str()).collect();
+        match told.as_slice() {
+            [] => Ok(()),
+            told => Err(Invalid::weakened(&job.path, told)),
+        }
     }
 }
 
