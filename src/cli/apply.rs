@@ -103,11 +103,8 @@ fn not_alike(runs: &[&RunReport]) -> Option<Refusal> {
     if ends.iter().all(|(_, other)| other == text) {
         return None;
     }
-    let told: Vec<(&str, Vec<&RepairReport>)> = ends
-        .iter()
-        .map(|(run, _)| (run.plan.name.as_str(), run.lasting_repairs()))
-        .collect();
-    let what = format!("{}: {}", first.plan.path, conflict(&told));
+    let told = conflict(ends.iter().map(|(run, _)| *run));
+    let what = format!("{}: {told}", first.plan.path);
     Some(Refusal::with_help(sanitize(&what), CONFLICT_HELP))
 }
 

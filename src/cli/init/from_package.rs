@@ -144,12 +144,8 @@ async fn values(
         let is_there = of_environment && values.inherited.contains_key(&asked.key);
         let given = match told.as_slice() {
             [] if asked.input.is_required && !is_there && may_ask(shared.world) => {
-                let question = Question {
-                    prompt: asked.input.description.as_deref().unwrap_or(&asked.key),
-                    options: &asked.input.choices,
-                    default: asked.input.default.as_deref(),
-                    secret: asked.input.is_secret,
-                };
+                let secret = asked.input.is_secret;
+                let question = Question::of_input(&asked.key, &asked.input, secret);
                 ask(&question).await.map(Given::Text)
             }
             // It is there already; the plan says that it needs it, and what is

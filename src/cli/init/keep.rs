@@ -1,6 +1,7 @@
 //! Where a plan is kept, and how it names what lies around it.
 
 use super::super::out::print;
+use super::super::read::temp_file_in;
 use super::super::schema::PLAN_SCHEMA;
 use super::super::settings::World;
 use super::shared::Shared;
@@ -230,7 +231,7 @@ impl PlanPlace {
         }
         let write = || -> io::Result<()> {
             let folder = full.parent().unwrap_or(Path::new("."));
-            let mut beside = fresh(folder)?;
+            let mut beside = temp_file_in(folder, ".jelly-init-")?;
             beside.write_all(text.as_bytes())?;
             beside.as_file().sync_all()?;
             if shared.args.force {
@@ -256,17 +257,6 @@ impl Drop for PlanPlace {
             let _ = fs::remove_dir(folder);
         }
     }
-}
-
-/// A file with the permissions of any new file.
-fn fresh(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.prefix(".jelly-init-").tempfile_in(folder)
 }
 
 fn usual(name: Option<&str>) -> PathBuf {

@@ -142,13 +142,7 @@ impl<'a> Blanks<'a> {
                 return Some(format!("${{{kind}:{variable}}}"));
             }
             None if input.is_required && may_ask(self.shared.world) => {
-                let question = Question {
-                    prompt: input.description.as_deref().unwrap_or(name),
-                    options: &input.choices,
-                    default: input.default.as_deref(),
-                    secret,
-                };
-                match ask(&question).await {
+                match ask(&Question::of_input(name, input, secret)).await {
                     Some(value) => value,
                     None => return self.lacks(name, input),
                 }

@@ -1,6 +1,7 @@
 //! Where the result goes: stdout, or a file that is replaced as a whole.
 
 use crate::cli::out::UntilClosed;
+use crate::cli::read::temp_file_in;
 use jelly_base::text::{Disarmer, Notation};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -98,15 +99,7 @@ impl Destination {
             Some(_) | None => Path::new("."),
         };
         fs::create_dir_all(folder)?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".writing-");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // For others to read, as far as the umask allows.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let file = builder.tempfile_in(folder)?;
+        let file = temp_file_in(folder, ".writing-")?;
         Ok(Self::File {
             file: BufWriter::with_capacity(BUFFER, file),
             path,
