@@ -60,11 +60,7 @@ impl Layers {
     /// # Errors
     /// The file can't be used, as it is to be printed.
     pub fn find(typed: &[OsString]) -> Result<Self, String> {
-        let words: Vec<&str> = typed
-            .iter()
-            .skip(1)
-            .filter_map(|arg| arg.to_str())
-            .collect();
+        let words = words_of(typed);
         let called = called(&words);
         let Some(called) = called.filter(|name| has_settings(name) && !asks_for_help(&words))
         else {
@@ -184,19 +180,14 @@ impl Layers {
 
     /// The command line with these layers below it, for what was typed.
     pub fn command(&self, typed: &[OsString]) -> Command {
-        let words: Vec<&str> = typed
-            .iter()
-            .skip(1)
-            .filter_map(|arg| arg.to_str())
-            .collect();
+        let words = words_of(typed);
         let called = called(&words).unwrap_or_default();
         let mut below: BTreeMap<&str, Vec<Below>> = BTreeMap::new();
         for setting in SETTINGS {
             // The stronger layer decides between two that can't both hold.
-            let other = opposite(setting.arg);
-            let other = other.and_then(|arg| SETTINGS.iter().find(|s| s.arg == arg));
-            let typed_other =
-                opposite(setting.arg).is_some_and(|arg| words.contains(&flag_of(arg).as_str()));
+            let opposite = opposite(setting.arg);
+            let typed_other = opposite.is_some_and(|arg| words.contains(&flag_of(arg).as_str()));
+            let other = SETTINGS.iter().find(|other| Some(other.arg) == opposite);
             let told_other = other.is_some_and(|other| variables::is_on(other.env));
             let given = self
                 .given(setting)
@@ -232,8 +223,8 @@ impl Layers {
         }
         let value = text(ContextKind::InvalidValue)?;
         let is_typed = |arg: &&str| *arg == flag || arg.starts_with(&format!("{flag}="));
-        let words: Vec<&str> = typed.iter().filter_map(|arg| arg.to_str()).collect();
-        let called = called(words.get(1..).unwrap_or_default()).unwrap_or_default();
+        let words = words_of(typed);
+        let called = called(&words).unwrap_or_default();
         if words
             .iter()
             .any(|arg| is_typed(arg) || is_short(arg, flag, called))
@@ -333,6 +324,12 @@ pub fn flag_of(arg: &str) -> String {
     format!("--{}", arg.replace('_', "-"))
 }
 
+/// What stands behind the program's name.
+fn words_of(typed: &[OsString]) -> Vec<&str> {
+    let words = typed.iter().skip(1);
+    words.filter_map(|arg| arg.to_str()).collect()
+}
+
 /// The command among the words that were typed.
 fn called<'w>(words: &[&'w str]) -> Option<&'w str> {
     let takes_a_word = |flag: &str| ["--profile", "--color"].contains(&flag);
@@ -356,13 +353,9 @@ fn asks_for_help(words: &[&str]) -> bool {
 }
 
 fn has_settings(command: &str) -> bool {
-    let of = |setting: &Setting| {
-        setting
-            .commands
-            .iter()
-            .any(|path| path.split_whitespace().next() == Some(command))
-    };
-    ["config", "rules"].contains(&command) || SETTINGS.iter().any(of)
+    let mut paths = SETTINGS.iter().flat_map(|setting| setting.commands);
+    ["config", "rules"].contains(&command)
+        || paths.any(|path| path.split_whitespace().next() == Some(command))
 }
 
 /// The profile that is asked for, and who asks.
