@@ -139,8 +139,6 @@ fn failure(args: &RulesExplainArgs, text: &str) -> Result<Failure, String> {
     if args.report {
         failure.phase = None;
     }
-    if let Some(phase) = args.phase {
-        failure.phase = Some(phase.into());
-    }
+    failure.phase = args.phase.or(failure.phase);
     Ok(failure)
 }
