@@ -61,17 +61,15 @@ impl World {
         let mut texts = BTreeMap::new();
         let mut no_text = BTreeSet::new();
         for (name, value) in env::vars_os() {
-            // What has no name in a plan can't be asked for.
-            let Ok(name) = name.into_string() else {
-                continue;
-            };
-            match value.into_string() {
-                Ok(value) => {
+            match (name.into_string(), value.into_string()) {
+                (Ok(name), Ok(value)) => {
                     texts.insert(name, value);
                 }
-                Err(_) => {
+                (Ok(name), Err(_)) => {
                     no_text.insert(name);
                 }
+                // What has no name in a plan can't be asked for.
+                (Err(_), _) => {}
             }
         }
         Ok(Self {

@@ -46,10 +46,10 @@ pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, Refusal> {
     if !named.is_empty() {
         return Ok(found);
     }
-    let places = usual(world, found.home.as_deref());
+    let places = usual(found.home.as_deref());
     let mut seen = HashSet::new();
-    for place in &places {
-        let Place { shown, path, base } = place;
+    for (shown, base) in &places {
+        let path = world.cwd.join(shown);
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         if path.is_file() && seen.insert(real) {
             found.add(shown, world.cwd.clone(), world, false);
@@ -61,7 +61,7 @@ pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, Refusal> {
     if found.summaries.is_empty() {
         let looked: Vec<String> = places
             .iter()
-            .map(|place| format!("  {}", place.shown.display()))
+            .map(|(shown, _)| format!("  {}", shown.display()))
             .collect();
         return Err(Refusal::invalid(format!(
             "error: no configuration was named, and no client has one; looked for\n{}\nhelp: \
@@ -72,15 +72,8 @@ pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, Refusal> {
     Ok(found)
 }
 
-/// Where a configuration may lie.
-struct Place {
-    shown: PathBuf,
-    path: PathBuf,
-    base: Base,
-}
-
-/// All places on this system.
-fn usual(world: &World, home: Option<&Path>) -> Vec<Place> {
+/// All places on this system where a configuration may lie.
+fn usual(home: Option<&Path>) -> Vec<(PathBuf, Base)> {
     let xdg = etcetera::choose_base_strategy()
         .ok()
         .map(|s| s.config_dir());
@@ -99,12 +92,7 @@ fn usual(world: &World, home: Option<&Path>) -> Vec<Place> {
                 Base::Xdg => xdg.clone()?,
                 Base::AppData => data.clone()?,
             };
-            let shown = folder.join(usual.path);
-            Some(Place {
-                path: world.cwd.join(&shown),
-                shown,
-                base: usual.base,
-            })
+            Some((folder.join(usual.path), usual.base))
         })
         .collect()
 }

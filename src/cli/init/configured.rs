@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Those that are meant.
-pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
+pub async fn from_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
     let (args, world) = (shared.args, shared.world);
     let found = find::find(&[path.to_path_buf()], world)?;
     let unread = found.summaries.iter().find_map(|file| file.error.as_ref());
@@ -131,12 +131,8 @@ async fn filled(
     for entry in &mut config.entries {
         blanks_for_placeholders(entry);
     }
-    let mut known: BTreeSet<String> = config
-        .inputs
-        .iter()
-        .filter(|input| inputs::is_used(&config, input))
-        .map(|input| input.id.clone())
-        .collect();
+    let used = inputs::used_inputs(&config);
+    let mut known: BTreeSet<String> = used.map(|input| input.id.clone()).collect();
     let nothing = BTreeMap::new();
     let bare = Surroundings {
         env: &nothing,
@@ -188,7 +184,6 @@ async fn filled(
                 ..config.clone()
             },
             folder: canonical(folder),
-            base: canonical(folder),
             home: home.map(Path::to_path_buf),
             answers: answers.clone(),
             known: world.env.clone(),

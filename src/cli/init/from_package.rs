@@ -3,7 +3,7 @@
 
 use super::super::ask::{Question, ask, may_ask};
 use super::super::read::text_within;
-use super::origin::{Origin, spot};
+use super::origin::{Origin, free_name, spot};
 use super::remote;
 use super::remote::{Blanks, names_in};
 use super::shared::Shared;
@@ -24,7 +24,7 @@ use std::path::Path;
 const MAX_BYTES: u64 = 5 << 20;
 
 /// The server of a file, in one of the ways that it offers.
-pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
+pub async fn from_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
     let shown = path.display();
     let text = text_of(&shared.world.cwd.join(path))
         .map_err(|error| Refusal::invalid(format!("error: {shown} can't be read: {error}")))?;
@@ -43,10 +43,10 @@ pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Orig
         ));
     }
     let package = match way::chosen(shared, path, &server).await? {
-        Way::Remote(remote) => return remote::of_remote(shared, &server, remote).await,
+        Way::Remote(remote) => return remote::from_remote(shared, &server, remote).await,
         Way::Package(package) => package,
     };
-    of_package(shared, &server.name, package).await
+    from_package(shared, &server.name, package).await
 }
 
 /// The text of a file that may be one.
@@ -55,7 +55,7 @@ pub fn text_of(path: &Path) -> io::Result<String> {
 }
 
 /// The server that a package is.
-async fn of_package(
+async fn from_package(
     shared: &Shared<'_>,
     server: &str,
     package: &Package,
@@ -128,7 +128,7 @@ async fn values(
     given: &[(String, String)],
 ) -> Result<(Values, Map<String, Value>, Vec<(String, String)>), Refusal> {
     let (mut package_args, mut env) = (Map::new(), Map::new());
-    let mut secrets = Secrets::of(package);
+    let mut secrets = Secrets::new(package);
     let mut values = Values {
         inherited: shared.world.env.clone(),
         ..Values::default()
@@ -145,7 +145,7 @@ async fn values(
         let given = match told.as_slice() {
             [] if asked.input.is_required && !is_there && may_ask(shared.world) => {
                 let secret = asked.input.is_secret;
-                let question = Question::of_input(&asked.key, &asked.input, secret);
+                let question = Question::of_input(&asked.key, asked.input, secret);
                 ask(&question).await.map(Given::Text)
             }
             // It is there already; the plan says that it needs it, and what is
@@ -205,7 +205,7 @@ struct Secrets {
 }
 
 impl Secrets {
-    fn of(package: &Package) -> Self {
+    fn new(package: &Package) -> Self {
         let own = package.environment_variables.iter();
         Self {
             told: Vec::new(),
@@ -214,14 +214,10 @@ impl Secrets {
     }
 
     fn name(&mut self, key: &str, of_environment: bool, value: &str) -> String {
-        let base = env_name(key);
-        let mut name = base.clone();
-        let mut count = 1;
-        while !of_environment && self.taken.contains(&name) {
-            count += 1;
-            name = format!("{base}_{count}");
-        }
-        let name = if of_environment { key.to_owned() } else { name };
+        let name = match of_environment {
+            true => key.to_owned(),
+            false => free_name(env_name(key), |name| self.taken.contains(name)),
+        };
         self.taken.insert(name.clone());
         self.told.push((name.clone(), value.to_owned()));
         name

@@ -19,10 +19,8 @@ pub struct Origin {
     pub name: Option<String>,
     /// With this entry alone.
     pub config: Config,
-    /// Where its client would start it.
+    /// Where its client would start it; what lies below is named from the plan.
     pub folder: PathBuf,
-    /// What lies below it is named from the plan.
-    pub base: PathBuf,
     pub home: Option<PathBuf>,
     /// Answers to the configuration's inputs.
     pub answers: BTreeMap<String, String>,
@@ -82,12 +80,10 @@ impl Origin {
         reached: Reached,
         env: BTreeMap<String, String>,
     ) -> Self {
-        let cwd = canonical(&shared.world.cwd);
         Self {
             config: alone(name.as_deref().unwrap_or("server"), reached),
             name,
-            folder: cwd.clone(),
-            base: cwd,
+            folder: canonical(&shared.world.cwd),
             home: None,
             answers: BTreeMap::new(),
             known: shared.world.env.clone(),
@@ -150,7 +146,7 @@ pub(super) fn variables(given: &[String]) -> Result<Vec<(String, Spot)>, Refusal
         .collect()
 }
 
-pub(super) fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, Refusal> {
+pub(super) fn reached_by_url(shared: &Shared<'_>, url: &str) -> Result<Reached, Refusal> {
     Ok(Reached::Url {
         url: spot(url),
         headers: headers(shared)?,
@@ -282,6 +278,13 @@ impl Origin {
     pub fn is_typed(&self) -> bool {
         self.words != Words::Client
     }
+}
+
+/// A name that is not taken yet: `base`, or with a number.
+pub(super) fn free_name(base: String, is_taken: impl Fn(&String) -> bool) -> String {
+    let numbered = (2..).map(|count| format!("{base}_{count}"));
+    let mut names = std::iter::once(base.clone()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or(base)
 }
 
 /// A time as plans write it.

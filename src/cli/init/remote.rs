@@ -16,7 +16,7 @@ use jelly_setup::init::server_name;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The server behind the URL.
-pub async fn of_remote(
+pub async fn from_remote(
     shared: &Shared<'_>,
     server: &ServerJson,
     remote: &Remote,

@@ -2,7 +2,7 @@
 
 use super::super::plan_run::secrets_from;
 use super::super::read::text_within;
-use super::super::stage::unless_interrupted;
+use super::super::runtime::unless_interrupted;
 use super::clean::without_secrets;
 use super::keep::PlanPlace;
 use super::origin::{Origin, written_time};
