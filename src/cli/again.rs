@@ -1,6 +1,6 @@
 //! What a command that is printed for another run repeats of this call.
 
-use super::args::{Fate, RUN_FLAGS};
+use super::args::{FlagRepeat, RUN_FLAGS};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use jelly_base::text::redact::holds_secret;
@@ -13,16 +13,16 @@ pub fn call_flags(matches: &ArgMatches) -> CallFlags {
     let Some(run) = matches.subcommand_matches("run") else {
         return CallFlags::default();
     };
-    let of = |wanted: Fate| {
+    let flags_of = |wanted: FlagRepeat| {
         let flags = RUN_FLAGS.iter().filter(|(_, _, fate)| *fate == wanted);
         flags
             .flat_map(|(id, flag, _)| words(run, id, flag))
             .collect()
     };
     CallFlags {
-        kept: of(Fate::Kept),
-        hooks: of(Fate::OfHooks),
-        same: of(Fate::OfTheSame),
+        kept: flags_of(FlagRepeat::Kept),
+        hooks: flags_of(FlagRepeat::OfHooks),
+        same: flags_of(FlagRepeat::OfTheSame),
     }
 }
 

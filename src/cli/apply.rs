@@ -31,7 +31,7 @@ enum Consent {
 }
 
 impl Consent {
-    fn of(args: &ApplyArgs, world: &World, file: &Path, reports: &[RunReport]) -> Self {
+    fn decide(args: &ApplyArgs, world: &World, file: &Path, reports: &[RunReport]) -> Self {
         let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
         let own = |report: &RunReport| {
             let written = report.report_dir.as_deref().map(Path::new);
@@ -59,7 +59,7 @@ impl Consent {
 pub fn apply(args: &ApplyArgs, world: &World) -> Result<ExitCode, Refusal> {
     let path = args.report.clone().unwrap_or_else(|| args.reports.latest());
     let (file, reports) = open_results(&path)?;
-    let consent = Consent::of(args, world, &file, &reports);
+    let consent = Consent::decide(args, world, &file, &reports);
     let mut code = ExitCode::Passed;
     // The combinations of a matrix are runs of one file, and what is written
     // for one of them holds for all.

@@ -9,8 +9,8 @@ mod trial;
 
 use super::out::{say, say_json};
 use super::refusal::{Refusal, complain};
+use super::runtime::{CommandContext, unless_interrupted, with_runtime};
 use super::settings::World;
-use super::stage::{Stage, on_stage, unless_interrupted};
 use crate::cli::args::{DoctorArgs, DoctorFormat};
 use crate::report::{DoctorOptions, doctor_md, doctor_text};
 use examine::{Examiner, examine_all};
@@ -27,12 +27,16 @@ use tokio::sync::Semaphore;
 
 /// Looks after the servers of the configurations.
 pub fn doctor(args: &DoctorArgs, world: &World) -> Result<ExitCode, Refusal> {
-    on_stage(&args.own_rules, world, async |stage| {
-        look(args, world, &stage).await
+    with_runtime(&args.own_rules, world, async |context| {
+        look(args, world, &context).await
     })
 }
 
-async fn look(args: &DoctorArgs, world: &World, stage: &Stage) -> Result<ExitCode, Refusal> {
+async fn look(
+    args: &DoctorArgs,
+    world: &World,
+    context: &CommandContext,
+) -> Result<ExitCode, Refusal> {
     let found = find::find(&args.configs, world)?;
     for problem in found
         .summaries
@@ -68,13 +72,13 @@ async fn look(args: &DoctorArgs, world: &World, stage: &Stage) -> Result<ExitCod
             refused: &refused,
             answers: &answers,
             settings: &settings,
-            engine: &stage.rules,
+            engine: &context.rules,
             world,
             home: found.home.as_deref(),
         };
         (examine_all(&examiner, &found).await, refused)
     };
-    let (servers, refused) = unless_interrupted(&stage.interrupt, work).await?;
+    let (servers, refused) = unless_interrupted(&context.interrupt, work).await?;
     let (report, code) = conclude(found, servers, args.strict, !refused.is_empty());
     match args.format {
         DoctorFormat::Human => say(doctor_text(&report, doctor_options(world)), code),

@@ -16,8 +16,8 @@ mod written;
 
 use super::out;
 use super::refusal::{Refusal, complain};
+use super::runtime::{CommandContext, unless_interrupted, with_runtime};
 use super::settings::World;
-use super::stage::{Stage, on_stage, unless_interrupted};
 use crate::cli::args::InitArgs;
 use jelly_base::model::ExitCode;
 use jelly_base::text::redact::Redactor;
@@ -32,19 +32,23 @@ use trial::PlanTrial;
 
 /// Makes plans.
 pub fn init(args: &InitArgs, world: &World) -> Result<ExitCode, Refusal> {
-    on_stage(&args.own_rules, world, async |stage| {
-        make_all(args, world, stage).await
+    with_runtime(&args.own_rules, world, async |context| {
+        make_all(args, world, context).await
     })
 }
 
-async fn make_all(args: &InitArgs, world: &World, stage: Stage) -> Result<ExitCode, Refusal> {
+async fn make_all(
+    args: &InitArgs,
+    world: &World,
+    context: CommandContext,
+) -> Result<ExitCode, Refusal> {
     let shared = Shared {
         args,
         world,
-        rules: &stage.rules,
+        rules: &context.rules,
         redactor: Redactor::of_at_least(written::MIN_WITHIN),
         kept: RefCell::default(),
-        interrupt: stage.interrupt,
+        interrupt: context.interrupt,
     };
     let origins = unless_interrupted(&shared.interrupt, meant::origins(&shared)).await??;
     let mut codes = Vec::new();
@@ -93,7 +97,7 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
     let sentence = |left_out: &String| format!("{}.", capitalised(left_out));
     settings.notes.extend(stock.left_out.iter().map(sentence));
     settings.folder = stock.folder.map(|found| Folder {
-        written: place.written(&found.path, &origin.base),
+        written: place.written(&found.path, &origin.folder),
         path: found.path.display().to_string(),
         file: found.file,
     });

@@ -74,7 +74,7 @@ impl Layers {
             (Some(file), asked) => {
                 let project = read(&file)?;
                 let profile = profile(&project, asked, &file)?;
-                Self::of(file, project, profile)?
+                Self::stack(file, project, profile)?
             }
             (None, Some((name, by))) => {
                 return Err(format!(
@@ -93,7 +93,7 @@ impl Layers {
         Ok(layers)
     }
 
-    fn of(file: PathBuf, mut project: Project, profile: Option<String>) -> Result<Self, String> {
+    fn stack(file: PathBuf, mut project: Project, profile: Option<String>) -> Result<Self, String> {
         let of_profile = profile
             .as_ref()
             .and_then(|name| project.profiles.shift_remove(name))
@@ -173,7 +173,7 @@ impl Layers {
     /// Whether some layer below the command line switches this on.
     pub fn is_wanted(&self, setting: &Setting) -> bool {
         let in_file = |known: &Given| known.setting.key == setting.key && known.value != "false";
-        variables::told(setting.env).is_some()
+        variables::value_of(setting.env).is_some()
             || self.given.iter().any(in_file)
             || self.overruled.contains(&setting.arg)
     }
@@ -284,7 +284,7 @@ fn conflicting(error: &clap::Error, flag: &str) -> Option<String> {
     }
     let is_of = |setting: &&Setting| {
         let mut named = flags.iter().filter_map(|f| f.split_whitespace().next());
-        named.any(|flag| flag == setting.flag()) && variables::told(setting.env).is_some()
+        named.any(|flag| flag == setting.flag()) && variables::value_of(setting.env).is_some()
     };
     let names: Vec<&str> = SETTINGS.iter().filter(is_of).map(|s| s.env).collect();
     match names.as_slice() {
@@ -370,7 +370,7 @@ fn asked_profile(words: &[&str]) -> Option<(String, &'static str)> {
     if let Some(name) = flag {
         return Some((name.to_owned(), "--profile"));
     }
-    let told = variables::told(PROFILE)?;
+    let told = variables::value_of(PROFILE)?;
     Some((told.to_string_lossy().into_owned(), PROFILE))
 }
 

@@ -4,8 +4,8 @@
 use super::invalid::Invalid;
 use super::out::{say, stdout};
 use super::refusal::{Refusal, complain};
+use super::runtime::runtime;
 use super::settings::World;
-use super::stage::runtime;
 use crate::cli::args::LoginArgs;
 use jelly_base::model::ExitCode;
 use jelly_base::text::redact::Redactor;

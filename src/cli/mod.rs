@@ -31,11 +31,11 @@ mod refusal;
 mod results;
 mod rules;
 mod run;
+mod runtime;
 mod schema;
 mod schema_store;
 mod settings;
 mod snapshot;
-mod stage;
 mod triage;
 mod write_back;
 

@@ -189,7 +189,7 @@ impl<'a> PlanRun<'a> {
         }
         self.warn_of_no_text(&plan);
         let settings = self.loop_settings(&plan);
-        let in_matrix = InMatrix::of(&plan);
+        let in_matrix = InMatrix::locate(&plan);
         let wants_tokens = plan.servers.values().any(Server::wants_tokens);
         // Both may come to know a secret in mid-run.
         let learns = wants_tokens || settings.hooks.fix_tests.is_some();

@@ -28,7 +28,7 @@ use std::num::NonZero;
 use std::thread::available_parallelism;
 
 use super::args::triage::{Emit, InputKind, Mode, TriageFormat};
-use lines::Told;
+use lines::LineOutcome;
 #[cfg(test)]
 pub use lines::{Answer, Line};
 use target::Target;
@@ -175,7 +175,7 @@ impl TriageCall<'_> {
         self.tell_refusals(report);
         self.tell_github(report, out)?;
         self.remember(&account);
-        let code = code_of(report);
+        let code = exit_code(report);
         // The process ends here, and takes back its memory at once: failures by
         // the ten thousand, one by one, would take it a hundredth of its time.
         std::mem::forget(account);
@@ -269,19 +269,9 @@ impl TriageCall<'_> {
 
     /// A copy of stdin, where it will be read twice.
     fn spool(&self, sources: &[ReportSource]) -> io::Result<Option<NamedTempFile>> {
-        let twice = match self.args.format {
-            Some(TriageFormat::Ctrf | TriageFormat::Junit) => true,
-            Some(
-                TriageFormat::Human
-                | TriageFormat::Json
-                | TriageFormat::Jsonl
-                | TriageFormat::Md
-                | TriageFormat::Table
-                | TriageFormat::Github,
-            )
-            | None => false,
-        };
-        if !twice || !sources.iter().any(|source| source.input == Input::Stdin) {
+        if !self.args.format.is_some_and(TriageFormat::has_all_cases)
+            || !sources.iter().any(|source| source.input == Input::Stdin)
+        {
             return Ok(None);
         }
         let mut file = NamedTempFile::new()?;
@@ -298,8 +288,8 @@ impl TriageCall<'_> {
         replay: &dyn Fn(&mut dyn CaseWriter) -> io::Result<()>,
     ) -> io::Result<()> {
         match self.args.emit {
-            Some(Emit::RetryCommands) => return lines_of(&report.retry.commands, out),
-            Some(Emit::RetryList) => return lines_of(&report.retry.tests, out),
+            Some(Emit::RetryCommands) => return write_lines(&report.retry.commands, out),
+            Some(Emit::RetryList) => return write_lines(&report.retry.tests, out),
             None => {}
         }
         let format = self.args.format.unwrap_or(TriageFormat::Human);
@@ -373,12 +363,12 @@ impl TriageCall<'_> {
                 ..ReportPart::default()
             };
             let mut tell = |told| match told {
-                Told::Problem(problem) => {
+                LineOutcome::Problem(problem) => {
                     bad += 1;
                     complain(&format!("error: {problem}"));
                     Ok(())
                 }
-                Told::Diagnosis {
+                LineOutcome::Diagnosis {
                     id,
                     failure,
                     diagnosis,
@@ -463,12 +453,12 @@ impl TriageCall<'_> {
         Ok(if unread {
             ExitCode::InvalidInput
         } else {
-            code_of(&report)
+            exit_code(&report)
         })
     }
 }
 
-fn code_of(report: &TriageReport) -> ExitCode {
+fn exit_code(report: &TriageReport) -> ExitCode {
     match report.exit_code {
         0 => ExitCode::Passed,
         1 => ExitCode::CodeFailure,
@@ -484,7 +474,7 @@ fn open(input: &Input) -> io::Result<Box<dyn BufRead>> {
     })
 }
 
-fn lines_of(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
+fn write_lines(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
     for line in lines {
         writeln!(out, "{line}")?;
     }

@@ -1,4 +1,8 @@
 //! What can be typed behind `jelly run`.
+//!
+//! A new flag is a field here, with its places in `result_settings` and in
+//! [`RUN_FLAGS`], which the compiler and a test ask for; a row of
+//! `layers/table.rs` where it is a setting too; and the code that heeds it.
 
 use super::history::HistoryArgs;
 use super::rules::RuleFiles;
@@ -180,7 +184,7 @@ impl RunArgs {
 
 /// What becomes of a flag of `jelly run` in a command that is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum FlagRepeat {
     /// Without it, another thing would be run, or elsewhere.
     Kept,
     /// Kept only where the command is about what the hooks may do.
@@ -192,44 +196,44 @@ pub enum Fate {
 }
 
 /// Every argument of `jelly run`: its id, its flag, its fate.
-pub const RUN_FLAGS: &[(&str, &str, Fate)] = &[
-    ("project_dir", "--project-dir", Fate::Kept),
-    ("reports_dir", "--reports-dir", Fate::Kept),
-    ("vars", "--var", Fate::Kept),
-    ("profile", "--profile", Fate::Kept),
-    ("history", "--history", Fate::Kept),
-    ("no_history", "--no-history", Fate::Kept),
-    ("files", "--rules", Fate::Kept),
-    ("no_adapt", "--no-adapt", Fate::Kept),
-    ("schema_store", "--schema-store", Fate::Kept),
-    ("generic_threshold", "--generic-threshold", Fate::Kept),
-    ("wire_check", "--wire-check", Fate::Kept),
-    ("no_repair", "--no-repair", Fate::Kept),
-    ("accept_repairs", "--accept-repairs", Fate::Kept),
-    ("strict", "--strict", Fate::Kept),
-    ("fix_tests", "--fix-tests", Fate::OfHooks),
-    ("refine_code", "--refine-code", Fate::OfHooks),
-    ("hook_timeout", "--hook-timeout", Fate::OfHooks),
-    ("plans", "", Fate::Dropped),
-    ("max_iterations", "--max-iterations", Fate::OfTheSame),
-    ("retries", "--retries", Fate::OfTheSame),
-    ("confirms", "--confirms", Fate::OfTheSame),
-    ("mcp_repairs", "--mcp-repairs", Fate::OfTheSame),
-    ("test_fixes", "--test-fixes", Fate::OfTheSame),
-    ("code_refines", "--code-refines", Fate::OfTheSame),
-    ("deadline", "--deadline", Fate::OfTheSame),
-    ("no_confirm", "--no-confirm", Fate::OfTheSame),
-    ("trust_plan", "--trust-plan", Fate::OfTheSame),
-    ("write_repairs", "--write-repairs", Fate::Dropped),
-    ("only", "--only", Fate::OfTheSame),
-    ("skip", "--skip", Fate::OfTheSame),
-    ("fail_fast", "--fail-fast", Fate::OfTheSame),
-    ("seed", "--seed", Fate::Dropped),
-    ("jobs", "--jobs", Fate::Dropped),
-    ("record", "--record", Fate::Dropped),
-    ("format", "--format", Fate::Dropped),
-    ("quiet", "--quiet", Fate::Dropped),
-    ("color", "--color", Fate::Dropped),
+pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
+    ("project_dir", "--project-dir", FlagRepeat::Kept),
+    ("reports_dir", "--reports-dir", FlagRepeat::Kept),
+    ("vars", "--var", FlagRepeat::Kept),
+    ("profile", "--profile", FlagRepeat::Kept),
+    ("history", "--history", FlagRepeat::Kept),
+    ("no_history", "--no-history", FlagRepeat::Kept),
+    ("files", "--rules", FlagRepeat::Kept),
+    ("no_adapt", "--no-adapt", FlagRepeat::Kept),
+    ("schema_store", "--schema-store", FlagRepeat::Kept),
+    ("generic_threshold", "--generic-threshold", FlagRepeat::Kept),
+    ("wire_check", "--wire-check", FlagRepeat::Kept),
+    ("no_repair", "--no-repair", FlagRepeat::Kept),
+    ("accept_repairs", "--accept-repairs", FlagRepeat::Kept),
+    ("strict", "--strict", FlagRepeat::Kept),
+    ("fix_tests", "--fix-tests", FlagRepeat::OfHooks),
+    ("refine_code", "--refine-code", FlagRepeat::OfHooks),
+    ("hook_timeout", "--hook-timeout", FlagRepeat::OfHooks),
+    ("plans", "", FlagRepeat::Dropped),
+    ("max_iterations", "--max-iterations", FlagRepeat::OfTheSame),
+    ("retries", "--retries", FlagRepeat::OfTheSame),
+    ("confirms", "--confirms", FlagRepeat::OfTheSame),
+    ("mcp_repairs", "--mcp-repairs", FlagRepeat::OfTheSame),
+    ("test_fixes", "--test-fixes", FlagRepeat::OfTheSame),
+    ("code_refines", "--code-refines", FlagRepeat::OfTheSame),
+    ("deadline", "--deadline", FlagRepeat::OfTheSame),
+    ("no_confirm", "--no-confirm", FlagRepeat::OfTheSame),
+    ("trust_plan", "--trust-plan", FlagRepeat::OfTheSame),
+    ("write_repairs", "--write-repairs", FlagRepeat::Dropped),
+    ("only", "--only", FlagRepeat::OfTheSame),
+    ("skip", "--skip", FlagRepeat::OfTheSame),
+    ("fail_fast", "--fail-fast", FlagRepeat::OfTheSame),
+    ("seed", "--seed", FlagRepeat::Dropped),
+    ("jobs", "--jobs", FlagRepeat::Dropped),
+    ("record", "--record", FlagRepeat::Dropped),
+    ("format", "--format", FlagRepeat::Dropped),
+    ("quiet", "--quiet", FlagRepeat::Dropped),
+    ("color", "--color", FlagRepeat::Dropped),
 ];
 
 /// Budgets: a flag wins over the environment, and that over the plan.

@@ -1,6 +1,6 @@
 //! `jelly rules`: list, show, test, explain.
 
-use super::source::{Rules, open_rules, rules_of};
+use super::source::{Rules, open_rules, rules_in};
 use super::trial::trial;
 use crate::cli::args::RulesArgs;
 use crate::cli::args::rules::{ListFormat, RulesCommand, RulesExplainArgs, ShowFormat};
@@ -22,7 +22,7 @@ pub fn rules(args: &RulesArgs, world: &World) -> Result<ExitCode, Refusal> {
     let rules = match &args.command {
         RulesCommand::Test { tried } if !tried.is_empty() => {
             let files: Vec<_> = args.own.files.iter().chain(tried).cloned().collect();
-            rules_of(&files).map_err(|error| error.refuse(world))?
+            rules_in(&files).map_err(|error| error.refuse(world))?
         }
         RulesCommand::List { .. }
         | RulesCommand::Show { .. }

@@ -109,7 +109,7 @@ pub fn open_rules(files: &RuleFiles, world: &World) -> Result<Rules, Refusal> {
 ///
 /// # Errors
 /// As [`find_rules`]; a file of the name `jelly.yaml` is read as such.
-pub fn rules_of(files: &[PathBuf]) -> Result<Rules, RulesRefusal> {
+pub fn rules_in(files: &[PathBuf]) -> Result<Rules, RulesRefusal> {
     let mut found = FoundRules::default();
     for path in files {
         let kind = if path.file_name().is_some_and(|name| name == PROJECT_FILE) {

@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use tokio::sync::watch;
 
 /// See the module.
-pub struct Stage {
+pub struct CommandContext {
     pub rules: Rules,
     pub interrupt: watch::Receiver<Option<Interrupt>>,
 }
@@ -27,15 +27,15 @@ pub fn runtime() -> Result<LocalRuntime, Refusal> {
 }
 
 /// Does what a command is for.
-pub fn on_stage(
+pub fn with_runtime(
     own_rules: &RuleFiles,
     world: &World,
-    work: impl AsyncFnOnce(Stage) -> Result<ExitCode, Refusal>,
+    work: impl AsyncFnOnce(CommandContext) -> Result<ExitCode, Refusal>,
 ) -> Result<ExitCode, Refusal> {
     runtime()?.block_on(async {
         let interrupt = interrupt::listen()?;
         let rules = open_rules(own_rules, world)?;
-        work(Stage { rules, interrupt }).await
+        work(CommandContext { rules, interrupt }).await
     })
 }
 
