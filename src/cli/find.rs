@@ -259,11 +259,7 @@ fn is_json_report(head: &str) -> bool {
     let has = |word: &str| head.contains(word);
     let ctrf = has("\"CTRF\"") || (has("\"results\"") && has("\"tool\"") && has("\"tests\""));
     let first = head.trim_start().lines().next().unwrap_or_default();
-    let go = ["\"Action\":", "\"Package\":"]
-        .iter()
-        .all(|key| first.contains(key));
-    let go_build = ["\"Action\":", "\"ImportPath\":"]
-        .iter()
-        .all(|key| first.contains(key));
-    head.trim_start().starts_with('{') && (ctrf || go || go_build)
+    let names = |key: &str| first.contains(key);
+    let go = names("\"Action\":") && (names("\"Package\":") || names("\"ImportPath\":"));
+    head.trim_start().starts_with('{') && (ctrf || go)
 }

@@ -6,8 +6,8 @@ use super::executor::PlanExecutor;
 use super::invalid::{Invalid, chain, read};
 use super::matrix::{InMatrix, Job};
 use super::out::Out;
+use super::plan_reads::look_at_reads;
 use super::proposals::{Proposals, stored};
-use super::reads::reads;
 use super::record;
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
@@ -401,7 +401,7 @@ impl<'a> PlanRun<'a> {
     /// What a plan reads now.
     fn reads(&self, plan: &Plan) -> PlanReads {
         let call = self.call;
-        reads(plan, &call.args, call.memory.as_ref(), &call.world.cwd)
+        look_at_reads(plan, &call.args, call.memory.as_ref(), &call.world.cwd)
     }
 
     /// Writes the reports as they stand.

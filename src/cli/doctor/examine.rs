@@ -1,7 +1,7 @@
 //! Each server of the configurations: blanks filled, looked at, started, and
 //! diagnosed.
 
-use super::super::read::text_within;
+use super::super::files::text_within;
 use super::super::settings::World;
 use super::ask::Answers;
 use super::find::FoundConfigs;

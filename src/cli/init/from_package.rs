@@ -2,7 +2,7 @@
 //! package leaves open.
 
 use super::super::ask::{Question, ask, may_ask};
-use super::super::read::text_within;
+use super::super::files::text_within;
 use super::origin::{Origin, free_name, spot};
 use super::remote;
 use super::remote::{Blanks, names_in};

@@ -1,7 +1,7 @@
 //! Where a plan is kept, and how it names what lies around it.
 
+use super::super::files::temp_file_in;
 use super::super::out::print;
-use super::super::read::temp_file_in;
 use super::super::schema::PLAN_SCHEMA;
 use super::super::settings::World;
 use super::shared::Shared;

@@ -1,6 +1,6 @@
 //! Proposals that a run has left in its report.
 
-use super::super::read::text_within;
+use super::super::files::text_within;
 use indexmap::IndexMap;
 use jelly_base::model::RunReport;
 use jelly_base::text::did_you_mean;

@@ -19,7 +19,12 @@ use std::path::Path;
 const MAX_TEXT: u64 = 1024 * 1024;
 
 /// Looks at what `plan` reads in a call with these arguments.
-pub fn reads(plan: &Plan, args: &RunArgs, memory: Option<&Memory>, cwd: &Path) -> PlanReads {
+pub fn look_at_reads(
+    plan: &Plan,
+    args: &RunArgs,
+    memory: Option<&Memory>,
+    cwd: &Path,
+) -> PlanReads {
     let mut reads = PlanReads {
         snapshots: stored(plan),
         selected: Selection::new(args.only.clone(), args.skip.clone()).select(plan),
