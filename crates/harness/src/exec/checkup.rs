@@ -4,8 +4,8 @@
 //! and leave it to others to say what they mean.
 
 use super::clean::Cleaner;
-use super::lane::shorten;
 use super::launch::{ServerFacts, not_startable, prepare, shown_url};
+use super::server_lane::shorten;
 use super::settings::ExecSettings;
 use jelly_base::model::{Failure, Inventory, Outcome, Phase, RequestFacts};
 use jelly_base::text::redact::Redactor;

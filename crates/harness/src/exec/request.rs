@@ -1,10 +1,10 @@
 //! What a step sends, with values in the place of names.
 
-use super::board::Board;
 use super::launch::issue_of;
-use super::preflight::ToolBook;
-use super::script::{Slot, slots};
+use super::script::{PreparedAnswer, prepare_answers};
+use super::shared_state::SharedState;
 use super::step_end::at_step;
+use super::tool_schemas::ToolSchemas;
 use jelly_base::model::{Era, Failure, Phase, RequestFacts};
 use jelly_plan::{
     self as plan, Completion, CompletionOf, Raw, Request, Scope, Step, Subscription, Template,
@@ -36,7 +36,7 @@ pub struct Ready {
     /// For the tool's schemas.
     pub tool: Option<String>,
     /// What is answered to the server meanwhile.
-    pub answers: Vec<Slot>,
+    pub answers: Vec<PreparedAnswer>,
 }
 
 /// How a step's request goes out.
@@ -87,12 +87,12 @@ impl Ready {
 
     /// Whether to send it once more does no more than to send it once, by the
     /// protocol or by the tool's own word.
-    pub fn is_repeatable(&self, book: &ToolBook) -> bool {
+    pub fn is_repeatable(&self, schemas: &ToolSchemas) -> bool {
         match &self.sends {
             Sends::Raw(_) => false,
             Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => true,
             Sends::Request => match &self.tool {
-                Some(tool) => book.is_repeatable(tool),
+                Some(tool) => schemas.is_repeatable(tool),
                 None => WITHOUT_EFFECT.contains(&self.method.as_ref()),
             },
         }
@@ -108,8 +108,8 @@ impl Ready {
 }
 
 /// Puts values in the place of names, for a server of this era.
-pub fn prepare(board: &Board, step: &Step, era: Era) -> Result<Ready, Box<Failure>> {
-    let scope = board.scope.borrow();
+pub fn prepare(shared: &SharedState, step: &Step, era: Era) -> Result<Ready, Box<Failure>> {
+    let scope = shared.scope.borrow();
     let unresolved = |unresolved: Unresolved| {
         let mut failure = at_step(step, Phase::Config, unresolved.to_string());
         failure.issue = issue_of(&unresolved);
@@ -121,8 +121,8 @@ pub fn prepare(board: &Board, step: &Step, era: Era) -> Result<Ready, Box<Failur
     for predicate in step.expect.predicates() {
         jelly_plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(unresolved)?;
     }
-    let answers = slots(&step.answers, &scope, &step.server).map_err(unresolved)?;
-    if era == Era::Modern && answers.iter().any(Slot::is_error) {
+    let answers = prepare_answers(&step.answers, &scope, &step.server).map_err(unresolved)?;
+    if era == Era::Modern && answers.iter().any(PreparedAnswer::is_error) {
         let message = "an error can't be answered to a server of 2026-07-28, which asks inside of \
                        a result; what a person would decline is `result: { action: decline }`";
         return Err(Box::new(at_step(step, Phase::Config, message)));
