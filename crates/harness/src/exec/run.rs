@@ -331,7 +331,10 @@ fn choose_ports(plan: &Plan, taken: &BTreeMap<String, u16>) -> BTreeMap<String, 
 
 /// Nothing can be executed, for one reason that concerns no server alone.
 fn without_tmp(plan: &Plan, error: &std::io::Error) -> Executed {
-    let reason = format!("no temporary folder could be made: {error}");
+    let reason = format!(
+        "no temporary folder could be made in {} (TMPDIR): {error}",
+        std::env::temp_dir().display()
+    );
     let quarantined = |step| {
         let because = Because::Plan(reason.clone());
         StepEnd::not_run(step, StepState::Quarantined, because).report
