@@ -352,35 +352,29 @@ fn note_evidence(session: &Session, report: &mut ServerReport) {
 
 /// What a reader should know of how a server was stopped.
 fn unusual_end(shutdown: &Shutdown, grace: Duration, by_pipes: bool) -> Option<String> {
+    let odd_exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0));
+    let odd_exit = odd_exit.map(describe_exit);
+    let grace = human_duration(grace);
     match shutdown.how {
         How::AlreadyExited if !by_pipes => {
-            let exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0))?;
-            let how = describe_exit(exit);
-            Some(format!("it exited {how} before it was told to end"))
+            Some(format!("it exited {} before it was told to end", odd_exit?))
         }
         // Nothing but a signal ends a server that does not serve by its pipes.
         How::Graceful | How::Terminated if !by_pipes => None,
         How::Killed if !by_pipes => Some(format!(
-            "it did not exit on SIGTERM within {}, and was killed",
-            human_duration(grace)
+            "it did not exit on SIGTERM within {grace}, and was killed"
         )),
+        // It was told to end, so this is no failure; yet it may have been about
+        // to crash anyway.
         How::Graceful | How::AlreadyExited => {
-            // It was told to end, so this is no failure; yet it may have been
-            // about to crash anyway.
-            let exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0))?;
-            Some(format!(
-                "it exited {} when its stdin was closed",
-                describe_exit(exit)
-            ))
+            Some(format!("it exited {} when its stdin was closed", odd_exit?))
         }
         How::Terminated => Some(format!(
-            "it did not exit within {} of its stdin being closed, and was stopped by SIGTERM",
-            human_duration(grace)
+            "it did not exit within {grace} of its stdin being closed, and was stopped by SIGTERM"
         )),
         How::Killed => Some(format!(
-            "it neither exited when its stdin was closed nor on SIGTERM within {} each, and was \
-             killed",
-            human_duration(grace)
+            "it neither exited when its stdin was closed nor on SIGTERM within {grace} each, and \
+             was killed"
         )),
     }
 }

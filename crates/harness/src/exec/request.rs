@@ -45,11 +45,8 @@ pub enum Sends {
     /// All pages of it.
     List(ListKind),
     Raw(Vec<u8>),
-    /// To be heard of: URIs, and what a modern server is asked for.
-    Subscribe {
-        uris: Vec<String>,
-        filter: Value,
-    },
+    /// To be told of changes; the URIs among what is asked for.
+    Subscribe(Vec<String>),
     /// Ends what the step with this id subscribed to.
     Unsubscribe(String),
 }
@@ -90,7 +87,7 @@ impl Ready {
     pub fn is_repeatable(&self, schemas: &ToolSchemas) -> bool {
         match &self.sends {
             Sends::Raw(_) => false,
-            Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => true,
+            Sends::List(_) | Sends::Subscribe(_) | Sends::Unsubscribe(_) => true,
             Sends::Request => match &self.tool {
                 Some(tool) => schemas.is_repeatable(tool),
                 None => WITHOUT_EFFECT.contains(&self.method.as_ref()),
@@ -209,10 +206,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
                 Era::Legacy => "resources/subscribe",
             };
             Ready {
-                sends: Sends::Subscribe {
-                    uris,
-                    filter: filter.clone(),
-                },
+                sends: Sends::Subscribe(uris),
                 ..plain(method, json!({ "notifications": filter }))
             }
         }
