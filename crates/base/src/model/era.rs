@@ -25,9 +25,6 @@ pub const REVISIONS: [(&str, Era); 5] = [
 
 impl fmt::Display for Era {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Modern => "modern",
-            Self::Legacy => "legacy",
-        })
+        self.serialize(f)
     }
 }

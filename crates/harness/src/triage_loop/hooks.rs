@@ -103,15 +103,7 @@ impl HookRunner for CommandHooks {
         let mut report = HookReport {
             hook: call.hook.name().to_owned(),
             argv: shown(call.argv, &self.redactor),
-            exit: None,
-            error: None,
-            stdout: String::new(),
-            stderr: String::new(),
-            elapsed_ms: 0,
-            changes: Vec::new(),
-            diff: None,
-            plans: Vec::new(),
-            code_changed: Vec::new(),
+            ..HookReport::default()
         };
         let spec = CommandSpec {
             argv: call.argv.to_vec(),
