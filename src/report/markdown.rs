@@ -8,10 +8,9 @@ use super::words;
 use failure::output;
 use jelly_base::model::{
     ActionReport, BeforeAfter, FailureReport, HelpSummary, HookReport, IterationReport,
-    RepairReport, RunReport, ServerReport, StepReport, StepState, Verdict,
+    RepairReport, RunReport, ServerReport, StepReport, StepState, Verdict, json_word,
 };
-use jelly_base::text::{capitalised, human_duration, plural};
-use std::time::Duration;
+use jelly_base::text::{capitalised, plural};
 
 /// The report of one run, also of one that is still going on.
 #[must_use]
@@ -70,7 +69,7 @@ pub(super) fn head(report: &RunReport) -> String {
             out.push_str(&format!(
                 "- {} in {}\n",
                 capitalised(&plural(report.iterations.len() as u64, "iteration")),
-                duration(report.duration_ms)
+                words::duration(report.duration_ms)
             ));
         }
         None => out.push_str("- Nothing was executed\n"),
@@ -221,10 +220,10 @@ fn servers(servers: &[ServerReport]) -> String {
             }
             vec![
                 code_cell(&server.name),
-                words::server_state(server.state).to_owned(),
+                words::spaced(&server.state),
                 cell(server.era.as_deref().unwrap_or_default()),
                 cell(server.protocol_version.as_deref().unwrap_or_default()),
-                server.startup_ms.map(duration).unwrap_or_default(),
+                server.startup_ms.map(words::duration).unwrap_or_default(),
                 server.exit.as_ref().map(words::exit).unwrap_or_default(),
                 cell(&notes.join("; ")),
             ]
@@ -276,7 +275,7 @@ fn wire_check(server: &ServerReport) -> String {
             .iter()
             .map(|breach| {
                 vec![
-                    words::wire_level(breach.level).to_owned(),
+                    json_word(&breach.level).to_uppercase(),
                     cell(&format!("the server {}", breach.text)),
                     match breach.pointer.as_str() {
                         "" => String::new(),
@@ -314,9 +313,11 @@ fn steps(steps: &[StepReport]) -> String {
             vec![
                 code_cell(&step.path()),
                 code_cell(&step.server),
-                format!("{} {}", state_mark(step), words::step_state(step.state)),
+                format!("{} {}", state_mark(step), json_word(&step.state)),
                 step.attempts.to_string(),
-                step.duration_ms.map(millis).unwrap_or_default(),
+                step.duration_ms
+                    .map(words::fine_duration)
+                    .unwrap_or_default(),
                 cell(&step_notes(step)),
             ]
         })
@@ -347,7 +348,7 @@ fn step_notes(step: &StepReport) -> String {
         notes.push("flaky: failed earlier on the same plan".to_owned());
     }
     if let Some(category) = step.error_category {
-        notes.push(words::category(category).to_owned());
+        notes.push(json_word(&category));
     }
     if step.retryable == Some(true) {
         notes.push("retryable".to_owned());
@@ -359,13 +360,13 @@ fn step_notes(step: &StepReport) -> String {
 fn action_md(index: u32, action: &ActionReport) -> String {
     let mut out = format!(
         "\n### Action {index}: `{}`\n\n{}\n",
-        words::action(action.kind),
+        json_word(&action.kind),
         capitalised(&prose(&action.reason))
     );
     if let Some(wait) = action.backoff_ms {
         out.push_str(&format!(
             "\nWaited {} before the next iteration.\n",
-            duration(wait)
+            words::duration(wait)
         ));
     }
     for repair in &action.repairs {
@@ -395,16 +396,12 @@ fn repair_md(repair: &RepairReport) -> String {
 }
 
 fn hook_md(hook: &HookReport) -> String {
-    let ended = match (&hook.error, &hook.exit) {
-        (Some(error), _) => prose(error),
-        (None, Some(exit)) => words::exit(exit),
-        (None, None) => "did not end".to_owned(),
-    };
+    let ended = words::hook_end(hook, prose);
     let mut out = format!(
         "\nHook {} ran {}: {ended}, after {}.\n",
         code(&hook.hook),
         code(&words::shell_line(&hook.argv)),
-        duration(hook.elapsed_ms)
+        words::duration(hook.elapsed_ms)
     );
     out.push_str(&output("stdout of the hook", &hook.stdout));
     out.push_str(&output("stderr of the hook", &hook.stderr));
@@ -474,15 +471,6 @@ fn budgets(budgets: &BeforeAfter) -> String {
         pair(before.code_refines, after.code_refines),
     ];
     format!("\n{}", table(&header, &[row], &[]))
-}
-
-fn duration(ms: u64) -> String {
-    human_duration(Duration::from_millis(ms))
-}
-
-/// Fractions of a millisecond don't matter to a person.
-fn millis(ms: f64) -> String {
-    human_duration(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default())
 }
 
 #[cfg(test)]

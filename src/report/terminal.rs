@@ -9,19 +9,17 @@ mod closing;
 pub(in crate::report) mod paint;
 mod progress;
 
-use super::quote::line;
 use super::words;
 use indicatif::MultiProgress;
 use jelly_base::model::{
     ActionKind, Because, Event, FailureReport, IterationReport, MatrixReport, RunReport, Section,
-    StepReport, StepState,
+    StepReport, StepState, json_word,
 };
-use jelly_base::text::{human_duration, plural};
+use jelly_base::text::{human_duration, one_line, plural};
 use paint::{TerminalPaint, Tone};
 use progress::Progress;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::time::Duration;
 
 /// Longest foreign text on one line, in bytes.
 const TEXT_MAX: usize = 2000;
@@ -140,7 +138,8 @@ impl<W: Write> TerminalReporter<W> {
             Event::Noise { server, line: said } => {
                 // The report counts them all.
                 if self.noisy.insert(server.clone()) {
-                    let text = format!("{} prints on stdout: {}", name(server), line(said, 200));
+                    let text =
+                        format!("{} prints on stdout: {}", name(server), one_line(said, 200));
                     self.say("NOISE", Tone::Warn, &text);
                 }
             }
@@ -155,7 +154,7 @@ impl<W: Write> TerminalReporter<W> {
             Event::IterationFinished { report } => self.iteration(report),
             Event::Waiting { reason, wait } => {
                 let wait = human_duration(*wait);
-                let text = format!("{wait}, then {}", words::action(*reason));
+                let text = format!("{wait}, then {}", json_word(reason));
                 self.say("WAIT", Tone::Faint, &text);
             }
             Event::HookStarted { hook, argv } => {
@@ -233,14 +232,10 @@ impl<W: Write> TerminalReporter<W> {
             StepState::Skipped => ("SKIP", Tone::Faint),
         };
         let mut text = [&*name(&step.server), "/", &name(&step.id)].concat();
-        match step.section {
-            Section::Setup => text.push_str(" [setup]"),
-            Section::Teardown => text.push_str(" [teardown]"),
-            Section::Steps => {}
+        if step.section != Section::Steps {
+            text.push_str(&format!(" [{}]", json_word(&step.section)));
         }
-        let took = step
-            .duration_ms
-            .map(|ms| human_duration(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()));
+        let took = step.duration_ms.map(words::fine_duration);
         let aside: Vec<String> = took.into_iter().chain(words::adapter(step)).collect();
         if !aside.is_empty() {
             text.push_str(&[" (", &aside.join(", "), ")"].concat());
@@ -275,7 +270,7 @@ impl<W: Write> TerminalReporter<W> {
                 text.push_str(&paint.hanging("  ", Tone::Bad, &format!("and {more}"), 6));
             }
         }
-        let head = format!("  -> {}: ", words::action(action.kind));
+        let head = format!("  -> {}: ", json_word(&action.kind));
         text.push_str(&paint.hanging(&head, Tone::Strong, &name(&action.reason), 6));
         for repair in &action.repairs {
             let what = format!("     {} on {}: ", name(&repair.id), name(&repair.target));
@@ -283,11 +278,7 @@ impl<W: Write> TerminalReporter<W> {
             text.push_str(&paint.diff(&repair.diff, "       ", DIFF_LINES));
         }
         if let Some(hook) = &action.hook {
-            let ended = match (&hook.error, &hook.exit) {
-                (Some(error), _) => name(error),
-                (None, Some(exit)) => words::exit(exit),
-                (None, None) => "did not end".to_owned(),
-            };
+            let ended = words::hook_end(hook, name);
             let head = format!("     {}: ", name(&hook.hook));
             text.push_str(&paint.hanging(&head, Tone::Strong, &ended, 7));
             for change in &hook.changes {
@@ -312,16 +303,7 @@ impl<W: Write> TerminalReporter<W> {
     /// Whose failure it is, its diagnosis, and the telling line.
     fn failure(&self, failure: &FailureReport, iteration: &IterationReport) -> String {
         let diagnosis = &failure.diagnosis;
-        let mut verdict = format!("{}-side", words::side(diagnosis.side));
-        if diagnosis.ambiguous {
-            verdict.push_str(", ambiguous");
-        }
-        if let Some(category) = diagnosis.error_category {
-            verdict.push_str(&format!(", {}", words::category(category)));
-        }
-        if diagnosis.flaky {
-            verdict.push_str(", flaky");
-        }
+        let verdict = words::blame(diagnosis, diagnosis.flaky);
         let aside = words::mismatch_aside(failure);
         let subject = format!("  {}{aside}: ", name(&words::subject(failure)));
         let cause = format!("{} ({verdict})", name(&diagnosis.root_cause));
@@ -377,7 +359,7 @@ impl<W: Write> TerminalReporter<W> {
 
 /// Foreign text as part of a line.
 fn name(text: &str) -> String {
-    line(text, TEXT_MAX)
+    one_line(text, TEXT_MAX)
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! The words that all reports share: one name for one thing, everywhere.
 
-use super::quote::line;
 use jelly_base::model::{
-    ActionKind, Assertion, Because, Diagnosis, ErrorCategory, Exit, FailureReport, HttpFacts,
-    IterationReport, MismatchPlace, Offers, Outcome, Phase, RunReport, Rung, ServerState, Side,
-    Standing, StepReport, StepState, Totals, Unaccepted, Unlisted, Verdict, WireCheck, WireLevel,
+    Assertion, Because, Diagnosis, Exit, FailureReport, HookReport, HttpFacts, IterationReport,
+    MismatchPlace, Offers, Outcome, Phase, RunReport, Rung, StepReport, Totals, Unaccepted,
+    Unlisted, Verdict, WireCheck, json_word,
 };
-use jelly_base::text::{self, close_names, plural, shell_word};
+use jelly_base::text::{self, close_names, human_duration, one_line, plural, shell_word};
+use serde::Serialize;
 use std::ffi::OsStr;
 use std::path::Path;
+use std::time::Duration;
 
 /// By which rung of the schema ladder a step's output was read, where it was
 /// not the server's own.
@@ -18,16 +19,16 @@ pub(super) fn adapter(step: &StepReport) -> Option<String> {
     Some(format!("output read as {adapter}"))
 }
 
+/// The word of a closed list as people read it.
+pub(super) fn spaced(word: &impl Serialize) -> String {
+    json_word(word).replace('_', " ")
+}
+
 /// A verdict as a heading says it.
-pub(super) fn verdict(verdict: Verdict) -> &'static str {
+pub(super) fn verdict(verdict: Verdict) -> String {
     match verdict {
-        Verdict::Passed => "passed",
-        Verdict::PassedAfterRetry => "passed after retry",
-        Verdict::PassedAfterRepair => "passed after repair",
-        Verdict::CodeFailure => "code failure",
-        Verdict::NeedsUserHelp => "needs your help",
-        Verdict::InvalidInput => "invalid input",
-        Verdict::Interrupted => "interrupted",
+        Verdict::NeedsUserHelp => "needs your help".to_owned(),
+        other => spaced(&other),
     }
 }
 
@@ -36,7 +37,7 @@ pub(super) fn ending(report: &RunReport) -> String {
     let verdict = verdict(report.verdict);
     let hooks = report.hooks_at_work();
     if report.verdict != Verdict::PassedAfterRepair || hooks.is_empty() {
-        return verdict.to_owned();
+        return verdict;
     }
     let repairs = report.lasting_repairs();
     let also = match repairs.iter().any(|repair| !repair.ineffective) {
@@ -77,6 +78,34 @@ pub(super) fn apply_command(report: &RunReport) -> String {
     let is_of_call = |dir: &&Path| dir.file_name() == Some(OsStr::new(&report.run_id));
     let dir = dir.ancestors().find(is_of_call).unwrap_or(dir);
     format!("jelly apply {}", shell_word(&dir.display().to_string()))
+}
+
+/// Whom a failure concerns, and of what category it is: `test-side, ambiguous,
+/// ASSERTION`.
+pub(super) fn blame(diagnosis: &Diagnosis, flaky: bool) -> String {
+    let mut said = vec![format!("{}-side", json_word(&diagnosis.side))];
+    said.extend(diagnosis.ambiguous.then(|| "ambiguous".to_owned()));
+    said.extend(diagnosis.error_category.as_ref().map(json_word));
+    said.extend(flaky.then(|| "flaky".to_owned()));
+    said.join(", ")
+}
+
+/// How the program of a hook ended; `said` makes jelly's own words fit.
+pub(super) fn hook_end(hook: &HookReport, said: fn(&str) -> String) -> String {
+    match (&hook.error, &hook.exit) {
+        (Some(error), _) => said(error),
+        (None, Some(status)) => exit(status),
+        (None, None) => "did not end".to_owned(),
+    }
+}
+
+pub(super) fn duration(ms: u64) -> String {
+    human_duration(Duration::from_millis(ms))
+}
+
+/// The same of a time that was measured more finely than a person cares for.
+pub(super) fn fine_duration(ms: f64) -> String {
+    human_duration(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default())
 }
 
 /// What a server offers: its capabilities and the lists that it was asked for.
@@ -126,85 +155,6 @@ pub(super) fn instead(failure: &FailureReport, iteration: &IterationReport) -> O
             close.join(", ")
         ),
     })
-}
-
-/// A verdict as data says it.
-pub(super) fn verdict_id(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Passed => "passed",
-        Verdict::PassedAfterRetry => "passed_after_retry",
-        Verdict::PassedAfterRepair => "passed_after_repair",
-        Verdict::CodeFailure => "code_failure",
-        Verdict::NeedsUserHelp => "needs_user_help",
-        Verdict::InvalidInput => "invalid_input",
-        Verdict::Interrupted => "interrupted",
-    }
-}
-
-pub(super) fn action(kind: ActionKind) -> &'static str {
-    match kind {
-        ActionKind::RepairMcpPlan => "repair_mcp_plan",
-        ActionKind::Retry => "retry",
-        ActionKind::Confirm => "confirm",
-        ActionKind::FixTests => "fix_tests",
-        ActionKind::RefineCode => "refine_code",
-        ActionKind::Stop => "stop",
-    }
-}
-
-pub(super) fn step_state(state: StepState) -> &'static str {
-    match state {
-        StepState::Passed => "passed",
-        StepState::Failed => "failed",
-        StepState::Blocked => "blocked",
-        StepState::Quarantined => "quarantined",
-        StepState::Skipped => "skipped",
-    }
-}
-
-pub(super) fn server_state(state: ServerState) -> &'static str {
-    match state {
-        ServerState::NotStarted => "not started",
-        ServerState::Ready => "ready",
-        ServerState::Failed => "failed",
-        ServerState::Died => "died",
-    }
-}
-
-pub(super) fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Config => "config",
-        Phase::Spawn => "spawn",
-        Phase::Handshake => "handshake",
-        Phase::List => "list",
-        Phase::Call => "call",
-        Phase::Assert => "assert",
-        Phase::Teardown => "teardown",
-    }
-}
-
-pub(super) fn side(side: Side) -> &'static str {
-    match side {
-        Side::Test => "test",
-        Side::Code => "code",
-    }
-}
-
-pub(super) fn category(category: ErrorCategory) -> &'static str {
-    match category {
-        ErrorCategory::Infrastructure => "INFRASTRUCTURE",
-        ErrorCategory::Assertion => "ASSERTION",
-        ErrorCategory::Locator => "LOCATOR",
-        ErrorCategory::Timeout => "TIMEOUT",
-        ErrorCategory::Other => "OTHER",
-    }
-}
-
-pub(super) fn standing(standing: Standing) -> &'static str {
-    match standing {
-        Standing::PassedBefore => "passed before",
-        Standing::NeverPassed => "never passed",
-    }
 }
 
 /// Why a step did not run, as a clause.
@@ -332,14 +282,6 @@ pub(super) fn wire_check(check: &WireCheck) -> String {
     )
 }
 
-/// How binding a rule is.
-pub(super) fn wire_level(level: WireLevel) -> &'static str {
-    match level {
-        WireLevel::Must => "MUST",
-        WireLevel::Should => "SHOULD",
-    }
-}
-
 /// The line of evidence that says most: what the rule matched, else the last
 /// line of stderr, else nothing. A server that answered wrongly may have
 /// printed anything, so there the rule alone has a say.
@@ -355,7 +297,7 @@ pub(super) fn telling_line(failure: &FailureReport) -> Option<String> {
     matched
         .filter(|text| !text.trim().is_empty())
         .or_else(last)
-        .map(|text| line(text, MAX))
+        .map(|text| one_line(text, MAX))
 }
 
 /// The server answered, and the answer is not what was wanted: a mismatch, a
@@ -415,12 +357,12 @@ pub(super) fn failures_of<'r>(
 
 /// What a diagnosis says of the cause, as properties of JUnit.
 pub(super) fn properties(diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
-    let mut said = vec![("jelly.side", side(diagnosis.side).to_owned())];
+    let mut said = vec![("jelly.side", json_word(&diagnosis.side))];
     if diagnosis.ambiguous {
         said.push(("jelly.ambiguous", "true".to_owned()));
     }
     if let Some(known) = diagnosis.error_category {
-        said.push(("jelly.error_category", category(known).to_owned()));
+        said.push(("jelly.error_category", json_word(&known)));
     }
     said.push(("jelly.root_cause", diagnosis.root_cause.clone()));
     if let Some(retryable) = diagnosis.retryable {

@@ -1,10 +1,9 @@
 //! What went wrong with one case, in words.
 
 use super::MESSAGE_MAX;
-use crate::report::quote::{harmless, line};
 use crate::report::words;
-use jelly_base::model::{FailureReport, WireCheck, deciding};
-use jelly_base::text::plural;
+use jelly_base::model::{FailureReport, WireCheck, deciding, json_word};
+use jelly_base::text::{one_line, plural, sanitize};
 
 /// One failed attempt.
 pub(super) struct Trouble {
@@ -34,12 +33,12 @@ impl Trouble {
         for breach in &check.breaches {
             let line = format!(
                 "- {}: the server {} ({}; {})\n",
-                words::wire_level(breach.level),
+                json_word(&breach.level).to_uppercase(),
                 breach.text,
                 breach.place(),
                 plural(breach.count, "time")
             );
-            self.text.push_str(&harmless(&line));
+            self.text.push_str(&sanitize(&line));
         }
     }
 
@@ -77,7 +76,7 @@ impl Trouble {
             text.push_str(&format!("\nand {more}\n"));
         }
         if !first.stderr_tail.trim().is_empty() {
-            let stderr = harmless(&first.stderr_tail);
+            let stderr = sanitize(&first.stderr_tail);
             text.push_str(&format!("stderr:\n{}\n", stderr.trim_end()));
         }
         let mut message = message_of(first);
@@ -98,7 +97,7 @@ impl Trouble {
 /// The message with exit status and telling line, so that a viewer that shows
 /// nothing but messages shows what matters.
 fn message_of(failure: &FailureReport) -> String {
-    let mut message = line(&failure.message, MESSAGE_MAX);
+    let mut message = one_line(&failure.message, MESSAGE_MAX);
     if let Some(exit) = &failure.exit {
         let said = match (&exit.signal, exit.code) {
             (Some(signal), _) => message.contains(signal.as_str()),
@@ -119,14 +118,14 @@ fn message_of(failure: &FailureReport) -> String {
 /// without an end can't swallow the pieces after its own.
 fn fact(out: &mut String, name: &str, value: &str) {
     if !value.is_empty() {
-        out.push_str(&format!("{name}: {}\n", harmless(value)));
+        out.push_str(&format!("{name}: {}\n", sanitize(value)));
     }
 }
 
 fn failure_text(failure: &FailureReport) -> String {
-    let mut out = format!("{}\n", harmless(&failure.message));
+    let mut out = format!("{}\n", sanitize(&failure.message));
     compared(&mut out, failure);
-    fact(&mut out, "phase", words::phase(failure.phase));
+    fact(&mut out, "phase", &json_word(&failure.phase));
     if let Some(exit) = &failure.exit {
         fact(&mut out, "exit", &words::exit(exit));
     }
@@ -147,7 +146,7 @@ fn failure_text(failure: &FailureReport) -> String {
 /// What another mismatch of the same step adds.
 fn other_text(failure: &FailureReport) -> String {
     let which = words::which_mismatch(failure).unwrap_or_else(|| "besides".to_owned());
-    let mut out = format!("{which}: {}\n", harmless(&failure.message));
+    let mut out = format!("{which}: {}\n", sanitize(&failure.message));
     compared(&mut out, failure);
     diagnosed(&mut out, failure);
     out
@@ -171,17 +170,8 @@ fn compared(out: &mut String, failure: &FailureReport) {
 
 fn diagnosed(out: &mut String, failure: &FailureReport) {
     let diagnosis = &failure.diagnosis;
-    let mut verdict = format!("{}-side", words::side(diagnosis.side));
-    if diagnosis.ambiguous {
-        verdict.push_str(", ambiguous");
-    }
-    if let Some(category) = diagnosis.error_category {
-        verdict.push_str(&format!(", {}", words::category(category)));
-    }
     let of_several = failure.mismatch.is_some_and(|mismatch| mismatch.of > 1);
-    if diagnosis.flaky && of_several {
-        verdict.push_str(", flaky");
-    }
+    let verdict = words::blame(diagnosis, diagnosis.flaky && of_several);
     let told = format!(
         "{} ({verdict}), rule {}",
         diagnosis.root_cause, diagnosis.rule

@@ -3,11 +3,9 @@
 
 use super::name;
 use super::paint::{TerminalPaint, Tone};
-use crate::report::quote::harmless;
 use crate::report::{matrix, words};
 use jelly_base::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
-use jelly_base::text::{human_duration, one_line, plural};
-use std::time::Duration;
+use jelly_base::text::{one_line, plural, sanitize};
 use unicode_width::UnicodeWidthStr;
 
 /// The end of one run.
@@ -168,7 +166,7 @@ fn verdict(paint: &TerminalPaint, report: &RunReport) -> String {
         "{}, {totals} ({}, {}), exit code {}",
         name(&report.plan.name),
         plural(report.iterations.len() as u64, "iteration"),
-        human_duration(Duration::from_millis(report.duration_ms)),
+        words::duration(report.duration_ms),
         report.exit_code
     );
     if let Some(why) = words::unaccepted(report) {
@@ -224,7 +222,7 @@ fn repaired(paint: &TerminalPaint, report: &RunReport) -> String {
         let apply = words::apply_command(report);
         let text = format!(
             "`{}` takes the repairs over into your file",
-            harmless(&apply)
+            sanitize(&apply)
         );
         out.push_str(&paint.hanging("next: ", Tone::Faint, &text, 4));
     }
@@ -257,7 +255,7 @@ fn problem_text(paint: &TerminalPaint, problem: &HelpProblem) -> String {
     for (at, next) in problem.next.iter().enumerate() {
         if let Some(command) = next.strip_prefix("$ ") {
             // Copied as a whole, so neither wrapped nor folded nor cut.
-            let command = paint.tone(Tone::Strong, &harmless(command));
+            let command = paint.tone(Tone::Strong, &sanitize(command));
             let head = if at == 0 {
                 format!("  {} ", paint.tone(Tone::Faint, "next:    "))
             } else {
