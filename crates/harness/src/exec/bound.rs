@@ -64,7 +64,7 @@ pub fn bound(value: &mut Value) {
                 *value = Value::String(text);
             }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        _ => {}
     }
 }
 

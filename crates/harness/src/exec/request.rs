@@ -7,11 +7,12 @@ use super::script::{Slot, slots};
 use super::step_end::at_step;
 use jelly_base::model::{Era, Failure, Phase, RequestFacts};
 use jelly_plan::{
-    Completion, CompletionOf, ListKind, Raw, Request, Scope, Step, Subscription, Template,
+    self as plan, Completion, CompletionOf, Raw, Request, Scope, Step, Subscription, Template,
     Unresolved,
 };
-use jelly_wire::LOG_LEVEL;
+use jelly_wire::{LOG_LEVEL, ListKind};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// Requests that only ask, or set what a new session has to be told anyway.
 const WITHOUT_EFFECT: [&str; 10] = [
@@ -29,8 +30,7 @@ const WITHOUT_EFFECT: [&str; 10] = [
 
 /// The request a step makes.
 pub struct Ready {
-    method: &'static str,
-    custom: Option<String>,
+    pub method: Cow<'static, str>,
     pub params: Value,
     pub sends: Sends,
     /// For the tool's schemas.
@@ -55,19 +55,13 @@ pub enum Sends {
 }
 
 impl Ready {
-    pub fn method(&self) -> &str {
-        self.custom.as_deref().unwrap_or(self.method)
-    }
-
     pub fn facts(&self) -> RequestFacts {
         let params = match &self.sends {
             Sends::Raw(bytes) => Value::from(String::from_utf8_lossy(bytes)),
-            Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => {
-                self.params.clone()
-            }
+            _ => self.params.clone(),
         };
         RequestFacts {
-            method: self.method().to_owned(),
+            method: self.method.to_string(),
             params: (!params.is_null()).then_some(params),
         }
     }
@@ -87,10 +81,7 @@ impl Ready {
                 format!("completion/complete of `{argument}`")
             }
             (None, Sends::Raw(_)) => "the raw message".to_owned(),
-            (
-                None,
-                Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_),
-            ) => self.method().to_owned(),
+            (None, _) => self.method.to_string(),
         }
     }
 
@@ -102,15 +93,14 @@ impl Ready {
             Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => true,
             Sends::Request => match &self.tool {
                 Some(tool) => book.is_repeatable(tool),
-                None => WITHOUT_EFFECT.contains(&self.method()),
+                None => WITHOUT_EFFECT.contains(&self.method.as_ref()),
             },
         }
     }
 
     /// What is sent, and answered, is this request instead.
     pub fn is_now(&mut self, method: &str, params: Value) {
-        self.method = "";
-        self.custom = Some(method.to_owned());
+        self.method = Cow::Owned(method.to_owned());
         self.params = params;
         self.tool = None;
         self.sends = Sends::Request;
@@ -173,8 +163,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
         Value::Object(Map::new())
     };
     let plain = |method, params| Ready {
-        method,
-        custom: None,
+        method: Cow::Borrowed(method),
         params,
         sends: Sends::Request,
         tool: None,
@@ -186,21 +175,16 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
             ..plain("tools/call", named(name, arguments))
         },
         Request::List(kind) => {
-            let method = match kind {
-                ListKind::Tools => "tools/list",
-                ListKind::Resources => "resources/list",
-                ListKind::ResourceTemplates => "resources/templates/list",
-                ListKind::Prompts => "prompts/list",
-            };
+            let kind = wire_kind(*kind);
             Ready {
-                sends: Sends::List(*kind),
-                ..plain(method, arguments)
+                sends: Sends::List(kind),
+                ..plain(kind.method(), arguments)
             }
         }
         Request::Read(uri) => plain("resources/read", json!({ "uri": text(uri)? })),
         Request::Prompt(name) => plain("prompts/get", named(name, arguments)),
         Request::Method(method) => Ready {
-            custom: Some(method.clone()),
+            method: Cow::Owned(method.clone()),
             // What is bare has no more params than the plan says.
             ..plain(
                 "",
@@ -294,4 +278,13 @@ fn filter(to: &Subscription, uris: &[String]) -> Value {
         filter.insert("resourceSubscriptions".to_owned(), json!(uris));
     }
     Value::Object(filter)
+}
+
+fn wire_kind(kind: plan::ListKind) -> ListKind {
+    match kind {
+        plan::ListKind::Tools => ListKind::Tools,
+        plan::ListKind::Resources => ListKind::Resources,
+        plan::ListKind::ResourceTemplates => ListKind::ResourceTemplates,
+        plan::ListKind::Prompts => ListKind::Prompts,
+    }
 }

@@ -3,8 +3,8 @@
 use super::decide::{Decision, Flaky};
 use super::judge::Judged;
 use jelly_base::model::{
-    ActionReport, BeforeAfter, Diagnosis, FailureReport, IterationRecord, IterationReport, Phase,
-    StepReport, Totals, deciding,
+    ActionReport, Diagnosis, FailureReport, IterationRecord, IterationReport, Phase, StepReport,
+    Totals, deciding,
 };
 use jelly_plan::Plan;
 use std::collections::BTreeMap;
@@ -43,10 +43,7 @@ pub(super) fn iteration(
             reason: decision.reason.clone(),
             ..ActionReport::default()
         },
-        budgets: BeforeAfter {
-            before: decision.budgets.before,
-            after: decision.budgets.after,
-        },
+        budgets: decision.budgets,
         duration_ms,
     }
 }
