@@ -28,6 +28,20 @@ const REPAIR_PATCH: &str = "repair.patch";
 /// Reports of so many steps are rendered by two threads.
 const SIDE_BY_SIDE: usize = 1_000;
 
+type Render = fn(&RunReport) -> io::Result<Vec<u8>>;
+
+/// The reports of a run: the name of the file, and what is in it. The one that
+/// takes longest stands last.
+const FORMATS: [(&str, Render); 3] = [
+    ("results.json", |report| Ok(run_json(report)?)),
+    ("junit.xml", |report| {
+        junit_xml(std::slice::from_ref(report))
+    }),
+    ("test_results.md", |report| {
+        Ok(test_results_md(report).into_bytes())
+    }),
+];
+
 /// What went wrong with the files of a report. Completes "failed to …".
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -205,10 +219,9 @@ impl ReportDir {
                 first_error.get_or_insert(error);
             }
         };
-        let [json, junit, markdown] = rendered(report);
-        note(self.put("results.json", json));
-        note(self.put("junit.xml", junit));
-        note(self.put("test_results.md", markdown));
+        for ((name, _), bytes) in FORMATS.iter().zip(rendered(report)) {
+            note(self.put(name, bytes));
+        }
         note(self.put_repair(REPAIRED_PLAN, extras.repaired_plan));
         note(self.put_repair(REPAIR_PATCH, report.repair_diff.as_deref()));
         for (name, text) in extras.plans {
@@ -376,26 +389,26 @@ fn fresh_folder(parent: &Path, name: &str) -> Result<(PathBuf, String), ReportEr
     }
 }
 
-/// The three reports, in the order in which they are written.
-fn rendered(report: &RunReport) -> [io::Result<Vec<u8>>; 3] {
-    let json = || run_json(report).map_err(io::Error::from);
-    let junit = || junit_xml(std::slice::from_ref(report));
-    let markdown = || Ok(test_results_md(report).into_bytes());
+/// The reports of a run in the order of [`FORMATS`], the last one by a thread
+/// of its own where there is much to render.
+fn rendered(report: &RunReport) -> Vec<io::Result<Vec<u8>>> {
+    let render = |(_, render): &(&str, Render)| render(report);
     let steps = |iteration: &IterationReport| iteration.steps.len();
     if report.iterations.iter().map(steps).sum::<usize>() < SIDE_BY_SIDE {
-        return [json(), junit(), markdown()];
+        return FORMATS.iter().map(render).collect();
     }
+    let [others @ .., last] = &FORMATS;
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().spawn_scoped(scope, markdown);
-        let (json, junit) = (json(), junit());
-        let markdown = match thread {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, || render(last));
+        let mut all: Vec<_> = others.iter().map(render).collect();
+        all.push(match thread {
             Ok(thread) => thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             // Where no thread can be had, one does it all.
-            Err(_) => markdown(),
-        };
-        [json, junit, markdown]
+            Err(_) => render(last),
+        });
+        all
     })
 }
 

@@ -3,7 +3,7 @@
 
 use super::markdown::{head, help_summary};
 use super::quote::{cell, code_cell, cut_document, fence, table};
-use super::words;
+use super::{view, words};
 use jelly_base::model::{FailureReport, HelpProblem, RunReport, Verdict, deciding, json_word};
 use jelly_base::text::{Notation, disarmed, one_line, plural, sanitize, truncate};
 
@@ -107,7 +107,7 @@ fn of_plan(report: &RunReport, room: usize) -> String {
             "warning",
             report,
             "jelly:",
-            &words::ending(report),
+            &view::ending(report),
         ));
     }
     if let Some(diff) = &report.repair_diff {
@@ -145,14 +145,14 @@ fn annotation(report: &RunReport, failures: &[FailureReport]) -> Option<String> 
     let at = failure.at.as_deref().unwrap_or(&report.plan.path);
     let title = format!(
         "{}: {}",
-        words::subject(failure),
+        view::subject(failure),
         failure.diagnosis.root_cause
     );
     let mut text = failure.message.clone();
     if let Some(exit) = &failure.exit {
         text.push_str(&format!("\n{}", words::exit(exit)));
     }
-    if let Some(telling) = words::telling_line(failure) {
+    if let Some(telling) = view::telling_line(failure) {
         text.push_str(&format!("\n{telling}"));
     }
     let advice = &failure.diagnosis.advice.what;
@@ -249,13 +249,13 @@ fn summary(report: &RunReport, max: usize) -> String {
             .failures
             .iter()
             .map(|failure| {
-                let aside = words::mismatch_aside(failure);
+                let aside = view::mismatch_aside(failure);
                 vec![
-                    code_cell(&words::subject(failure)) + &aside,
+                    code_cell(&view::subject(failure)) + &aside,
                     json_word(&failure.diagnosis.side),
                     code_cell(&failure.diagnosis.root_cause),
                     cell(&failure.message),
-                    code_cell(&words::telling_line(failure).unwrap_or_default()),
+                    code_cell(&view::telling_line(failure).unwrap_or_default()),
                 ]
             })
             .collect();
@@ -270,7 +270,7 @@ fn summary(report: &RunReport, max: usize) -> String {
             "warning",
             report,
             "jelly:",
-            &words::ending(report),
+            &view::ending(report),
         ));
     }
     if let Some(diff) = &report.repair_diff {

@@ -10,7 +10,7 @@
 mod trouble;
 pub(super) mod xml;
 
-use super::words;
+use super::{view, words};
 use jelly_base::model::{
     Because, FailureReport, HelpProblem, HelpSummary, IterationReport, RunReport, Section,
     ServerReport, ServerState, StepReport, StepState, Verdict, deciding, json_word,
@@ -242,9 +242,9 @@ fn cases_of(
         if !known_step(failure)
             && let Some(trouble) = Trouble::of(&[failure])
         {
-            let title = words::server_case(name, failure);
+            let title = view::server_case(name, failure);
             let mut case = Case::of_failure(title, failure, trouble);
-            if words::is_wire_check(failure) {
+            if view::is_wire_check(failure) {
                 case.tell_all(server);
             }
             cases.push(case);
@@ -254,7 +254,7 @@ fn cases_of(
     if let Some(check) = server.and_then(|server| server.wire_check.as_ref())
         && check.failing().next().is_none()
     {
-        cases.push(Case::passed(words::wire_case(name)));
+        cases.push(Case::passed(view::wire_case(name)));
     }
     let mut told = last.failures.iter().any(|f| of_server(&f));
     for step in last.steps.iter().filter(|step| step.server == name) {
@@ -340,7 +340,7 @@ fn case_of(
     last: &IterationReport,
     earlier: &[IterationReport],
 ) -> (Case, Option<Case>) {
-    let now: Vec<&FailureReport> = words::failures_of(last, &step.id).collect();
+    let now: Vec<&FailureReport> = view::failures_of(last, &step.id).collect();
     let because = step.because.as_ref().map(words::because);
     let outcome = match step.state {
         StepState::Passed => CaseOutcome::Passed,
@@ -365,7 +365,7 @@ fn case_of(
         .iter()
         .filter(|_| repeats)
         .filter_map(|iteration| {
-            let then: Vec<_> = words::failures_of(iteration, &step.id).collect();
+            let then: Vec<_> = view::failures_of(iteration, &step.id).collect();
             Trouble::earlier(&then, speaks)
         })
         .collect();
@@ -422,7 +422,7 @@ fn beside(step: &StepReport, now: &[&FailureReport]) -> Option<Case> {
 
 fn diagnosis_properties(failure: &FailureReport) -> Vec<(&'static str, String)> {
     let diagnosis = &failure.diagnosis;
-    let mut properties = words::properties(diagnosis);
+    let mut properties = view::properties(diagnosis);
     properties.extend([
         ("jelly.fingerprint", diagnosis.fingerprint.clone()),
         ("jelly.test_fingerprint", diagnosis.test_fingerprint.clone()),

@@ -4,11 +4,11 @@
 mod failure;
 
 use super::quote::{cell, code, code_cell, command_block, fence, prose, table};
-use super::words;
+use super::{view, words};
 use failure::output;
 use jelly_base::model::{
-    ActionReport, BeforeAfter, FailureReport, HelpSummary, HookReport, IterationReport,
-    RepairReport, RunReport, ServerReport, StepReport, StepState, Verdict, json_word,
+    ActionReport, BeforeAfter, HelpSummary, HookReport, IterationReport, RepairReport, RunReport,
+    ServerReport, StepReport, StepState, Verdict, json_word,
 };
 use jelly_base::text::{capitalised, plural};
 
@@ -28,7 +28,7 @@ pub fn test_results_md(report: &RunReport) -> String {
         out.push_str(&if report.repairs_written {
             "It was written to your file, as `--write-repairs` asks.\n\n".to_owned()
         } else if report.verdict == Verdict::PassedAfterRepair {
-            let apply = code(&words::apply_command(report));
+            let apply = code(&view::apply_command(report));
             format!(
                 "Your file does not hold the repairs: {apply} takes them over. \
                  `repaired-plan.yaml` and `repair.patch` lie beside this report.\n\n"
@@ -55,10 +55,10 @@ pub(super) fn head(report: &RunReport) -> String {
         out.push_str("The loop goes on; what stands here is so far.\n\n");
     } else {
         let mark = mark(report);
-        let verdict = words::ending(report);
+        let verdict = view::ending(report);
         out.push_str(&format!("# {mark} {name}: {verdict}\n\n"));
         out.push_str(&format!("- Exit code: **{}**", report.exit_code));
-        if let Some(why) = words::unaccepted(report) {
+        if let Some(why) = view::unaccepted(report) {
             out.push_str(&format!(" ({})", prose(why)));
         }
         out.push('\n');
@@ -174,21 +174,21 @@ fn iteration_md(iteration: &IterationReport) -> String {
         out.push_str(&wire_check(server));
     }
     let mut number = 0;
-    for failures in iteration.failures_by_step() {
+    for group in view::failure_groups(iteration) {
         let first_of_step = format!("{}.{}", iteration.index, number + 1);
-        for (at, failure) in failures.iter().enumerate() {
+        for (at, failure) in group.failures.iter().enumerate() {
             number += 1;
             out.push_str(&format!(
                 "\n### Failure {}.{number}: {} – {}{}\n\n",
                 iteration.index,
-                code(&words::subject(failure)),
+                code(&view::subject(failure)),
                 code(&failure.diagnosis.root_cause),
-                words::mismatch_aside(failure)
+                view::mismatch_aside(failure)
             ));
-            let told = (at > 0).then(|| (&failures[0], first_of_step.as_str()));
+            let told = (at > 0).then(|| (&group.failures[0], first_of_step.as_str()));
             out.push_str(&failure::failure(failure, iteration, told));
         }
-        if let Some(more) = words::left_out(&failures[0], failures.len()) {
+        if let Some(more) = group.left_out {
             out.push_str(&format!("\nAnd {more}.\n"));
         }
     }
@@ -204,20 +204,6 @@ fn servers(servers: &[ServerReport]) -> String {
     let rows: Vec<Vec<String>> = servers
         .iter()
         .map(|server| {
-            let mut notes = server.notes.clone();
-            if server.restarts > 0 {
-                let times = plural(server.restarts, "restart");
-                notes.push(times);
-            }
-            if server.stdout_noise > 0 {
-                let lines = plural(server.stdout_noise, "line");
-                let sample = server
-                    .stdout_noise_sample
-                    .first()
-                    .map(|line| format!(", as in \"{line}\""))
-                    .unwrap_or_default();
-                notes.push(format!("{lines} on stdout that are no messages{sample}"));
-            }
             vec![
                 code_cell(&server.name),
                 words::spaced(&server.state),
@@ -225,7 +211,7 @@ fn servers(servers: &[ServerReport]) -> String {
                 cell(server.protocol_version.as_deref().unwrap_or_default()),
                 server.startup_ms.map(words::duration).unwrap_or_default(),
                 server.exit.as_ref().map(words::exit).unwrap_or_default(),
-                cell(&notes.join("; ")),
+                cell(&view::server_notes(server)),
             ]
         })
         .collect();
@@ -237,25 +223,12 @@ fn servers(servers: &[ServerReport]) -> String {
 
 /// What the servers offer of which a step wanted something else.
 fn offers(iteration: &IterationReport) -> String {
-    let mut out = String::new();
-    for server in &iteration.servers {
-        let of_server =
-            |f: &&FailureReport| f.step.is_some() && f.server.as_ref() == Some(&server.name);
-        if let Some(offers) = &server.offers
-            && iteration.failures.iter().any(|f| of_server(&f))
-        {
-            let told = words::offers(offers).join("; ");
-            out.push_str(&format!(
-                "- {} offers {}\n",
-                code(&server.name),
-                prose(&told)
-            ));
-        }
-    }
-    if out.is_empty() {
-        out
-    } else {
-        format!("\n{out}")
+    let told: String = view::offers_wanted(iteration)
+        .map(|(server, told)| format!("- {} offers {}\n", code(server), prose(&told)))
+        .collect();
+    match told.is_empty() {
+        true => told,
+        false => format!("\n{told}"),
     }
 }
 
@@ -267,7 +240,7 @@ fn wire_check(server: &ServerReport) -> String {
     let mut out = format!(
         "\n### Wire check of {}: {}\n",
         code(&server.name),
-        words::wire_check(check)
+        view::wire_check(check)
     );
     if !check.breaches.is_empty() {
         let rows: Vec<Vec<String>> = check
@@ -318,7 +291,7 @@ fn steps(steps: &[StepReport]) -> String {
                 step.duration_ms
                     .map(words::fine_duration)
                     .unwrap_or_default(),
-                cell(&step_notes(step)),
+                cell(&view::step_notes(step)),
             ]
         })
         .collect();
@@ -334,27 +307,6 @@ fn state_mark(step: &StepReport) -> &'static str {
         StepState::Blocked | StepState::Quarantined => "⛔",
         StepState::Skipped => "➖",
     }
-}
-
-fn step_notes(step: &StepReport) -> String {
-    let mut notes = Vec::new();
-    if step.name != step.id {
-        notes.push(step.name.clone());
-    }
-    if let Some(because) = &step.because {
-        notes.push(words::because(because));
-    }
-    if step.flaky {
-        notes.push("flaky: failed earlier on the same plan".to_owned());
-    }
-    if let Some(category) = step.error_category {
-        notes.push(json_word(&category));
-    }
-    if step.retryable == Some(true) {
-        notes.push("retryable".to_owned());
-    }
-    notes.extend(words::adapter(step));
-    notes.join("; ")
 }
 
 fn action_md(index: u32, action: &ActionReport) -> String {
@@ -396,7 +348,7 @@ fn repair_md(repair: &RepairReport) -> String {
 }
 
 fn hook_md(hook: &HookReport) -> String {
-    let ended = words::hook_end(hook, prose);
+    let ended = view::hook_end(hook, prose);
     let mut out = format!(
         "\nHook {} ran {}: {ended}, after {}.\n",
         code(&hook.hook),

@@ -15,6 +15,7 @@ mod quote;
 mod rules;
 mod terminal;
 pub mod triage;
+mod view;
 mod words;
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod closing;
 pub(in crate::report) mod paint;
 mod progress;
 
-use super::words;
+use super::{view, words};
 use indicatif::MultiProgress;
 use jelly_base::model::{
     ActionKind, Because, Event, FailureReport, IterationReport, MatrixReport, RunReport, Section,
@@ -148,7 +148,7 @@ impl<W: Write> TerminalReporter<W> {
                     Some(_) => Tone::Bad,
                     None => Tone::Good,
                 };
-                let text = format!("{}: {}", name(server), words::wire_check(check));
+                let text = format!("{}: {}", name(server), view::wire_check(check));
                 self.say("WIRE", tone, &text);
             }
             Event::IterationFinished { report } => self.iteration(report),
@@ -236,7 +236,7 @@ impl<W: Write> TerminalReporter<W> {
             text.push_str(&format!(" [{}]", json_word(&step.section)));
         }
         let took = step.duration_ms.map(words::fine_duration);
-        let aside: Vec<String> = took.into_iter().chain(words::adapter(step)).collect();
+        let aside: Vec<String> = took.into_iter().chain(view::adapter(step)).collect();
         if !aside.is_empty() {
             text.push_str(&[" (", &aside.join(", "), ")"].concat());
         }
@@ -262,11 +262,11 @@ impl<W: Write> TerminalReporter<W> {
             report.index,
             words::totals(report.totals)
         );
-        for failures in report.failures_by_step() {
-            for failure in failures {
+        for group in view::failure_groups(report) {
+            for failure in group.failures {
                 text.push_str(&self.failure(failure, report));
             }
-            if let Some(more) = words::left_out(&failures[0], failures.len()) {
+            if let Some(more) = group.left_out {
                 text.push_str(&paint.hanging("  ", Tone::Bad, &format!("and {more}"), 6));
             }
         }
@@ -278,7 +278,7 @@ impl<W: Write> TerminalReporter<W> {
             text.push_str(&paint.diff(&repair.diff, "       ", DIFF_LINES));
         }
         if let Some(hook) = &action.hook {
-            let ended = words::hook_end(hook, name);
+            let ended = view::hook_end(hook, name);
             let head = format!("     {}: ", name(&hook.hook));
             text.push_str(&paint.hanging(&head, Tone::Strong, &ended, 7));
             for change in &hook.changes {
@@ -303,20 +303,20 @@ impl<W: Write> TerminalReporter<W> {
     /// Whose failure it is, its diagnosis, and the telling line.
     fn failure(&self, failure: &FailureReport, iteration: &IterationReport) -> String {
         let diagnosis = &failure.diagnosis;
-        let verdict = words::blame(diagnosis, diagnosis.flaky);
-        let aside = words::mismatch_aside(failure);
-        let subject = format!("  {}{aside}: ", name(&words::subject(failure)));
+        let verdict = view::blame(diagnosis, diagnosis.flaky);
+        let aside = view::mismatch_aside(failure);
+        let subject = format!("  {}{aside}: ", name(&view::subject(failure)));
         let cause = format!("{} ({verdict})", name(&diagnosis.root_cause));
         // The message of one of several names what it is about, and where a
         // path finds nothing, it shows what there is.
         let assertion = failure.assertion.as_ref();
-        let is_told = words::which_mismatch(failure).is_some()
+        let is_told = view::which_mismatch(failure).is_some()
             || assertion.is_some_and(|assertion| assertion.nearest.is_some());
-        let telling = words::telling_line(failure).filter(|_| !is_told);
+        let telling = view::telling_line(failure).filter(|_| !is_told);
         let telling = telling.unwrap_or_else(|| name(&failure.message));
         let mut text = self.paint.hanging(&subject, Tone::Bad, &cause, 6);
         text.push_str(&self.paint.hanging("      ", Tone::Plain, &telling, 6));
-        if let Some(instead) = words::instead(failure, iteration) {
+        if let Some(instead) = view::instead(failure, iteration) {
             let instead = name(&instead);
             text.push_str(&self.paint.hanging("      ", Tone::Plain, &instead, 6));
         }

@@ -1,7 +1,7 @@
 //! What went wrong with one case, in words.
 
 use super::MESSAGE_MAX;
-use crate::report::words;
+use crate::report::{view, words};
 use jelly_base::model::{FailureReport, WireCheck, deciding, json_word};
 use jelly_base::text::{one_line, plural, sanitize};
 
@@ -72,7 +72,7 @@ impl Trouble {
             text.push('\n');
             text.push_str(&other_text(other));
         }
-        if let Some(more) = words::left_out(first, failures.len()) {
+        if let Some(more) = view::left_out(first, failures.len()) {
             text.push_str(&format!("\nand {more}\n"));
         }
         if !first.stderr_tail.trim().is_empty() {
@@ -85,7 +85,7 @@ impl Trouble {
             message.push_str(&format!(" (and {})", plural(more, "more mismatch")));
         }
         Self {
-            wrong_answer: failures.iter().all(|f| words::is_wrong_answer(f)),
+            wrong_answer: failures.iter().all(|f| view::is_wrong_answer(f)),
             type_: first.diagnosis.root_cause.clone(),
             message,
             text,
@@ -108,7 +108,7 @@ fn message_of(failure: &FailureReport) -> String {
             message.push_str(&format!(" ({})", words::exit(exit)));
         }
     }
-    if let Some(telling) = words::telling_line(failure).filter(|t| !message.contains(t.as_str())) {
+    if let Some(telling) = view::telling_line(failure).filter(|t| !message.contains(t.as_str())) {
         message.push_str(&format!(": {telling}"));
     }
     message
@@ -132,7 +132,7 @@ fn failure_text(failure: &FailureReport) -> String {
     fact(&mut out, "command", &words::shell_line(&failure.argv));
     fact(&mut out, "url", failure.url.as_deref().unwrap_or_default());
     if let Some(http) = &failure.http {
-        fact(&mut out, "http", &words::http(http).unwrap_or_default());
+        fact(&mut out, "http", &view::http(http).unwrap_or_default());
         fact(&mut out, "body", http.body.as_deref().unwrap_or_default());
     }
     if let Some(request) = &failure.request {
@@ -145,7 +145,7 @@ fn failure_text(failure: &FailureReport) -> String {
 
 /// What another mismatch of the same step adds.
 fn other_text(failure: &FailureReport) -> String {
-    let which = words::which_mismatch(failure).unwrap_or_else(|| "besides".to_owned());
+    let which = view::which_mismatch(failure).unwrap_or_else(|| "besides".to_owned());
     let mut out = format!("{which}: {}\n", sanitize(&failure.message));
     compared(&mut out, failure);
     diagnosed(&mut out, failure);
@@ -155,7 +155,7 @@ fn other_text(failure: &FailureReport) -> String {
 fn compared(out: &mut String, failure: &FailureReport) {
     // What a wire check expects is said by the breach, and all are told below.
     if let Some(assertion) = &failure.assertion
-        && !words::is_wire_check(failure)
+        && !view::is_wire_check(failure)
     {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         fact(out, "operator", &assertion.kind);
@@ -171,7 +171,7 @@ fn compared(out: &mut String, failure: &FailureReport) {
 fn diagnosed(out: &mut String, failure: &FailureReport) {
     let diagnosis = &failure.diagnosis;
     let of_several = failure.mismatch.is_some_and(|mismatch| mismatch.of > 1);
-    let verdict = words::blame(diagnosis, diagnosis.flaky && of_several);
+    let verdict = view::blame(diagnosis, diagnosis.flaky && of_several);
     let told = format!(
         "{} ({verdict}), rule {}",
         diagnosis.root_cause, diagnosis.rule

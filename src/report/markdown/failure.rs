@@ -2,7 +2,7 @@
 
 use super::instructions;
 use crate::report::quote::{code, fence, prose};
-use crate::report::words;
+use crate::report::{view, words};
 use jelly_base::model::{FailureReport, IterationReport, json_word};
 use jelly_base::text::{capitalised, plural};
 
@@ -75,7 +75,7 @@ pub(super) fn failure(
     if let Some(repair) = &diagnosis.repair {
         out.push_str(&format!("- Repair that applies: {}\n", code(repair)));
     }
-    if let Some(instead) = words::instead(failure, iteration) {
+    if let Some(instead) = view::instead(failure, iteration) {
         out.push_str(&format!("- {}\n", capitalised(&prose(&instead))));
     }
     if let Some(at) = &failure.at {
@@ -90,7 +90,7 @@ pub(super) fn failure(
 
     if let Some(assertion) = &failure.assertion
         // The table of the wire check says more.
-        && !words::is_wire_check(failure)
+        && !view::is_wire_check(failure)
     {
         let place = assertion.place();
         let place = place.map(|place| format!(" at {}", code(&place)));
@@ -131,7 +131,7 @@ fn exchange(failure: &FailureReport) -> String {
     if let Some(url) = &failure.url {
         out.push_str(&format!("- URL {}\n", code(url)));
     }
-    if let Some(told) = failure.http.as_ref().and_then(words::http) {
+    if let Some(told) = failure.http.as_ref().and_then(view::http) {
         out.push_str(&format!("- HTTP {}\n", code(&told)));
     }
     if let Some(request) = &failure.request {

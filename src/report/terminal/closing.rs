@@ -3,6 +3,7 @@
 
 use super::name;
 use super::paint::{TerminalPaint, Tone};
+use crate::report::view::{self, RepairFate};
 use crate::report::{matrix, words};
 use jelly_base::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
 use jelly_base::text::{one_line, plural, sanitize};
@@ -80,9 +81,6 @@ pub(super) fn several(
     }
     out
 }
-
-/// The repair that mends nothing.
-const QUARANTINE: &str = "quarantine_step";
 
 /// Longest cell of a table, in columns.
 const CELL: usize = 48;
@@ -169,10 +167,10 @@ fn verdict(paint: &TerminalPaint, report: &RunReport) -> String {
         words::duration(report.duration_ms),
         report.exit_code
     );
-    if let Some(why) = words::unaccepted(report) {
+    if let Some(why) = view::unaccepted(report) {
         text.push_str(&format!(": {why}"));
     }
-    let head = format!("{}: ", words::ending(report));
+    let head = format!("{}: ", view::ending(report));
     paint.hanging(&head, tone, &text, 4)
 }
 
@@ -193,33 +191,26 @@ fn flaky(paint: &TerminalPaint, report: &RunReport) -> String {
 
 fn repaired(paint: &TerminalPaint, report: &RunReport) -> String {
     let mut out = String::new();
-    let lasting = report.lasting_repairs();
-    for iteration in &report.iterations {
-        for repair in &iteration.action.repairs {
-            let lasts = lasting.iter().any(|kept| std::ptr::eq(*kept, repair));
-            let (head, tone) = if repair.ineffective {
-                ("tried in vain: ", Tone::Faint)
-            } else if !lasts {
-                ("dropped after fix_tests: ", Tone::Faint)
-            } else if repair.id == QUARANTINE {
-                ("taken out: ", Tone::Warn)
-            } else {
-                ("repaired: ", Tone::Warn)
-            };
-            let text = format!(
-                "{} on {}: {}",
-                name(&repair.id),
-                name(&repair.target),
-                name(&repair.explanation)
-            );
-            out.push_str(&paint.hanging(head, tone, &text, 4));
-        }
+    for (repair, fate) in view::repairs(report) {
+        let (head, tone) = match fate {
+            RepairFate::InVain => ("tried in vain: ", Tone::Faint),
+            RepairFate::Dropped => ("dropped after fix_tests: ", Tone::Faint),
+            RepairFate::TakenOut => ("taken out: ", Tone::Warn),
+            RepairFate::Repaired => ("repaired: ", Tone::Warn),
+        };
+        let text = format!(
+            "{} on {}: {}",
+            name(&repair.id),
+            name(&repair.target),
+            name(&repair.explanation)
+        );
+        out.push_str(&paint.hanging(head, tone, &text, 4));
     }
     if report.repairs_written {
         let text = format!("{} holds the repairs now", name(&report.plan.path));
         out.push_str(&paint.hanging("written: ", Tone::Warn, &text, 4));
     } else if report.verdict == Verdict::PassedAfterRepair && report.repair_diff.is_some() {
-        let apply = words::apply_command(report);
+        let apply = view::apply_command(report);
         let text = format!(
             "`{}` takes the repairs over into your file",
             sanitize(&apply)

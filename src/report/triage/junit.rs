@@ -3,7 +3,7 @@
 
 use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
 use crate::report::junit::xml::{attribute, content, write_properties};
-use crate::report::words;
+use crate::report::view;
 use jelly_base::model::{FailureView, ReportSummary, TriageReport};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
@@ -226,7 +226,7 @@ fn counts(start: &mut BytesStart<'_>, [tests, failures, errors, skipped]: [u64; 
 
 /// All that is said of a failure, as properties.
 fn said_of(failure: &FailureView<'_>) -> Vec<(&'static str, String)> {
-    let mut said = words::properties(failure.kind);
+    let mut said = view::properties(failure.kind);
     if let Some((_, text)) = failure.evidence {
         said.push(("jelly.evidence", text.to_owned()));
     }

@@ -1,5 +1,6 @@
 //! Words that the formats share.
 
+use crate::report::words::with_counts;
 use jelly_base::model::{
     Cluster, FailureView, Health, Recurrence, ReportSummary, Side, TriageReport,
 };
@@ -8,20 +9,16 @@ use jelly_base::text::plural;
 /// `412 tests: 370 passed, 40 failed, 2 skipped`, leaving out what is zero. The
 /// numbers add up: a suite that failed is no test.
 pub(super) fn totals(health: &Health) -> String {
-    let parts: Vec<String> = [
-        (health.passed, "passed"),
-        (health.failed.saturating_sub(health.suite_errors), "failed"),
-        (health.flaky, "flaky"),
-        (health.skipped, "skipped"),
-    ]
-    .into_iter()
-    .filter(|(n, _)| *n > 0)
-    .map(|(n, word)| format!("{n} {word}"))
-    .collect();
-    let mut told = plural(health.tests, "test");
-    if !parts.is_empty() {
-        told.push_str(&format!(": {}", parts.join(", ")));
-    }
+    let failed = health.failed.saturating_sub(health.suite_errors);
+    let mut told = with_counts(
+        plural(health.tests, "test"),
+        [
+            (health.passed, "passed"),
+            (failed, "failed"),
+            (health.flaky, "flaky"),
+            (health.skipped, "skipped"),
+        ],
+    );
     if health.suite_errors > 0 {
         let suites = plural(health.suite_errors, "suite");
         told.push_str(&format!("; {suites} failed outside of all tests"));
