@@ -13,7 +13,7 @@ use crate::cli::args::{Format, RunArgs};
 use crate::cli::complain::{complain, fault};
 use crate::report::{
     Extras, ReportError, Results, RunDir, TerminalOptions, TerminalReporter, annotations,
-    job_summary, matrix_md, results_json, run_json,
+    job_summary, matrix_md, report_json,
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
@@ -222,8 +222,8 @@ impl RunCall {
         match self.args.format {
             Format::Json => {
                 let json = match reports.as_slice() {
-                    [one] if !self.several => run_json(one),
-                    _ => results_json(&results(code)),
+                    [one] if !self.several => report_json(one),
+                    _ => report_json(&results(code)),
                 };
                 match json {
                     Ok(bytes) => self.note(print_in(Notation::Json, bytes)),

@@ -9,7 +9,7 @@
 
 mod latest;
 
-use super::json::{Results, results_json, run_json};
+use super::json::{Results, report_json};
 use super::junit::junit_xml;
 use super::markdown::test_results_md;
 use super::matrix::matrix_md;
@@ -33,7 +33,7 @@ type Render = fn(&RunReport) -> io::Result<Vec<u8>>;
 /// The reports of a run: the name of the file, and what is in it. The one that
 /// takes longest stands last.
 const FORMATS: [(&str, Render); 3] = [
-    ("results.json", |report| Ok(run_json(report)?)),
+    ("results.json", |report| Ok(report_json(report)?)),
     ("junit.xml", |report| {
         junit_xml(std::slice::from_ref(report))
     }),
@@ -156,7 +156,7 @@ impl RunDir {
     /// # Errors
     /// As [`ReportDir::write`].
     pub fn write_results(&self, results: &Results<'_>) -> Result<PathBuf, ReportError> {
-        let bytes = results_json(results).map_err(|error| ReportError::Render {
+        let bytes = report_json(results).map_err(|error| ReportError::Render {
             what: "results.json",
             source: error.into(),
         })?;

@@ -485,13 +485,9 @@ impl Case {
 
     fn failed(name: String, trouble: Trouble) -> Self {
         Self {
-            name,
-            seconds: 0.0,
-            at: None,
-            properties: Vec::new(),
             system_err: trouble.stderr.clone(),
             outcome: CaseOutcome::Failed(trouble),
-            earlier: Vec::new(),
+            ..Self::passed(name)
         }
     }
 

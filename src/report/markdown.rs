@@ -106,14 +106,10 @@ pub(super) fn help_summary(help: &HelpSummary) -> String {
     let mut out = format!("\n## What to do: {}\n", prose(&help.title));
     let several = help.problems.len() > 1;
     for (at, problem) in help.problems.iter().enumerate() {
-        let place = match (problem.server.as_deref(), problem.step.as_deref()) {
-            (Some(server), Some(step)) => Some(format!("{server}/{step}")),
-            (Some(one), None) | (None, Some(one)) => Some(one.to_owned()),
-            (None, None) => None,
-        };
         if several {
-            let place = place.as_deref().or(problem.at.as_deref());
-            let heading = place.map_or_else(|| "the plan".to_owned(), code);
+            let place = view::problem_place(problem, str::to_owned);
+            let place = place.or_else(|| problem.at.clone());
+            let heading = place.map_or_else(|| "the plan".to_owned(), |place| code(&place));
             out.push_str(&format!("\n### {}. {heading}\n", at + 1));
         }
         out.push_str(&format!("\n{}\n", prose(&problem.what)));
@@ -397,31 +393,23 @@ fn hook_changes(hook: &HookReport) -> String {
 
 fn budgets(budgets: &BeforeAfter) -> String {
     let BeforeAfter { before, after } = budgets;
-    let pair = |before: u32, after: u32| {
-        if before == after {
-            before.to_string()
-        } else {
-            format!("{before} → {after}")
-        }
-    };
-    let header = [
-        "Left of",
-        "iterations",
-        "retries",
-        "confirms",
-        "mcp_repairs",
-        "test_fixes",
-        "code_refines",
+    let budgets = [
+        ("iterations", before.iterations, after.iterations),
+        ("retries", before.retries, after.retries),
+        ("confirms", before.confirms, after.confirms),
+        ("mcp_repairs", before.mcp_repairs, after.mcp_repairs),
+        ("test_fixes", before.test_fixes, after.test_fixes),
+        ("code_refines", before.code_refines, after.code_refines),
     ];
-    let row = vec![
-        "before → after".to_owned(),
-        pair(before.iterations, after.iterations),
-        pair(before.retries, after.retries),
-        pair(before.confirms, after.confirms),
-        pair(before.mcp_repairs, after.mcp_repairs),
-        pair(before.test_fixes, after.test_fixes),
-        pair(before.code_refines, after.code_refines),
-    ];
+    let mut header = vec!["Left of"];
+    let mut row = vec!["before → after".to_owned()];
+    for (name, before, after) in budgets {
+        header.push(name);
+        row.push(match before == after {
+            true => before.to_string(),
+            false => format!("{before} → {after}"),
+        });
+    }
     format!("\n{}", table(&header, &[row], &[]))
 }
 

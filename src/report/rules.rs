@@ -27,18 +27,19 @@ pub struct RuleList<'a> {
     provar: &'a [ProvarBucket],
 }
 
-/// The rules as a document.
-#[must_use]
-pub fn rules_json<'a>(
-    rules: &'a [RuleInfo],
-    causes: &'a [CauseInfo],
-    provar: &'a [ProvarBucket],
-) -> RuleList<'a> {
-    RuleList {
-        schema_version: SCHEMA_VERSION,
-        rules,
-        root_causes: causes,
-        provar,
+impl<'a> RuleList<'a> {
+    #[must_use]
+    pub fn new(
+        rules: &'a [RuleInfo],
+        root_causes: &'a [CauseInfo],
+        provar: &'a [ProvarBucket],
+    ) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            rules,
+            root_causes,
+            provar,
+        }
     }
 }
 

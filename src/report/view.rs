@@ -8,9 +8,9 @@
 
 use super::words::{self, exit};
 use jelly_base::model::{
-    Assertion, Diagnosis, FailureReport, HookReport, HttpFacts, IterationReport, MismatchPlace,
-    Offers, Outcome, Phase, RepairReport, RunReport, Rung, ServerReport, StepReport, Unaccepted,
-    Unlisted, Verdict, WireCheck, json_word,
+    Assertion, Diagnosis, FailureReport, HelpProblem, HookReport, HttpFacts, IterationReport,
+    MismatchPlace, Offers, Outcome, Phase, RepairReport, RunReport, Rung, ServerReport, StepReport,
+    Unaccepted, Unlisted, Verdict, WireCheck, json_word,
 };
 use jelly_base::text::{self, close_names, one_line, plural, shell_word};
 use std::ffi::OsStr;
@@ -199,6 +199,13 @@ pub(super) fn adapter(step: &StepReport) -> Option<String> {
     Some(format!("output read as {adapter}"))
 }
 
+/// Which step or server a problem is about, each name as `said`.
+pub(super) fn problem_place(problem: &HelpProblem, said: fn(&str) -> String) -> Option<String> {
+    let names = [&problem.server, &problem.step].into_iter().flatten();
+    let names: Vec<String> = names.map(|name| said(name)).collect();
+    (!names.is_empty()).then(|| names.join("/"))
+}
+
 /// How the program of a hook ended; `said` makes jelly's own words fit.
 pub(super) fn hook_end(hook: &HookReport, said: fn(&str) -> String) -> String {
     match (&hook.error, &hook.exit) {
@@ -377,13 +384,9 @@ pub(super) fn is_wire_check(failure: &FailureReport) -> bool {
 pub(super) fn wire_check(check: &WireCheck) -> String {
     let failing = check.failing().count();
     let notes = check.breaches.len() - failing;
-    let mut parts = Vec::new();
-    if failing > 0 {
-        parts.push(plural(failing, "breach"));
-    }
-    if notes > 0 {
-        parts.push(plural(notes, "note"));
-    }
+    let counts = [(failing, "breach"), (notes, "note")];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let mut parts: Vec<String> = counts.map(|(count, what)| plural(count, what)).collect();
     if parts.is_empty() {
         parts.push("no breach".to_owned());
     }

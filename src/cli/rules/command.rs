@@ -7,7 +7,7 @@ use crate::cli::args::{ColorChoice, RulesArgs};
 use crate::cli::complain::complain;
 use crate::cli::out::stdout;
 use crate::cli::settings::World;
-use crate::report::{explanation_text, rule_text, rules_json, rules_markdown, rules_table};
+use crate::report::{RuleList, explanation_text, rule_text, rules_markdown, rules_table};
 use jelly_base::model::{Asked, ExitCode, Failure, RuleInfo};
 use jelly_base::text::{Notation, close_names};
 use jelly_triage::engine::{CAUSES, Field, PROVAR, specimen};
@@ -89,7 +89,7 @@ fn list(
     }
     match format {
         ListFormat::Table => out.write_all(rules_table(&wanted).as_bytes())?,
-        ListFormat::Json => json(&rules_json(&wanted, CAUSES, PROVAR), out)?,
+        ListFormat::Json => json(&RuleList::new(&wanted, CAUSES, PROVAR), out)?,
         ListFormat::Md => out.write_all(rules_markdown(&wanted, CAUSES, PROVAR).as_bytes())?,
     }
     Ok(ExitCode::Passed)

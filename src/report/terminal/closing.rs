@@ -231,11 +231,8 @@ fn help_text(paint: &TerminalPaint, help: &HelpSummary) -> String {
 }
 
 fn problem_text(paint: &TerminalPaint, problem: &HelpProblem) -> String {
-    let place = match (problem.server.as_deref(), problem.step.as_deref()) {
-        (Some(server), Some(step)) => format!("{}/{}: ", name(server), name(step)),
-        (Some(one), None) | (None, Some(one)) => format!("{}: ", name(one)),
-        (None, None) => String::new(),
-    };
+    let place = view::problem_place(problem, name);
+    let place = place.map_or_else(String::new, |place| format!("{place}: "));
     let mut out = paint.hanging(&format!("  {place}"), Tone::Strong, &name(&problem.what), 4);
     if !problem.evidence.is_empty() {
         out.push_str(&paint.hanging("  evidence: ", Tone::Faint, &name(&problem.evidence), 12));
