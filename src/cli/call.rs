@@ -13,7 +13,7 @@ use super::write_back::WriteBack;
 use crate::cli::args::{Format, RunArgs};
 use crate::report::{
     Extras, ReportError, Results, RunDir, TerminalOptions, TerminalReporter, annotations,
-    job_summary, matrix_md, results_json, run_json,
+    job_summary, matrix_md, report_json,
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
@@ -218,8 +218,8 @@ impl RunCall {
         match self.args.format {
             Format::Json => {
                 let json = match reports.as_slice() {
-                    [one] if !self.several => run_json(one),
-                    _ => results_json(&results(code)),
+                    [one] if !self.several => report_json(one),
+                    _ => report_json(&results(code)),
                 };
                 let bytes = json
                     .map_err(|error| Refusal::fault(&format!("the report is no JSON: {error}")))?;

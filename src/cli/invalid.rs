@@ -226,13 +226,10 @@ impl Invalid {
                     .file_stem()
                     .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
                 path: path.display().to_string(),
-                sha256: None,
-                repaired_sha256: None,
+                ..PlanReport::default()
             },
             verdict: self.verdict(),
             exit_code: self.code().code(),
-            unaccepted: None,
-            in_progress: false,
             needs_user_help: true,
             help_summary: Some(HelpSummary {
                 title: self.title().to_owned(),
@@ -240,12 +237,7 @@ impl Invalid {
             }),
             seed,
             started_at: started_at.to_owned(),
-            duration_ms: 0,
-            report_dir: None,
-            iterations: Vec::new(),
-            repair_diff: None,
-            repairs_written: false,
-            warnings: Vec::new(),
+            ..RunReport::default()
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::cli::args::rules::{ListFormat, RulesCommand, RulesExplainArgs, ShowFo
 use crate::cli::out::{print, print_in, stdout};
 use crate::cli::refusal::Refusal;
 use crate::cli::settings::World;
-use crate::report::{explanation_text, rule_text, rules_json, rules_markdown, rules_table};
+use crate::report::{RuleList, explanation_text, rule_text, rules_markdown, rules_table};
 use jelly_base::model::{Asked, ExitCode, Failure, RuleInfo};
 use jelly_base::text::{Notation, did_you_mean};
 use jelly_triage::engine::{CAUSES, Field, PROVAR, specimen};
@@ -74,7 +74,7 @@ fn list(rules: &Rules, domain: Option<&str>, format: ListFormat) -> Result<ExitC
     }
     match format {
         ListFormat::Table => print_text(&rules_table(&wanted)),
-        ListFormat::Json => print_json(&rules_json(&wanted, CAUSES, PROVAR)),
+        ListFormat::Json => print_json(&RuleList::new(&wanted, CAUSES, PROVAR)),
         ListFormat::Md => print_text(&rules_markdown(&wanted, CAUSES, PROVAR)),
     }
 }

@@ -170,3 +170,9 @@ impl Diagnosis {
         },
     };
 }
+
+impl Default for Diagnosis {
+    fn default() -> Self {
+        Self::BLANK
+    }
+}

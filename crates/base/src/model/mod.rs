@@ -64,7 +64,7 @@ pub use rules::{
     WithheldInfo,
 };
 pub use rung::{OutputSeen, Rung};
-pub use schema::NeverNull;
+pub use schema::{NeverNull, json_word};
 pub use template::Template;
 pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,

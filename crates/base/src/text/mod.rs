@@ -16,7 +16,7 @@ mod stable;
 mod words;
 
 pub use disarm::{Disarmer, Disarming, Notation, disarmed};
-pub use harmless::{is_unseen, sanitize};
+pub use harmless::{is_unseen, sanitize, strip_ansi};
 pub use jsonc::{JsoncError, parse_jsonc, refused_by_strict_json, without_mark};
 pub use modes::{HttpPart, address_words, http_parts, http_variables, listening_line};
 pub use names::{close_names, did_you_mean};
@@ -27,5 +27,5 @@ pub use shell::{is_sayable, shell_command, shell_word};
 pub use stable::{MOMENT, UUID, stable_name};
 pub use words::{
     capitalised, human_duration, is_variable_name, json_type, lines, listed, one_line, plural,
-    strip_ansi, truncate, truncate_middle, variable_name,
+    truncate, truncate_middle, variable_name,
 };

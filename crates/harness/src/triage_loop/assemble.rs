@@ -41,9 +41,7 @@ pub(super) fn iteration(
         action: ActionReport {
             kind: decision.action.kind(),
             reason: decision.reason.clone(),
-            repairs: Vec::new(),
-            hook: None,
-            backoff_ms: None,
+            ..ActionReport::default()
         },
         budgets: decision.budgets,
         duration_ms,
