@@ -4,8 +4,8 @@
 
 use super::invalid::{Invalid, chain, read};
 use super::matrix::{self, InMatrix, Job};
+use super::open_history::OpenHistory;
 use super::out::{append_job_summary, print, print_as_is, print_in, stdout};
-use super::past::Memory;
 use super::refusal::{Refusal, complain};
 use super::rules::Rules;
 use super::settings::{World, inherited_secrets};
@@ -43,7 +43,7 @@ pub struct RunCall {
     pub run_dir: Result<RunDir, ReportError>,
     pub rules: Rules,
     /// What earlier runs left, where a history is kept.
-    pub memory: Option<Memory>,
+    pub history: Option<OpenHistory>,
     pub several: bool,
     /// Stdout did not take all that was said.
     pub is_unheard: Cell<bool>,

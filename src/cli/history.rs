@@ -1,7 +1,7 @@
 //! `jelly history`: the worst offenders.
 
+use super::open_history::load;
 use super::out::{say, say_json};
-use super::past::load;
 use super::refusal::Refusal;
 use super::settings::World;
 use crate::cli::args::{Format, HistoryOrder, ListArgs};
@@ -41,7 +41,7 @@ pub struct WorstCauses {
 /// Lists them. A history that is not there yet is an empty one; that none is
 /// kept at all is exit code 2.
 pub fn history(args: &ListArgs, world: &World) -> Result<ExitCode, Refusal> {
-    let store = args.memory.store(world).ok_or_else(|| {
+    let store = args.history.store(world).ok_or_else(|| {
         Refusal::invalid(
             "error: no history is kept here: there is no folder .jelly\n\
              help: make that folder, or name a file with --history",

@@ -3,7 +3,7 @@
 
 use super::invalid::chain;
 use super::layers::{SETTINGS, parse_settings};
-use super::past::Memory;
+use super::open_history::OpenHistory;
 use super::proposals::stored;
 use super::rules::{Rules, find_rules, project_file, text_of};
 use crate::cli::args::RunArgs;
@@ -22,7 +22,7 @@ const MAX_TEXT: u64 = 1024 * 1024;
 pub fn look_at_reads(
     plan: &Plan,
     args: &RunArgs,
-    memory: Option<&Memory>,
+    history: Option<&OpenHistory>,
     cwd: &Path,
 ) -> PlanReads {
     let mut reads = PlanReads {
@@ -58,7 +58,7 @@ pub fn look_at_reads(
     reads.own.push(args.reports.reports_dir.clone());
     reads
         .own
-        .extend(memory.map(|memory| memory.store.path().to_owned()));
+        .extend(history.map(|history| history.store.path().to_owned()));
     reads
 }
 

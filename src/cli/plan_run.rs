@@ -250,17 +250,17 @@ impl<'a> PlanRun<'a> {
         if let Some(warning) = self.recorder.as_ref().and_then(Recorder::warning) {
             self.warn(warning);
         }
-        if let Some(memory) = &self.call.memory
+        if let Some(history) = &self.call.history
             && outcome.report.verdict != Verdict::Interrupted
         {
             // What a signal cut short says nothing about the steps.
             let rested_on = (&*outcome.steps, outcome.ran.as_slice());
             let run = record::past_run(&outcome.report, rested_on, &templates.borrow(), |test| {
-                memory
+                history
                     .past
                     .watches(&test.suite, &test.classname, &test.name)
             });
-            if let Some(warning) = memory.record(run) {
+            if let Some(warning) = history.record(run) {
                 self.warn(warning);
             }
         }
@@ -375,10 +375,10 @@ impl<'a> PlanRun<'a> {
             redactor: self.redactor.clone(),
             passed_before: self
                 .call
-                .memory
+                .history
                 .as_ref()
-                .map_or_else(PassedBefore::default, |memory| {
-                    record::passed_before(memory.past.clone())
+                .map_or_else(PassedBefore::default, |history| {
+                    record::passed_before(history.past.clone())
                 }),
             plan_identity: identity(&plan.source.path, &self.project),
             results: ResultSettings {
@@ -401,7 +401,7 @@ impl<'a> PlanRun<'a> {
     /// What a plan reads now.
     fn reads(&self, plan: &Plan) -> PlanReads {
         let call = self.call;
-        look_at_reads(plan, &call.args, call.memory.as_ref(), &call.world.cwd)
+        look_at_reads(plan, &call.args, call.history.as_ref(), &call.world.cwd)
     }
 
     /// Writes the reports as they stand.

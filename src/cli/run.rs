@@ -41,7 +41,7 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
     let paths = plans(&args.plans, "run")?;
     let jobs_to_run = jobs(&paths, &args.vars.iter().cloned().collect());
     let rules = open_rules(&args.own_rules, world)?;
-    let memory = args.memory.open(world)?;
+    let history = args.history.open(world)?;
     let now = jiff::Timestamp::now();
     let entropy = now.subsec_nanosecond().unsigned_abs() ^ std::process::id();
     let id = run_id(now, entropy);
@@ -67,7 +67,7 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
         run_id: run_dir.as_ref().map_or(id, |dir| dir.run_id().to_owned()),
         run_dir,
         rules,
-        memory,
+        history,
         several: jobs_to_run.len() > 1,
         is_unheard: Cell::new(false),
     };

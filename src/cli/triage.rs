@@ -7,8 +7,8 @@ mod target;
 
 use super::find::{find, find_usual};
 use super::invalid::chain;
+use super::open_history::OpenHistory;
 use super::out::{append_job_summary, print_as_is};
-use super::past::Memory;
 use super::refusal::{Refusal, complain};
 use super::rules::open_rules;
 use super::settings::{World, inherited_secrets};
@@ -42,12 +42,12 @@ pub fn triage(args: &TriageArgs, world: &World) -> Result<ExitCode, Refusal> {
     let redactor = Redactor::new(inherited_secrets(&world.env));
     let sources = sources(args)?;
     let rules = open_rules(&args.own_rules, world)?;
-    let memory = args.memory.open(world)?;
+    let history = args.history.open(world)?;
     let mut target = Target::open(args.output.as_deref(), notation(args))
         .map_err(|error| unwritable(args, &error))?;
     let call = TriageCall {
         args,
-        memory,
+        history,
         world,
         engine: &rules,
         redactor: &redactor,
@@ -111,7 +111,7 @@ fn sources(args: &TriageArgs) -> Result<Vec<ReportSource>, Refusal> {
 
 struct TriageCall<'c> {
     args: &'c TriageArgs,
-    memory: Option<Memory>,
+    history: Option<OpenHistory>,
     world: &'c World,
     engine: &'c Engine,
     redactor: &'c Redactor,
@@ -156,10 +156,10 @@ impl TriageCall<'_> {
             Ok(baseline) => baseline,
             Err(refusal) => return Ok(refusal.tell()),
         };
-        let history = self.memory.as_ref().map(|memory| &*memory.past);
+        let history = self.history.as_ref().map(|history| &*history.past);
         let tools = Tools {
             watch: [history, baseline.as_ref()],
-            templates: self.memory.is_some(),
+            templates: self.history.is_some(),
             ..tools
         };
         let parts = survey::read_all(&sources, tools);
@@ -250,12 +250,12 @@ impl TriageCall<'_> {
     /// run that later ones should be compared with.
     fn remember(&self, account: &Account) {
         let whole = account.report.reports.iter().all(|r| r.problem.is_none());
-        let Some(memory) = self.memory.as_ref().filter(|_| whole) else {
+        let Some(history) = self.history.as_ref().filter(|_| whole) else {
             return;
         };
         let at = Some(jiff::Timestamp::now().to_string());
         let run = survey::past_run(&account.report, &account.passed, &account.templates, at);
-        if let Some(warning) = memory.record(run) {
+        if let Some(warning) = history.record(run) {
             complain(&format!("warning: {warning}"));
         }
     }

@@ -106,7 +106,7 @@ pub struct RunArgs {
     pub jobs: Option<u16>,
 
     #[command(flatten)]
-    pub memory: HistoryArgs,
+    pub history: HistoryArgs,
 
     #[command(flatten)]
     pub ladder: LadderArgs,
@@ -169,7 +169,7 @@ impl RunArgs {
             // What is written and shown.
             reports: _,
             format: _,
-            memory: _,
+            history: _,
             record: _,
             quiet: _,
             again: _,

@@ -129,7 +129,7 @@ pub struct TriageArgs {
     pub baseline: Vec<String>,
 
     #[command(flatten)]
-    pub memory: HistoryArgs,
+    pub history: HistoryArgs,
 
     /// Which failures make the call fail
     #[arg(long, value_enum, default_value_t, value_name = "WHICH")]

@@ -4,7 +4,7 @@
 use super::known::Known;
 use crate::cli::args::ExplainArgs;
 use crate::cli::find::find;
-use crate::cli::past;
+use crate::cli::open_history;
 use crate::cli::refusal::Refusal;
 use crate::cli::results::read_results;
 use crate::cli::rules::{Rules, find_rules};
@@ -57,8 +57,8 @@ impl Sources {
         for source in named.iter().chain(&latest) {
             sources.read(source, &redactor)?;
         }
-        if let Some(store) = args.memory.store(world) {
-            sources.past = past::load(&store)?;
+        if let Some(store) = args.history.store(world) {
+            sources.past = open_history::load(&store)?;
             sources.looked_in.push(store.path().display().to_string());
         }
         Ok(sources)

@@ -15,7 +15,7 @@ const FILE: &str = ".jelly/history.jsonl";
 
 /// A history that was read, and where this run goes.
 #[derive(Debug)]
-pub struct Memory {
+pub struct OpenHistory {
     pub store: Store,
     pub past: Rc<Past>,
 }
@@ -38,13 +38,13 @@ impl HistoryArgs {
     ///
     /// # Errors
     /// It was asked for.
-    pub fn open(&self, world: &World) -> Result<Option<Memory>, Refusal> {
+    pub fn open(&self, world: &World) -> Result<Option<OpenHistory>, Refusal> {
         let Some(store) = self.store(world) else {
             return Ok(None);
         };
         let opened = store.check_writable().and_then(|()| store.load());
         match opened {
-            Ok(loaded) => Ok(Some(Memory {
+            Ok(loaded) => Ok(Some(OpenHistory {
                 store,
                 past: Rc::new(warned(loaded)),
             })),
@@ -83,7 +83,7 @@ fn warned((past, warnings): (Past, Vec<String>)) -> Past {
     past
 }
 
-impl Memory {
+impl OpenHistory {
     /// Adds a run; gives back what is to be said about it.
     #[must_use]
     pub fn record(&self, run: PastRun) -> Option<String> {
