@@ -14,14 +14,18 @@ use std::path::{Path, PathBuf};
 mod literals;
 
 const RULES: &str = "src/engine/rules";
+/// Words and patterns that other files of the engine go by.
+const TABLES: &str = "src/engine/tables";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/engine/literals.rs");
-    println!("cargo::rerun-if-changed={RULES}");
+    for folder in [RULES, TABLES] {
+        println!("cargo::rerun-if-changed={folder}");
+    }
     let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("Cargo sets OUT_DIR")?);
     let mut known: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
-    for entry in fs::read_dir(RULES)? {
+    for entry in fs::read_dir(RULES)?.chain(fs::read_dir(TABLES)?) {
         let path = entry?.path();
         if path.extension() != Some(OsStr::new("yaml")) {
             continue;

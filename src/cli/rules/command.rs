@@ -89,8 +89,8 @@ fn list(
     }
     match format {
         ListFormat::Table => out.write_all(rules_table(&wanted).as_bytes())?,
-        ListFormat::Json => json(&rules_json(&wanted, CAUSES, PROVAR), out)?,
-        ListFormat::Md => out.write_all(rules_markdown(&wanted, CAUSES, PROVAR).as_bytes())?,
+        ListFormat::Json => json(&rules_json(&wanted, &CAUSES, &PROVAR), out)?,
+        ListFormat::Md => out.write_all(rules_markdown(&wanted, &CAUSES, &PROVAR).as_bytes())?,
     }
     Ok(ExitCode::Passed)
 }

@@ -2,7 +2,7 @@
 
 use super::clues::{self, Origin, origin};
 use super::doing;
-use super::live;
+use super::live::{self, FACT_WORDS};
 use super::proxies::is_proxy_page;
 use super::statement::{Statement, statement};
 use super::told::is_starting;
@@ -277,41 +277,19 @@ fn bare_interpreter(argv: &[String]) -> bool {
     let [command] = argv else { return false };
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    matches!(
-        name,
-        "python"
-            | "node"
-            | "nodejs"
-            | "bun"
-            | "deno"
-            | "ruby"
-            | "irb"
-            | "php"
-            | "bash"
-            | "sh"
-            | "zsh"
-            | "cat"
-            | "lua"
-            | "perl"
-    )
+    FACT_WORDS.interpreters.iter().any(|known| known == name)
 }
 
 fn says_write(tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
-    [
-        "write", "create", "save", "append", "export", "store", "upload", "mkdir", "download",
-        "generate", "copy", "add_",
-    ]
-    .iter()
-    .any(|word| tool.contains(word))
+    let mut words = FACT_WORDS.writing_tools.iter();
+    words.any(|word| tool.contains(word))
 }
 
 fn says_list(tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
-    tool == "ls"
-        || ["list", "dir", "folder", "tree", "scan", "glob", "walk"]
-            .iter()
-            .any(|word| tool.contains(word))
+    let mut words = FACT_WORDS.listing_tools.iter();
+    tool == "ls" || words.any(|word| tool.contains(word))
 }
 
 fn tool_name(failure: &Failure) -> Option<&str> {

@@ -1,10 +1,38 @@
 //! Typed facts of live failures that take some reading: what was raised, by
 //! whose code, and where a request was sent.
 
+use super::tables::{built, table};
 use jelly_base::model::{Failure, Outcome};
 use jelly_base::text::{http_parts, http_variables, listening_line};
+use serde::Deserialize;
 use serde_json::Value;
 use std::net::Ipv4Addr;
+use std::sync::LazyLock;
+
+/// `tables/facts.yaml`, which says what each list is.
+#[derive(Deserialize)]
+pub(super) struct FactWords {
+    methods: Vec<String>,
+    package_folders: Vec<String>,
+    reserved_hosts: Vec<String>,
+    login_pages: Vec<String>,
+    shell_scripts: Vec<String>,
+    pub(super) interpreters: Vec<String>,
+    pub(super) writing_tools: Vec<String>,
+    pub(super) listing_tools: Vec<String>,
+    pub(super) absent: Vec<String>,
+    pub(super) spawning: DoingPatterns,
+    pub(super) writing: DoingPatterns,
+}
+
+/// What tells what was being done: the stack, and words.
+#[derive(Deserialize)]
+pub(super) struct DoingPatterns {
+    pub(super) stack: Vec<String>,
+    pub(super) words: Vec<String>,
+}
+
+pub(super) static FACT_WORDS: LazyLock<FactWords> = LazyLock::new(|| table(built!("facts")));
 
 /// Bytes at the end of stderr that are searched for what was raised.
 const TAIL: usize = 64 * 1024;
@@ -58,32 +86,8 @@ pub(super) fn tail(text: &str) -> &str {
 
 /// Whether any revision of MCP knows the method of the request.
 pub(super) fn method_known(failure: &Failure) -> Option<bool> {
-    const METHODS: [&str; 22] = [
-        "initialize",
-        "ping",
-        "tools/list",
-        "tools/call",
-        "resources/list",
-        "resources/templates/list",
-        "resources/read",
-        "resources/subscribe",
-        "resources/unsubscribe",
-        "prompts/list",
-        "prompts/get",
-        "completion/complete",
-        "logging/setLevel",
-        "server/discover",
-        "tasks/list",
-        "tasks/get",
-        "tasks/result",
-        "tasks/cancel",
-        "tasks/update",
-        "subscriptions/listen",
-        "sampling/createMessage",
-        "elicitation/create",
-    ];
-    let method = failure.request.as_ref()?.method.as_str();
-    Some(METHODS.contains(&method) || method.starts_with("notifications/"))
+    let method = &failure.request.as_ref()?.method;
+    Some(FACT_WORDS.methods.contains(method) || method.starts_with("notifications/"))
 }
 
 /// What the call sends to the tool.
@@ -167,9 +171,8 @@ pub(super) fn packaged(failure: &Failure) -> bool {
         })
     });
     frame.is_some_and(|frame| {
-        ["/site-packages/", "/dist-packages/", "/node_modules/"]
-            .iter()
-            .any(|folder| frame.contains(folder))
+        let mut folders = FACT_WORDS.package_folders.iter();
+        folders.any(|folder| frame.contains(folder))
     })
 }
 
@@ -248,9 +251,8 @@ fn names_reserved_host(text: &str) -> bool {
     let host = host.split(['/', '?', '#']).next().unwrap_or(host);
     let host = host.rsplit('@').next().unwrap_or(host);
     let host = host.split(':').next().unwrap_or(host);
-    [".invalid", ".example", ".test", ".internal", ".local"]
-        .iter()
-        .any(|ending| host.len() > ending.len() && host.ends_with(ending))
+    let mut endings = FACT_WORDS.reserved_hosts.iter();
+    endings.any(|ending| host.len() > ending.len() && host.ends_with(ending))
 }
 
 /// Whether the test holds for any text in `value`.
@@ -280,18 +282,8 @@ pub(super) fn login_redirect(failure: &Failure) -> bool {
             .filter_map(|(_, value)| value.as_str())
             .any(|location| {
                 let location = location.to_ascii_lowercase();
-                [
-                    "login",
-                    "signin",
-                    "sign-in",
-                    "sso",
-                    "oauth",
-                    "authorize",
-                    "saml",
-                    "/auth",
-                ]
-                .iter()
-                .any(|word| location.contains(word))
+                let mut words = FACT_WORDS.login_pages.iter();
+                words.any(|word| location.contains(word))
             })
 }
 
@@ -309,11 +301,13 @@ pub(super) fn plain_to_tls_port(failure: &Failure) -> bool {
 
 /// Whether the command is a shell script around the server.
 pub(super) fn shell_script(argv: &[String]) -> bool {
-    argv.iter().take(2).any(|arg| {
-        [".sh", ".bash", ".zsh", ".cmd", ".bat", ".ps1"]
+    let is_script = |arg: &String| {
+        FACT_WORDS
+            .shell_scripts
             .iter()
-            .any(|ending| arg.ends_with(ending))
-    })
+            .any(|end| arg.ends_with(end))
+    };
+    argv.iter().take(2).any(is_script)
 }
 
 /// Whether an argument of the call looks like a path, where the call is known.

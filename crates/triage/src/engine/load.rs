@@ -8,6 +8,7 @@ use super::own::{
 };
 use super::rule::Rule;
 use super::spec::{Entry, FileSpec, Lists, ProjectSpec, RuleSpec};
+use super::tables::built;
 use jelly_base::text::close_names;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -19,10 +20,7 @@ use thiserror::Error;
 
 macro_rules! builtin {
     ($domain:literal) => {
-        (
-            $domain,
-            include_str!(concat!(env!("OUT_DIR"), "/", $domain, ".json")),
-        )
+        ($domain, built!($domain))
     };
 }
 
@@ -65,7 +63,7 @@ pub(super) const BUILTIN: &[(&str, &str)] = &[
 ];
 
 /// The literals of the patterns of those rules; see [`super::literals`].
-const LITERALS: &str = include_str!(concat!(env!("OUT_DIR"), "/literals-of-patterns.json"));
+const LITERALS: &str = built!("literals-of-patterns");
 
 /// Why a built-in rule, or one that was made without a file, can't be used.
 #[derive(Debug, Error)]

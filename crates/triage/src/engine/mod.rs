@@ -31,7 +31,6 @@ mod matcher;
 mod own;
 mod pattern;
 mod prefilter;
-mod provar;
 mod proxies;
 mod reading;
 mod rule;
@@ -41,13 +40,14 @@ mod secrets;
 mod spec;
 mod specimen;
 mod statement;
+mod tables;
 mod template;
 mod told;
 mod when;
 mod whereabouts;
 mod windows;
 
-pub use causes::CAUSES;
+pub use causes::{CAUSES, PROVAR};
 pub use diagnose::Engine;
 pub use field::{Field, RuleSide, Strength};
 pub use fingerprint::{Fingerprints, fingerprints};
@@ -55,7 +55,6 @@ pub use load::{RuleError, parse_rule_file, parse_rules};
 pub use own::{
     RuleEntry, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleProblem, RuleText,
 };
-pub use provar::PROVAR;
 pub use rule::{AdviceText, Example, Rule};
 pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
