@@ -1,9 +1,8 @@
 //! What is quoted when a typed fact decides: what was seen, in words.
 
 use super::clues;
-use super::facts::{Facts, Promise};
+use super::facts::{Facts, Promise, breach};
 use super::issue::issue_kind;
-use super::told::breach_of;
 use jelly_base::model::{Evidence, Failure, PlanIssue};
 use jelly_base::text::{listening_line, one_line, shell_command};
 
@@ -24,8 +23,8 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     if let Some(issue) = &f.issue {
         return Some(evidence("issue", &issue_text(issue)));
     }
-    if let Some((field, breach)) = breach_of(f) {
-        return Some(evidence(field, breach));
+    if let Some((field, what)) = breach(f) {
+        return Some(evidence(field, what));
     }
     if let Some((_, says)) = facts
         .error_answer

@@ -42,7 +42,6 @@ mod specimen;
 mod statement;
 mod tables;
 mod template;
-mod told;
 mod when;
 mod whereabouts;
 mod windows;
