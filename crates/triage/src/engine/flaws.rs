@@ -3,7 +3,7 @@
 use super::advice;
 use super::field::Strength;
 use super::pattern::builder;
-use super::spec::RuleSpec;
+use super::rule::Rule;
 use jelly_base::model::ErrorCategory;
 
 /// Where in a rule something is wrong.
@@ -42,10 +42,10 @@ impl Flaw {
 pub(super) const EXAMPLES: usize = 2;
 
 /// How a rule contradicts itself. `domain` is what its id must begin with.
-pub(super) fn flaws(spec: &RuleSpec, domain: Option<&str>) -> Vec<Flaw> {
+pub(super) fn flaws(rule: &Rule, domain: Option<&str>) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     if let Some(domain) = domain
-        && spec
+        && rule
             .id
             .strip_prefix(domain)
             .and_then(|rest| rest.strip_prefix('/'))
@@ -54,29 +54,29 @@ pub(super) fn flaws(spec: &RuleSpec, domain: Option<&str>) -> Vec<Flaw> {
         let message = format!("its id does not begin with `{domain}/`");
         flaws.push(Flaw::new(Place::Key("id"), message));
     }
-    if spec.error_category.is_some() != spec.retryable.is_some() {
+    if rule.error_category.is_some() != rule.retryable.is_some() {
         let message = "`error_category` and `retryable` must be given together or not at all";
-        let given = match spec.retryable {
+        let given = match rule.retryable {
             Some(_) => "retryable",
             None => "error_category",
         };
         flaws.push(Flaw::new(Place::Key(given), message));
     }
-    if spec.retryable == Some(true)
+    if rule.retryable == Some(true)
         && !matches!(
-            spec.error_category,
+            rule.error_category,
             None | Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
         )
     {
         let message = "only INFRASTRUCTURE and TIMEOUT may pass by themselves";
         flaws.push(Flaw::new(Place::Key("retryable"), message).hint("write `retryable: false`"));
     }
-    match spec.strength {
-        Strength::Signature | Strength::Hint if spec.patterns.is_empty() => {
+    match rule.strength {
+        Strength::Signature | Strength::Hint if rule.patterns.is_empty() => {
             let message = "a signature or hint needs a pattern";
             flaws.push(Flaw::new(Place::Key("strength"), message).hint("add `patterns`"));
         }
-        Strength::Fact | Strength::Fallback if spec.when.is_empty() => {
+        Strength::Fact | Strength::Fallback if rule.when.is_empty() => {
             let message = "a fact or fallback needs a typed condition";
             flaws.push(
                 Flaw::new(Place::Key("strength"), message)
@@ -85,10 +85,10 @@ pub(super) fn flaws(spec: &RuleSpec, domain: Option<&str>) -> Vec<Flaw> {
         }
         Strength::Fact | Strength::Signature | Strength::Hint | Strength::Fallback => {}
     }
-    if spec.patterns.is_empty() {
+    if rule.patterns.is_empty() {
         let lists = [
-            ("unless", spec.unless.is_empty()),
-            ("fields", spec.fields.is_empty()),
+            ("unless", rule.unless.is_empty()),
+            ("fields", rule.fields.is_empty()),
         ];
         for (key, empty) in lists {
             if !empty {
@@ -97,31 +97,31 @@ pub(super) fn flaws(spec: &RuleSpec, domain: Option<&str>) -> Vec<Flaw> {
             }
         }
     }
-    if let Err(message) = advice::validate(&spec.advice, &spec.patterns) {
+    if let Err(message) = advice::validate(&rule.advice, &rule.patterns) {
         flaws.push(Flaw::new(Place::Key("advice"), message));
     }
     flaws
 }
 
 /// As [`flaws`], with what the tests of the program see to for its own rules.
-pub(super) fn own_flaws(spec: &RuleSpec) -> Vec<Flaw> {
-    let mut flaws = flaws(spec, None);
-    if !is_id(&spec.id) {
-        let message = format!("`{}` can't be the id of a rule", spec.id);
+pub(super) fn own_flaws(rule: &Rule) -> Vec<Flaw> {
+    let mut flaws = flaws(rule, None);
+    if !is_id(&rule.id) {
+        let message = format!("`{}` can't be the id of a rule", rule.id);
         flaws.push(
             Flaw::new(Place::Key("id"), message).hint(
                 "write `domain/name` in small letters, digits and `-`, as in `shop/no-stock`",
             ),
         );
     }
-    if !is_word(&spec.root_cause) {
-        let message = format!("`{}` can't be a root cause", spec.root_cause);
+    if !is_word(&rule.root_cause) {
+        let message = format!("`{}` can't be a root cause", rule.root_cause);
         flaws.push(
             Flaw::new(Place::Key("root_cause"), message)
                 .hint("write it in snake_case, as in `connection_refused`"),
         );
     }
-    for (key, list) in [("patterns", &spec.patterns), ("unless", &spec.unless)] {
+    for (key, list) in [("patterns", &rule.patterns), ("unless", &rule.unless)] {
         for (index, pattern) in list.iter().enumerate() {
             if let Err(error) = builder(pattern).build() {
                 flaws.push(
@@ -138,8 +138,8 @@ pub(super) fn own_flaws(spec: &RuleSpec) -> Vec<Flaw> {
         }
     }
     for (key, count) in [
-        ("examples", spec.examples.len()),
-        ("lookalikes", spec.lookalikes.len()),
+        ("examples", rule.examples.len()),
+        ("lookalikes", rule.lookalikes.len()),
     ] {
         if count < EXAMPLES {
             let message =

@@ -14,6 +14,7 @@ mod causes;
 mod clues;
 mod diagnose;
 mod doing;
+mod either;
 mod error_answer;
 mod evidence;
 mod explain;
