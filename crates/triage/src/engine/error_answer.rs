@@ -73,20 +73,16 @@ impl Engine {
         if declared || wants_error || promise == Promise::OutputSchema {
             return None;
         }
-        let says = || {
+        let says = |instead: &Failure| {
             let result = instead.tool_result.as_ref();
             result.map(|result| result.text.clone()).unwrap_or_default()
         };
         Some(match kind {
-            AnswerKind::Path => Reading::Path(Box::new(instead)),
-            AnswerKind::Internal => Reading::Mismatch {
-                shows: ErrorAnswer::Internal,
-                says: says(),
+            AnswerKind::Shows(shows) => Reading::Mismatch {
+                shows,
+                says: says(&instead),
             },
-            AnswerKind::Surroundings | AnswerKind::Other => Reading::Mismatch {
-                shows: ErrorAnswer::Other,
-                says: says(),
-            },
+            AnswerKind::Path | AnswerKind::Surroundings => Reading::Path(Box::new(instead)),
         })
     }
 
@@ -129,9 +125,9 @@ impl Engine {
             || text.is_some_and(says_internal)
             || !proves && raised()
         {
-            AnswerKind::Internal
+            AnswerKind::Shows(ErrorAnswer::Internal)
         } else {
-            AnswerKind::Other
+            AnswerKind::Shows(ErrorAnswer::Other)
         }
     }
 
@@ -179,8 +175,8 @@ impl Engine {
 enum AnswerKind {
     Surroundings,
     Path,
-    Internal,
-    Other,
+    /// Nothing of the surroundings.
+    Shows(ErrorAnswer),
 }
 
 /// The failure as it would be if the error had been told as one, and whether

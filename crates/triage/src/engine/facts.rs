@@ -5,7 +5,7 @@ use super::doing;
 use super::live::{self, FACT_WORDS};
 use super::proxies::is_proxy_page;
 use super::statement::{Statement, statement};
-use jelly_base::model::{AssertionTarget, Failure, Outcome, Phase};
+use jelly_base::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
 use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,8 @@ pub(super) enum ErrorAnswer {
 pub(super) struct Facts<'a> {
     pub(super) failure: &'a Failure,
     pub(super) source: FailureSource,
+    /// The kind of a plan's issue, as in `unknown_tool`.
+    pub(super) issue: Option<String>,
     pub(super) ended: Option<Ending>,
     pub(super) http_status: Option<u16>,
     pub(super) promise: Option<Promise>,
@@ -105,6 +107,7 @@ impl<'a> Facts<'a> {
             } else {
                 FailureSource::Report
             },
+            issue: failure.issue.as_ref().map(issue_kind),
             ended,
             http_status: http.and_then(|h| h.status),
             promise: promise_of(failure),
@@ -224,6 +227,12 @@ fn promise_of(failure: &Failure) -> Option<Promise> {
         )
         | None => Some(Promise::Expectation),
     }
+}
+
+/// The kind of an issue, as the data contract writes it.
+fn issue_kind(issue: &PlanIssue) -> String {
+    let value = serde_json::to_value(issue).unwrap_or_default();
+    value["issue"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Some systems report a missing working directory as `ENOENT` of the

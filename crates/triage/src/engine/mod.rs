@@ -22,7 +22,6 @@ mod facts;
 mod field;
 mod fingerprint;
 mod flaws;
-mod issue;
 mod launchers;
 mod literals;
 mod live;

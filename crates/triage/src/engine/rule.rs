@@ -141,23 +141,7 @@ impl Rule {
             Some(PlanIssue::UnknownArgument { candidates, .. }) if candidates.len() != 1 => {
                 return None;
             }
-            Some(
-                PlanIssue::CommandNotFound { .. }
-                | PlanIssue::NotExecutable { .. }
-                | PlanIssue::MissingDirectory { .. }
-                | PlanIssue::MissingVariable { .. }
-                | PlanIssue::MissingPackageArgument { .. }
-                | PlanIssue::InvalidPackage { .. }
-                | PlanIssue::UnknownServer { .. }
-                | PlanIssue::UnknownTool { .. }
-                | PlanIssue::UnknownArgument { .. }
-                | PlanIssue::MissingArgument { .. }
-                | PlanIssue::ArgumentType { .. }
-                | PlanIssue::InvalidArgument { .. }
-                | PlanIssue::SnapshotMissing { .. }
-                | PlanIssue::SchemaTooComplex { .. },
-            )
-            | None => repair,
+            Some(_) | None => repair,
         };
         Some(replacement.to_owned())
     }

@@ -4,7 +4,6 @@ use super::clues::Origin;
 use super::facts::{
     self, Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, breach, is_dialect,
 };
-use super::issue::issue_kind;
 use super::live;
 use jelly_base::model::{Failure, Outcome, Phase};
 use schemars::JsonSchema;
@@ -186,7 +185,7 @@ impl When {
         same(self.source, facts.source)
             && any(&self.phase, f.phase.as_ref())
             && any(&self.outcome, f.outcome.as_ref())
-            && name(&self.issue, f.issue.as_ref().map(issue_kind))
+            && name(&self.issue, facts.issue.as_deref())
             && name(
                 &self.errno,
                 f.spawn_error.as_ref().and_then(|e| e.name.as_deref()),
