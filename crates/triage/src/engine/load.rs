@@ -20,49 +20,9 @@ use std::iter::repeat_n;
 use std::ops::Range;
 use thiserror::Error;
 
-macro_rules! builtin {
-    ($domain:literal) => {
-        ($domain, built!($domain))
-    };
-}
-
-/// The domains of the rules inside the binary, in the order in which they are
-/// asked, with their rules as the build script left them.
-pub(super) const BUILTIN: &[(&str, &str)] = &[
-    builtin!("process"),
-    builtin!("mcp"),
-    builtin!("authorization"),
-    builtin!("network"),
-    builtin!("files"),
-    builtin!("config"),
-    builtin!("node"),
-    builtin!("python"),
-    builtin!("runtimes"),
-    builtin!("domain"),
-    builtin!("hint"),
-    builtin!("assertion"),
-    builtin!("jvm"),
-    builtin!("go"),
-    builtin!("rust"),
-    builtin!("dotnet"),
-    builtin!("ruby"),
-    builtin!("php"),
-    builtin!("native"),
-    builtin!("javascript"),
-    builtin!("pytest"),
-    builtin!("shell"),
-    builtin!("lint"),
-    builtin!("exception"),
-    builtin!("report"),
-    builtin!("timeout"),
-    builtin!("browser"),
-    builtin!("database"),
-    builtin!("container"),
-    builtin!("ci"),
-    builtin!("http"),
-    builtin!("salesforce"),
-    builtin!("tools"),
-];
+/// The rules inside the binary: domains in the order in which they are asked,
+/// each with its rules, as the build script left them.
+const BUILTIN: &str = built!("rules");
 
 /// The literals of the patterns of those rules; see [`super::literals`].
 const LITERALS: &str = built!("literals-of-patterns");
@@ -102,15 +62,16 @@ fn unread(domain: &str, error: &dyn fmt::Display) -> RuleError {
     }
 }
 
-/// The rules of one domain of the binary, which tests have checked.
+/// The rules of the binary, by domain, which tests have checked.
 ///
 /// # Errors
 /// When they can't be read.
-pub(super) fn builtin_rules(domain: &str, json: &str) -> Result<Vec<Rule>, RuleError> {
-    let mut rules: Vec<Rule> =
-        serde_json::from_str(json).map_err(|error| unread(domain, &error))?;
-    rules.iter_mut().for_each(Rule::set_default_fields);
-    Ok(rules)
+pub(super) fn builtin_rules() -> Result<Vec<(String, Vec<Rule>)>, RuleError> {
+    let mut domains: Vec<(String, Vec<Rule>)> =
+        serde_json::from_str(BUILTIN).map_err(|error| unread("the binary", &error))?;
+    let rules = domains.iter_mut().flat_map(|(_, rules)| rules);
+    rules.for_each(Rule::set_default_fields);
+    Ok(domains)
 }
 
 /// By pattern of the built-in rules, its literals.
@@ -331,17 +292,17 @@ impl<'de> Deserialize<'de> for Places {
 
 #[cfg(test)]
 mod tests {
-    use super::{BUILTIN, builtin_literals, builtin_rules, parse_rules};
+    use super::{builtin_literals, builtin_rules, parse_rules};
     use crate::engine::literals::literals;
     use std::path::Path;
 
     #[test]
     fn the_rules_inside_the_binary_are_those_of_the_files() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engine/rules");
-        for (domain, json) in BUILTIN {
+        let domains = builtin_rules().unwrap();
+        for (domain, built) in &domains {
             let yaml = std::fs::read_to_string(folder.join(format!("{domain}.yaml"))).unwrap();
             let written = parse_rules(domain, &yaml).unwrap();
-            let built = builtin_rules(domain, json).unwrap();
             assert_eq!(built.len(), written.len(), "{domain}");
             for (built, written) in built.iter().zip(&written) {
                 let (built, written) = (format!("{built:#?}"), format!("{written:#?}"));
@@ -351,17 +312,15 @@ mod tests {
             }
         }
         let files = std::fs::read_dir(folder).unwrap();
-        assert_eq!(files.count(), BUILTIN.len(), "every file is a domain");
+        assert_eq!(files.count(), domains.len(), "every file is a domain");
     }
 
     #[test]
     fn the_literals_inside_the_binary_are_those_of_the_patterns() {
         let known = builtin_literals();
-        for (domain, json) in BUILTIN {
-            for rule in builtin_rules(domain, json).unwrap() {
-                for pattern in rule.patterns.iter().chain(&rule.unless) {
-                    assert_eq!(known[pattern], literals(pattern), "{pattern}");
-                }
+        for rule in builtin_rules().unwrap().iter().flat_map(|(_, rules)| rules) {
+            for pattern in rule.patterns.iter().chain(&rule.unless) {
+                assert_eq!(known[pattern], literals(pattern), "{pattern}");
             }
         }
     }
