@@ -2,6 +2,7 @@
 
 use crate::engine::tables::{built, table};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -14,6 +15,8 @@ struct EnvelopeWords {
     bad_status: Vec<String>,
     error_parts: Vec<String>,
     no_error: Vec<String>,
+    speaking: Vec<String>,
+    finding: Vec<String>,
 }
 
 static WORDS: LazyLock<EnvelopeWords> = LazyLock::new(|| table(built!("envelopes")));
@@ -76,6 +79,20 @@ pub(super) fn role(key: &str) -> Role {
 /// Words for a status that went wrong, of services and of gRPC.
 pub(super) fn is_bad(word: &str) -> bool {
     WORDS.bad_status.iter().any(|bad| bad == word)
+}
+
+/// Whether an object speaks under a key. What things are called and described
+/// by says nothing of an answer.
+pub(super) fn is_speaking(key: &str) -> bool {
+    let mut known = WORDS.speaking.iter();
+    known.any(|name| key.eq_ignore_ascii_case(name))
+}
+
+/// Whether an object is a finding in a file, which is the result of who looked
+/// for it.
+pub(super) fn is_finding(map: &Map<String, Value>) -> bool {
+    let known = WORDS.finding.iter();
+    known.filter(|key| map.contains_key(*key)).count() > 1
 }
 
 /// A status of HTTP that tells an error, in words.
