@@ -2,6 +2,7 @@
 //! whose code, and where a request was sent.
 
 use super::tables::{built, table};
+use jelly_base::mcp::{Method, Notification};
 use jelly_base::model::{Failure, Outcome};
 use jelly_base::text::{http_parts, http_variables, listening_line};
 use serde::Deserialize;
@@ -12,7 +13,6 @@ use std::sync::LazyLock;
 /// `tables/facts.yaml`, which says what each list is.
 #[derive(Deserialize)]
 pub(super) struct FactWords {
-    methods: Vec<String>,
     package_folders: Vec<String>,
     reserved_hosts: Vec<String>,
     login_pages: Vec<String>,
@@ -86,8 +86,12 @@ pub(super) fn tail(text: &str) -> &str {
 
 /// Whether any revision of MCP knows the method of the request.
 pub(super) fn method_known(failure: &Failure) -> Option<bool> {
-    let method = &failure.request.as_ref()?.method;
-    Some(FACT_WORDS.methods.contains(method) || method.starts_with("notifications/"))
+    let method = failure.request.as_ref()?.method.as_str();
+    Some(
+        Method::find(method).is_some()
+            || Method::find_of_server(method).is_some()
+            || method.starts_with(Notification::PREFIX),
+    )
 }
 
 /// What the call sends to the tool.
