@@ -100,9 +100,9 @@ pub fn rules_markdown(rules: &[RuleInfo], causes: &[CauseInfo], provar: &[Provar
                 .filter(|rule| rule.root_cause == cause.root_cause)
                 .count();
             vec![
-                cell(cause.group),
-                code_cell(cause.root_cause),
-                cell(cause.meaning),
+                cell(&cause.group),
+                code_cell(&cause.root_cause),
+                cell(&cause.meaning),
                 count.to_string(),
             ]
         })
@@ -153,9 +153,9 @@ pub fn rules_markdown(rules: &[RuleInfo], causes: &[CauseInfo], provar: &[Provar
         .iter()
         .map(|bucket| {
             vec![
-                code_cell(bucket.bucket),
-                code_cell(bucket.root_cause),
-                code_cell(bucket.rule),
+                code_cell(&bucket.bucket),
+                code_cell(&bucket.root_cause),
+                code_cell(&bucket.rule),
             ]
         })
         .collect();

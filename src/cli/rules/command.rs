@@ -74,8 +74,8 @@ fn list(rules: &Rules, domain: Option<&str>, format: ListFormat) -> Result<ExitC
     }
     match format {
         ListFormat::Table => print_text(&rules_table(&wanted)),
-        ListFormat::Json => print_json(&RuleList::new(&wanted, CAUSES, PROVAR)),
-        ListFormat::Md => print_text(&rules_markdown(&wanted, CAUSES, PROVAR)),
+        ListFormat::Json => print_json(&RuleList::new(&wanted, &CAUSES, &PROVAR)),
+        ListFormat::Md => print_text(&rules_markdown(&wanted, &CAUSES, &PROVAR)),
     }
 }
 

@@ -8,7 +8,7 @@ use super::facts::{ErrorAnswer, Facts, FailureSource};
 use super::field::RuleSide;
 use super::fingerprint::{self, FingerprintParts};
 use super::launchers::launchers;
-use super::load::{self, RuleError};
+use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
 use super::pattern::{BUILTIN_TURN, RankedRule};
 use super::reading::is_syntax;
@@ -57,8 +57,8 @@ impl Engine {
             }));
         };
         add(0, before);
-        for (domain, json) in load::BUILTIN {
-            add(BUILTIN_TURN, load::builtin_rules(domain, json)?);
+        for (_, rules) in builtin_rules()? {
+            add(BUILTIN_TURN, rules);
         }
         add(2, after);
         Ok(Self {

@@ -9,6 +9,7 @@ use super::clues::{self, Text};
 use super::diagnose::Engine;
 use super::error_answer::Reading;
 use super::facts::{Facts, FailureSource};
+use super::field::word;
 use super::matcher::says_enough;
 use super::pattern::{Pattern, RankedRule};
 use super::reading::{is_syntax, without_values};
@@ -20,7 +21,6 @@ use jelly_base::model::{
     WithheldInfo,
 };
 use jelly_base::text::one_line;
-use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -259,15 +259,6 @@ fn asked(turn: u8) -> Asked {
         0 => Asked::Before,
         1 => Asked::Builtin,
         _ => Asked::After,
-    }
-}
-
-/// As the files write it.
-fn word(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(word)) => word,
-        Ok(other) => other.to_string(),
-        Err(_) => String::new(),
     }
 }
 

@@ -1,15 +1,14 @@
-//! A rule as the files write it, validated: what it takes for the rule to
-//! hold, and what it says then.
+//! A rule as the files write it: what it takes for the rule to hold, and what it
+//! says then.
 
+use super::either::{self, TextOr, text_or_map};
 use super::field::{Field, RuleSide, Strength};
+use super::tables::{built, table};
 use super::when::When;
 use jelly_base::model::{ErrorCategory, Failure, PlanIssue};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::LazyLock;
 
 /// Advice with placeholders: `{name}`, or `{name|what to say without it}`.
@@ -49,27 +48,65 @@ impl JsonSchema for Example {
 
 impl<'de> Deserialize<'de> for Example {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-
-        impl<'de> Visitor<'de> for Either {
-            type Value = Example;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text, or a failure as a map")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Example, E> {
-                Ok(Example::Text(text.to_owned()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Example, A::Error> {
-                Failure::deserialize(MapAccessDeserializer::new(map))
-                    .map(|failure| Example::Failure(Box::new(failure)))
-            }
-        }
-
-        deserializer.deserialize_any(Either)
+        Ok(
+            match text_or_map(deserializer, "a text, or a failure as a map")? {
+                TextOr::Text(text) => Self::Text(text),
+                TextOr::Other(failure) => Self::Failure(Box::new(failure)),
+            },
+        )
     }
+}
+
+/// A rule of triage.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "RuleSpec")]
+pub struct Rule {
+    /// `domain/name`, in small letters, digits and `-`; no two rules share one.
+    pub id: String,
+    /// A snake_case word; best one of those that `jelly rules list --format md` knows.
+    pub root_cause: String,
+    /// The kind of failure; present exactly when `retryable` is.
+    pub error_category: Option<ErrorCategory>,
+    /// Whether the same test may pass unchanged. Only INFRASTRUCTURE and TIMEOUT may.
+    pub retryable: Option<bool>,
+    /// Whom it is held against.
+    pub side: RuleSide,
+    /// How much a match proves.
+    pub strength: Strength,
+    /// The higher wins among equals.
+    #[serde(default)]
+    pub priority: i32,
+    /// The id of a repair of the plan that mends this kind of failure.
+    pub repair: Option<String>,
+    /// Typed conditions, all of which must hold.
+    #[serde(default)]
+    pub(super) when: When,
+    /// Regular expressions, of which one must match. `^` and `$` are the ends of a line.
+    #[serde(default, deserialize_with = "either::flattened")]
+    #[schemars(with = "Vec<either::Texts>")]
+    pub patterns: Vec<String>,
+    /// Exceptions: none may match the text that a pattern matched.
+    #[serde(default, deserialize_with = "either::flattened")]
+    #[schemars(with = "Vec<either::Texts>")]
+    pub unless: Vec<String>,
+    /// Which texts are read; `stderr`, `answer`, `message` and `report` if left out.
+    #[serde(default)]
+    pub fields: Vec<Field>,
+    /// What to tell people.
+    pub advice: AdviceText,
+    /// At least two failures that the rule must decide.
+    #[serde(default)]
+    pub examples: Vec<Example>,
+    /// At least two failures that it must not decide.
+    #[serde(default)]
+    pub lookalikes: Vec<Example>,
+}
+
+/// Says that nothing is known.
+pub(super) fn unknown() -> &'static Rule {
+    static UNKNOWN: LazyLock<Rule> = LazyLock::new(|| table(built!("unknown")));
+    &UNKNOWN
 }
 
 impl Rule {
@@ -78,70 +115,14 @@ impl Rule {
     pub fn domain(&self) -> &str {
         self.id.split_once('/').map_or("", |(domain, _)| domain)
     }
-}
 
-/// One validated rule.
-#[derive(Debug, Clone)]
-pub struct Rule {
-    /// `domain/name`.
-    pub id: String,
-    pub root_cause: String,
-    /// Present exactly when `retryable` is.
-    pub error_category: Option<ErrorCategory>,
-    pub retryable: Option<bool>,
-    pub side: RuleSide,
-    pub strength: Strength,
-    /// Among matches of equal strength in equally telling texts, the higher
-    /// one decides.
-    pub priority: i32,
-    /// The repair that mends this kind of failure, if any.
-    pub repair: Option<String>,
-    /// The typed facts that must hold.
-    pub(super) when: When,
-    /// Any of them must match, unless there are none.
-    pub patterns: Vec<String>,
-    /// None of them may match the text that a pattern matched.
-    pub unless: Vec<String>,
-    /// The fields that the patterns apply to.
-    pub fields: Vec<Field>,
-    pub advice: AdviceText,
-    /// Must be diagnosed by this rule.
-    pub examples: Vec<Example>,
-    /// Must not be diagnosed by this rule.
-    pub lookalikes: Vec<Example>,
-}
+    /// Has a rule with patterns that names no texts read the usual ones.
+    pub(super) fn set_default_fields(&mut self) {
+        if self.fields.is_empty() && !self.patterns.is_empty() {
+            self.fields = vec![Field::Stderr, Field::Answer, Field::Message, Field::Report];
+        }
+    }
 
-/// Says that nothing is known.
-pub(super) fn unknown() -> &'static Rule {
-    static UNKNOWN: LazyLock<Rule> = LazyLock::new(|| Rule {
-        id: "unknown/no-rule".into(),
-        root_cause: "unknown".into(),
-        error_category: None,
-        retryable: None,
-        side: RuleSide::Ambiguous,
-        strength: Strength::Fallback,
-        priority: 0,
-        repair: None,
-        when: super::when::When::default(),
-        patterns: Vec::new(),
-        unless: Vec::new(),
-        fields: Vec::new(),
-        advice: AdviceText {
-            what: "No rule knows this failure.".into(),
-            why: "Nothing in it names a cause, so it is held against nobody.".into(),
-            fix: vec![
-                "Read the whole output of the server or test in the report.".into(),
-                "Run it by hand to see more.".into(),
-                "$ {command}".into(),
-            ],
-        },
-        examples: Vec::new(),
-        lookalikes: Vec::new(),
-    });
-    &UNKNOWN
-}
-
-impl Rule {
     /// The fields that it reads, a bit for each.
     pub(super) fn fields_in_bits(&self) -> u32 {
         let fields = self.fields.iter();
@@ -160,23 +141,7 @@ impl Rule {
             Some(PlanIssue::UnknownArgument { candidates, .. }) if candidates.len() != 1 => {
                 return None;
             }
-            Some(
-                PlanIssue::CommandNotFound { .. }
-                | PlanIssue::NotExecutable { .. }
-                | PlanIssue::MissingDirectory { .. }
-                | PlanIssue::MissingVariable { .. }
-                | PlanIssue::MissingPackageArgument { .. }
-                | PlanIssue::InvalidPackage { .. }
-                | PlanIssue::UnknownServer { .. }
-                | PlanIssue::UnknownTool { .. }
-                | PlanIssue::UnknownArgument { .. }
-                | PlanIssue::MissingArgument { .. }
-                | PlanIssue::ArgumentType { .. }
-                | PlanIssue::InvalidArgument { .. }
-                | PlanIssue::SnapshotMissing { .. }
-                | PlanIssue::SchemaTooComplex { .. },
-            )
-            | None => repair,
+            Some(_) | None => repair,
         };
         Some(replacement.to_owned())
     }
