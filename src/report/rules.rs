@@ -247,7 +247,7 @@ pub fn rule_text(rule: &RuleInfo) -> String {
     let _ = writeln!(text, "  why   {}", harmless(&advice.why));
     for (index, fix) in advice.fix.iter().enumerate() {
         let label = if index == 0 { "fix" } else { "" };
-        let _ = writeln!(text, "  {label:<5} {}", harmless(fix));
+        let _ = writeln!(text, "  {label:<5} {}", harmless(&fix.line()));
     }
     list(&mut text, "examples", &examples(&rule.examples));
     list(&mut text, "look-alikes", &examples(&rule.lookalikes));
@@ -322,7 +322,7 @@ pub fn explanation_text(explanation: &Explanation) -> String {
     let _ = writeln!(text, "  why       {}", line(&advice.why, 400));
     for (index, fix) in advice.fix.iter().enumerate() {
         let label = if index == 0 { "fix" } else { "" };
-        let _ = writeln!(text, "  {label:<9} {}", line(fix, 400));
+        let _ = writeln!(text, "  {label:<9} {}", line(&fix.line(), 400));
     }
     if !explanation.texts.is_empty() {
         let _ = writeln!(text, "\nread, most telling first");

@@ -3,7 +3,7 @@
 use super::words::{before, notes, retry, side, totals};
 use crate::report::quote::{harmless, line};
 use crate::report::terminal::paint::{TerminalPaint, Tone};
-use jelly_base::model::{Cluster, TriageReport, Verdict};
+use jelly_base::model::{Cluster, Fix, TriageReport, Verdict};
 use jelly_base::text::plural;
 
 /// Causes that are told in full.
@@ -95,7 +95,7 @@ fn causes(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
         .filter(|cluster| cluster.count > cluster.flaky)
         .collect();
     // One advice is given once, however many causes it is for.
-    let mut advised: Vec<&[String]> = Vec::new();
+    let mut advised: Vec<&[Fix]> = Vec::new();
     for (at, cluster) in causes.iter().take(CAUSES).enumerate() {
         out.push('\n');
         let said = at == 0
@@ -110,12 +110,12 @@ fn causes(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
         }
         advised.push(fix);
         for step in fix.iter().take(STEPS) {
-            if step.starts_with("$ ") {
+            if step.is_command() {
                 // Copied as a whole, so neither wrapped nor folded nor cut.
                 let head = paint.tone(Tone::Good, "   fix ");
-                out.push_str(&format!("{head}{}\n", harmless(step)));
+                out.push_str(&format!("{head}{}\n", harmless(&step.line())));
             } else {
-                let text = line(step, TEXT);
+                let text = line(&step.text, TEXT);
                 out.push_str(&paint.hanging("   fix ", Tone::Good, &text, 7));
             }
         }

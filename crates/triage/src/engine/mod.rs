@@ -56,7 +56,7 @@ pub use own::{
     RuleEntry, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleProblem, RuleText,
 };
 pub use provar::PROVAR;
-pub use rule::{AdviceText, Example, Rule};
+pub use rule::{AdviceText, Audience, Example, FixText, Rule};
 pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
 

@@ -10,7 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Advice with placeholders: `{name}`, or `{name|what to say without it}`.
 /// A line of `fix` with an unfilled placeholder is left out.
@@ -22,7 +22,53 @@ pub struct AdviceText {
     /// Why it happens.
     pub why: String,
     /// Steps in order; one that begins with `$ ` is a command to paste.
-    pub fix: Vec<String>,
+    pub fix: Vec<FixText>,
+}
+
+/// Who reads advice, which chooses its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    /// Who has written a plan.
+    Plan,
+    /// Who has a client's configuration.
+    Configuration,
+}
+
+/// A step with placeholders: a text alone, or a map that gives it an id, or
+/// keeps it to one audience.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FixText {
+    /// By which a better step takes its place, as in [`Fix::id`].
+    ///
+    /// [`Fix::id`]: jelly_base::model::Fix::id
+    pub id: Option<Arc<str>>,
+    pub only: Option<Audience>,
+    pub text: String,
+}
+
+impl From<&str> for FixText {
+    fn from(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Users write texts; ids are for what the program itself replaces.
+impl JsonSchema for FixText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "FixText".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
+    }
 }
 
 /// A failure that a rule must, or must not, explain.
@@ -49,26 +95,52 @@ impl JsonSchema for Example {
 
 impl<'de> Deserialize<'de> for Example {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
+        deserializer.deserialize_any(TextOrMap {
+            expecting: "a text, or a failure as a map",
+            of_text: |text| Self::Text(text.to_owned()),
+            of_map: |failure: Failure| Self::Failure(Box::new(failure)),
+        })
+    }
+}
 
-        impl<'de> Visitor<'de> for Either {
-            type Value = Example;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text, or a failure as a map")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Example, E> {
-                Ok(Example::Text(text.to_owned()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Example, A::Error> {
-                Failure::deserialize(MapAccessDeserializer::new(map))
-                    .map(|failure| Example::Failure(Box::new(failure)))
-            }
+impl<'de> Deserialize<'de> for FixText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct FixMap {
+            id: Option<Arc<str>>,
+            only: Option<Audience>,
+            text: String,
         }
 
-        deserializer.deserialize_any(Either)
+        deserializer.deserialize_any(TextOrMap {
+            expecting: "a text, or a map with an `id` and a `text`",
+            of_text: |text| Self::from(text),
+            of_map: |FixMap { id, only, text }| Self { id, only, text },
+        })
+    }
+}
+
+/// Reads what is a text alone where it says no more.
+struct TextOrMap<T, M> {
+    expecting: &'static str,
+    of_text: fn(&str) -> T,
+    of_map: fn(M) -> T,
+}
+
+impl<'de, T, M: Deserialize<'de>> Visitor<'de> for TextOrMap<T, M> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expecting)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<T, E> {
+        Ok((self.of_text)(text))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        M::deserialize(MapAccessDeserializer::new(map)).map(self.of_map)
     }
 }
 
@@ -130,9 +202,20 @@ pub(super) fn unknown() -> &'static Rule {
             what: "No rule knows this failure.".into(),
             why: "Nothing in it names a cause, so it is held against nobody.".into(),
             fix: vec![
-                "Read the whole output of the server or test in the report.".into(),
-                "Run it by hand to see more.".into(),
-                "$ {command}".into(),
+                FixText {
+                    id: Some("read-output".into()),
+                    ..FixText::from(
+                        "Read the whole output of the server or test{ in the report//}.",
+                    )
+                },
+                FixText {
+                    id: Some("see-more-by-hand".into()),
+                    ..FixText::from("Run it by hand to see more.")
+                },
+                FixText {
+                    id: Some("run-by-hand".into()),
+                    ..FixText::from("$ {command}")
+                },
             ],
         },
         examples: Vec::new(),

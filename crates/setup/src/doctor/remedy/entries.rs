@@ -3,7 +3,11 @@
 
 use crate::doctor::clients::{ClientFormat, quoted};
 use crate::doctor::entry::{Entry, Reached, Spot};
+use crate::doctor::launcher::{
+    Package, flags_at, is_python_launcher, name_of, package, runtime, up_to_program,
+};
 use jelly_base::text::redact::{Redactor, holds_secret};
+use jelly_base::text::shell_word as word;
 
 /// What stands in place of a value that is not to be shown.
 pub(super) const AS_IT_IS: &str = "<as it stands>";
@@ -38,6 +42,98 @@ impl<'a> Started<'a> {
         }
     }
 
+    /// What its command is called, without a path.
+    pub(super) fn program(&self) -> &'a str {
+        name_of(&self.command.text)
+    }
+
+    pub(super) fn is_uv(&self) -> bool {
+        matches!(self.program(), "uv" | "uvx")
+    }
+
+    /// Whether a launcher fetches packages of Python at each start.
+    pub(super) fn is_python_launcher(&self) -> bool {
+        is_python_launcher(self.program())
+    }
+
+    /// The arguments as they are, which may hold secrets.
+    pub(super) fn texts(&self) -> Vec<&'a str> {
+        self.args.iter().map(|arg| &*arg.text).collect()
+    }
+
+    pub(super) fn variable(&self, name: &str) -> Option<&'a Spot> {
+        let mut env = self.env.iter();
+        env.find(|(own, _)| own == name).map(|(_, spot)| spot)
+    }
+
+    /// What follows the first of these flags.
+    pub(super) fn value_of(&self, flags: &[&str]) -> Option<&'a str> {
+        let flag = self
+            .args
+            .iter()
+            .position(|arg| flags.contains(&&*arg.text))?;
+        self.args.get(flag + 1).map(|value| &*value.text)
+    }
+
+    /// The package that a launcher fetches.
+    pub(super) fn fetched(&self) -> Option<Package<'a>> {
+        package(&self.command.text, &self.texts())
+    }
+
+    /// Which argument names the Node or the Python that the server runs on.
+    pub(super) fn runtime(&self) -> Option<usize> {
+        runtime(&self.command.text, &self.texts()).map(|(index, _)| index)
+    }
+
+    /// How many of the arguments say what is started.
+    pub(super) fn program_end(&self) -> usize {
+        up_to_program(&self.command.text, &self.texts()).min(self.args.len())
+    }
+
+    /// The arguments with one of them replaced.
+    pub(super) fn with(&self, index: usize, text: &str) -> String {
+        self.args(&self.words_with(index, text))
+    }
+
+    pub(super) fn words_with(&self, index: usize, text: &str) -> Vec<String> {
+        let mut words = self.words();
+        if let Some(word) = words.get_mut(index) {
+            // `--package=NAME`, `--port=3000`.
+            *word = match word.split_once('=') {
+                Some((flag, _)) if flag.starts_with('-') => format!("{flag}={text}"),
+                Some(_) | None => text.to_owned(),
+            };
+        }
+        words
+    }
+
+    /// The arguments with others before them.
+    pub(super) fn words_after(&self, before: &[&str]) -> Vec<String> {
+        let before = before.iter().map(|word| (*word).to_owned());
+        before.chain(self.words()).collect()
+    }
+
+    /// The arguments with others behind them.
+    pub(super) fn words_and(&self, more: &[&str]) -> Vec<String> {
+        let more = more.iter().map(|word| (*word).to_owned());
+        self.words().into_iter().chain(more).collect()
+    }
+
+    /// The arguments with flags of the launcher besides.
+    pub(super) fn with_flags(&self, flags: &[&str]) -> Vec<String> {
+        let mut words = self.words();
+        let at = flags_at(&self.command.text, &self.texts()).min(words.len());
+        words.splice(at..at, flags.iter().map(|flag| (*flag).to_owned()));
+        words
+    }
+
+    /// The command with these arguments, for a shell.
+    pub(super) fn line(&self, words: &[String]) -> String {
+        let line = std::iter::once(word(&self.shown(&self.command.text)));
+        let line: Vec<String> = line.chain(words.iter().map(|arg| word(arg))).collect();
+        line.join(" ")
+    }
+
     /// The arguments as they are written, and no secrets.
     pub(super) fn words(&self) -> Vec<String> {
         self.args.iter().map(|arg| self.shown(&arg.text)).collect()
@@ -51,11 +147,9 @@ impl<'a> Started<'a> {
         }
     }
 
-    /// The variables, with these values besides.
-    pub(super) fn env_with(&self, more: &[(String, String)]) -> String {
-        let changed = more.iter().cloned();
-        let changed: Vec<_> = changed.map(|(name, value)| (name, Some(value))).collect();
-        self.env_changed(&changed)
+    /// The variables, with this value besides.
+    pub(super) fn env_with(&self, name: &str, value: &str) -> String {
+        self.env_changed(&[(name.to_owned(), Some(value.to_owned()))])
     }
 
     /// The variables, with these values, and without those that have none.
