@@ -51,6 +51,7 @@ use std::panic::{self, AssertUnwindSafe};
 /// The whole program.
 #[must_use]
 pub fn main_impl() -> std::process::ExitCode {
+    process::let_large_writes_fail();
     let typed: Vec<_> = std::env::args_os().collect();
     let layers = match Layers::find(&typed) {
         Ok(layers) => layers,
@@ -144,7 +145,11 @@ fn supervised(act: impl FnOnce(&World) -> ExitCode) -> std::process::ExitCode {
         Role::Worker => None,
         Role::Alone { reason } => Some(reason),
         Role::Supervisor(end) => return pass_on(&end),
+        Role::Stranded { reason } => return stranded(&reason),
     };
+    if let Err(shortage) = process::check_room() {
+        return stranded(&shortage.to_string());
+    }
     if let Some(reason) = alone {
         complain(&format!(
             "warning: jelly can't watch over itself here ({reason}); if it is killed with \
@@ -152,6 +157,14 @@ fn supervised(act: impl FnOnce(&World) -> ExitCode) -> std::process::ExitCode {
         ));
     }
     in_world(act)
+}
+
+/// Ends where there is no room to do anything.
+fn stranded(reason: &str) -> std::process::ExitCode {
+    complain(&format!(
+        "jelly: this machine has no room to go on: failed to {reason}; nothing was run"
+    ));
+    ExitCode::Internal.into()
 }
 
 /// Looks at the world and does something in it.

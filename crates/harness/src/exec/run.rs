@@ -358,7 +358,10 @@ fn nothing_executed(plan: &Plan, failure: Failure) -> IterationRecord {
 fn without_tmp(plan: &Plan, error: &std::io::Error) -> Executed {
     let failure = Failure {
         phase: Some(Phase::Config),
-        message: Some(format!("no temporary folder could be made: {error}")),
+        message: Some(format!(
+            "no temporary folder could be made in {} (TMPDIR): {error}",
+            std::env::temp_dir().display()
+        )),
         ..Failure::default()
     };
     Executed {

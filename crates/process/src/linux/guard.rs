@@ -6,6 +6,7 @@
 //! runtime is busy. A parent-death signal would not do: SIGKILL leaves no
 //! chance to clean up.
 
+use super::super::room::Shortage;
 use super::super::scratch::{self, clear_scratch};
 use super::super::supervise::{Role, WorkerEnd};
 use super::super::unix;
@@ -63,7 +64,14 @@ fn split() -> io::Result<Role> {
         }
         0 => {
             drop(held);
-            become_worker(lifeline, &signals)
+            Ok(become_worker(lifeline, &signals).unwrap_or_else(|error| {
+                // Nobody reads it, so that the end must not wait for it.
+                LIFELINE.store(-1, Ordering::Relaxed);
+                signals.give_back();
+                Role::Stranded {
+                    reason: error.to_string(),
+                }
+            }))
         }
         pid => {
             drop(lifeline);
@@ -159,7 +167,8 @@ fn become_worker(lifeline: OwnedFd, signals: &Signals) -> io::Result<Role> {
     std::thread::Builder::new()
         .name("lifeline".into())
         .stack_size(64 * 1024)
-        .spawn(move || hang_on(lifeline))?;
+        .spawn(move || hang_on(lifeline))
+        .map_err(|error| io::Error::other(Shortage::Threads(error)))?;
     signals.give_back();
     Ok(Role::Worker)
 }
