@@ -3,7 +3,7 @@
 
 use super::prescribe::{Doctor, blank, found};
 use super::steps::Remedy;
-use jelly_base::model::Fix;
+use crate::doctor::entry::Place;
 use regex::Regex;
 
 /// What parsers of command lines call the options of a program, which is no
@@ -13,9 +13,8 @@ const METAWORDS: &[&str] = &["options", "option", "args", "flags", "command", "a
 impl Doctor<'_> {
     pub(super) fn argument(&self) -> Remedy {
         const ADDS: &[&str] = &["add-argument", "give-directory", "check-plan", "show-help"];
-        let (started, at) = (self.started, self.at_args());
-        let write =
-            |words: &[String]| Remedy::new().write(format!("Write at {at}:"), started.args(words));
+        let started = self.started;
+        let write = |words: &[String]| Remedy::new().write("Write", started.args(words));
         if self.rule.ends_with("install-not-allowed") {
             return write(&started.with_flags(&["-y"])).instead_of(&["allow-install"]);
         }
@@ -47,12 +46,13 @@ impl Doctor<'_> {
             .filter(|word| word.starts_with("--"))
             .collect();
         if let [_, _, ..] = &either[..] {
-            let mut remedy = Remedy::new().say(format!("Write one of these at {at}:"));
-            for flag in either {
-                let words = started.words_and(&[flag, &flag_blank(flag)]);
-                remedy.steps.push(Fix::member(started.args(&words)));
-            }
-            return remedy.instead_of(ADDS);
+            let one = |flag: &&str| started.args(&started.words_and(&[flag, &flag_blank(flag)]));
+            let first = one(&either[0]);
+            let remedy = Remedy::new().write("Write one of these", first);
+            let others = either[1..].iter().map(one);
+            return others
+                .fold(remedy, |remedy, other| remedy.paste(other.members))
+                .instead_of(ADDS);
         }
         let Some(what) = what else {
             let words = started.words_and(&[&blank("argument")]);
@@ -79,14 +79,16 @@ impl Doctor<'_> {
         );
         let (started, at) = (self.started, self.at_args());
         let mut words = started.words();
-        let write = |what: String, words: &[String]| Remedy::new().write(what, started.args(words));
+        let write = |what: &str, place: Place, words: &[String]| {
+            Remedy::new().write(what, started.args(words).at(place))
+        };
         if let Some(flag) = wanted.filter(|flag| !words.contains(flag)) {
             words.push(flag);
-            return write(format!("Write at {at}:"), &words);
+            return write("Write", at, &words);
         }
         if let Some(rest) = self.without_unknown() {
-            let what = format!("It does not know what is left out here; write at {at}:");
-            return write(what, &rest);
+            let what = "It does not know what is left out here; write";
+            return write(what, at, &rest);
         }
         let named = |text: &str| {
             let at = text.len() > 1 && self.told.contains(text);
@@ -104,15 +106,15 @@ impl Doctor<'_> {
             if words.get(index).is_some_and(is_value) {
                 words.remove(index);
             }
-            let what = format!("It does not take this as it stands; leave it out, at {place}:");
-            return write(what, &words);
+            let what = "It does not take this as it stands; leave it out,";
+            return write(what, place, &words);
         }
         let before = index
             .checked_sub(1)
             .map(|before| &*started.args[before].text);
         let name = before.filter(|before| before.starts_with("--"));
         let name = name.map_or("another value", |flag| flag.trim_start_matches('-'));
-        let what = format!("Write a value that it takes, at {place}:");
+        let what = "Write a value that it takes,";
         Remedy::new().write(what, started.with(index, &blank(name)))
     }
 

@@ -2,7 +2,7 @@
 //! changed.
 
 use crate::doctor::clients::{ClientFormat, quoted};
-use crate::doctor::entry::{Entry, Reached, Spot};
+use crate::doctor::entry::{Entry, Place, Reached, Spot};
 use crate::doctor::launcher::{
     Package, flags_at, is_python_launcher, name_of, package, runtime, up_to_program,
 };
@@ -12,6 +12,20 @@ use jelly_base::text::shell_word as word;
 /// What stands in place of a value that is not to be shown.
 pub(super) const AS_IT_IS: &str = "<as it stands>";
 
+/// Members of an entry as they are to be, and where they are written.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub place: Place,
+    pub members: String,
+}
+
+impl Change {
+    /// The same, written elsewhere.
+    pub(super) fn at(self, place: Place) -> Self {
+        Self { place, ..self }
+    }
+}
+
 /// An entry with a command.
 #[derive(Clone, Copy)]
 pub(super) struct Started<'a> {
@@ -19,6 +33,7 @@ pub(super) struct Started<'a> {
     pub args: &'a [Spot],
     pub env: &'a [(String, Spot)],
     pub format: &'static ClientFormat,
+    pub place: Place,
     redactor: &'a Redactor,
 }
 
@@ -36,6 +51,7 @@ impl<'a> Started<'a> {
                 args,
                 env,
                 format,
+                place: entry.place,
                 redactor,
             }),
             Reached::Url { .. } => None,
@@ -91,8 +107,9 @@ impl<'a> Started<'a> {
     }
 
     /// The arguments with one of them replaced.
-    pub(super) fn with(&self, index: usize, text: &str) -> String {
-        self.args(&self.words_with(index, text))
+    pub(super) fn with(&self, index: usize, text: &str) -> Change {
+        let place = self.args.get(index).map_or(self.place, |arg| arg.place);
+        self.args(&self.words_with(index, text)).at(place)
     }
 
     pub(super) fn words_with(&self, index: usize, text: &str) -> Vec<String> {
@@ -148,55 +165,66 @@ impl<'a> Started<'a> {
     }
 
     /// The variables, with this value besides.
-    pub(super) fn env_with(&self, name: &str, value: &str) -> String {
+    pub(super) fn env_with(&self, name: &str, value: &str) -> Change {
         self.env_changed(&[(name.to_owned(), Some(value.to_owned()))])
     }
 
     /// The variables, with these values, and without those that have none.
-    pub(super) fn env_changed(&self, changes: &[(String, Option<String>)]) -> String {
+    pub(super) fn env_changed(&self, changes: &[(String, Option<String>)]) -> Change {
         let is_kept = |name: &String| !changes.iter().any(|(other, _)| other == name);
         let kept = self.env.iter().filter(|(name, _)| is_kept(name));
         let kept = kept.map(|(name, spot)| (name.as_str(), self.value(name, &spot.text)));
         let changed = changes
             .iter()
             .filter_map(|(name, value)| Some((name.as_str(), value.clone()?)));
-        self.format.member(
-            self.format.members.env,
-            &self.format.table(kept.chain(changed)),
-        )
-    }
-
-    /// The arguments: these.
-    pub(super) fn args(&self, words: &[String]) -> String {
-        match self.format.keeps_words_together() {
-            true => self.command_and_args(&self.shown(&self.command.text), words),
-            false => self.format.member(self.format.members.args, &list(words)),
+        let table = self.format.table(kept.chain(changed));
+        Change {
+            place: self.place,
+            members: self.format.member(self.format.members.env, &table),
         }
     }
 
+    /// The arguments: these. They are written where the others stand.
+    pub(super) fn args(&self, words: &[String]) -> Change {
+        let place = self.args.first().map_or(self.place, |arg| arg.place);
+        if self.format.keeps_words_together() {
+            let own = self.shown(&self.command.text);
+            return self.command_and_args(&own, words).at(place);
+        }
+        let members = self.format.member(self.format.members.args, &list(words));
+        Change { place, members }
+    }
+
     /// The command: this, with the arguments that there are.
-    pub(super) fn command(&self, program: &str) -> String {
-        match self.format.keeps_words_together() {
-            true => self.command_and_args(program, &self.words()),
-            false => self
+    pub(super) fn command(&self, program: &str) -> Change {
+        if self.format.keeps_words_together() {
+            return self.command_and_args(program, &self.words());
+        }
+        Change {
+            place: self.command.place,
+            members: self
                 .format
                 .member(self.format.command_name(), &quoted(program)),
         }
     }
 
     /// Both.
-    pub(super) fn command_and_args(&self, program: &str, words: &[String]) -> String {
+    pub(super) fn command_and_args(&self, program: &str, words: &[String]) -> Change {
         let name = self.format.command_name();
-        if self.format.keeps_words_together() {
-            let all: Vec<String> = std::iter::once(program.to_owned())
-                .chain(words.iter().cloned())
-                .collect();
-            return self.format.member(name, &list(&all));
+        let members = if self.format.keeps_words_together() {
+            let program = std::iter::once(program.to_owned());
+            let all: Vec<String> = program.chain(words.iter().cloned()).collect();
+            self.format.member(name, &list(&all))
+        } else {
+            self.format.joined(&[
+                self.format.member(name, &quoted(program)),
+                self.format.member(self.format.members.args, &list(words)),
+            ])
+        };
+        Change {
+            place: self.command.place,
+            members,
         }
-        self.format.joined(&[
-            self.format.member(name, &quoted(program)),
-            self.format.member(self.format.members.args, &list(words)),
-        ])
     }
 
     fn value(&self, name: &str, text: &str) -> String {

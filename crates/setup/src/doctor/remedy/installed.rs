@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 
 impl Doctor<'_> {
     /// Has a launcher fetch the server that is not installed.
-    pub(super) fn fetching(&self, name: &str, at: &str) -> Remedy {
+    pub(super) fn fetching(&self, name: &str) -> Remedy {
         let started = self.started;
         match is_on_pypi(name) {
             Some(true) => Remedy::new()
                 .write(
-                    format!("It is a server of PyPI; have uv fetch it, at {at}:"),
+                    "It is a server of PyPI; have uv fetch it,",
                     started.command_and_args("uvx", &started.words_after(&[name])),
                 )
                 .say("Or install it:")
                 .run(format!("uv tool install {name}")),
             Some(false) => Remedy::new().write(
-                format!("It is a server of npm; have npx fetch it, at {at}:"),
+                "It is a server of npm; have npx fetch it,",
                 started.command_and_args("npx", &started.words_after(&["-y", name])),
             ),
             None => Remedy::new(),
@@ -29,7 +29,7 @@ impl Doctor<'_> {
 
     /// A program that is there, and the interpreter of its first line is not:
     /// its environment has lost its Python.
-    pub(super) fn without_interpreter(&self, name: &str, at: &str) -> Remedy {
+    pub(super) fn without_interpreter(&self, name: &str) -> Remedy {
         let file = self.whole(name);
         let interpreter = self.interpreter_of(&file);
         let again = interpreter.as_deref().and_then(|interpreter| {
@@ -65,13 +65,15 @@ impl Doctor<'_> {
             None => Remedy::new(),
         };
         let what = format!(
-            "It is there, and {shown} is not; write a program that reads it at {at}, and this \
-             path as its first argument:"
+            "It is there, and {shown} is not; write a program that reads it at {}, and this \
+             path as its first argument:",
+            self.at(self.started.command.place)
         );
         let words = self.started.words_after(&[name]);
         let interpreter = blank("path of the interpreter");
         remedy
-            .write(what, self.started.command_and_args(&interpreter, &words))
+            .say(what)
+            .paste(self.started.command_and_args(&interpreter, &words).members)
             .instead_of(&["install-program"])
     }
 
@@ -84,7 +86,7 @@ impl Doctor<'_> {
     }
 
     /// Nothing is at the path of the command.
-    pub(super) fn nothing_there(&self, name: &str, at: &str) -> Remedy {
+    pub(super) fn nothing_there(&self, name: &str) -> Remedy {
         let file = self.whole(name);
         let own = file.file_name().map(|own| own.to_string_lossy());
         let own = own.as_deref().unwrap_or_default();
@@ -99,13 +101,13 @@ impl Doctor<'_> {
         }
         if let Some(near) = self.context.sight.on_path(own) {
             remedy = remedy.write(
-                format!("It lies elsewhere; write at {at}:"),
+                "It lies elsewhere; write",
                 self.started.command(&near.display().to_string()),
             );
         }
         remedy
             .write(
-                format!("Nothing is at that path; write the one where the program lies, at {at}:"),
+                "Nothing is at that path; write the one where the program lies,",
                 self.started.command(&blank("path of the program")),
             )
             .instead_of(&["install-program"])

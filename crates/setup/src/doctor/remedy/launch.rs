@@ -1,9 +1,11 @@
 //! What mends a server that is started by the wrong program or with the wrong
 //! versions, or that speaks at the wrong place.
 
+use super::entries::Change;
 use super::prescribe::{Doctor, TO_ITS_AUTHOR, found};
 use super::steps::Remedy;
 use crate::doctor::candidates::{Candidate, stdio_candidates};
+use crate::doctor::entry::Place;
 use crate::doctor::launcher::is_script_runner;
 use jelly_base::model::Outcome;
 use jelly_base::text::shell_word as word;
@@ -43,9 +45,8 @@ impl Doctor<'_> {
     fn other_python(&self) -> Remedy {
         let started = self.started;
         if !started.is_python_launcher() {
-            let at = self.at_command();
             return Remedy::new().write(
-                format!("Install a newer Python, and write its path at {at}:"),
+                "Install a newer Python, and write its path",
                 started.command("<path of the newer python3>"),
             );
         }
@@ -62,11 +63,10 @@ impl Doctor<'_> {
             Some(index) => started.with(index, &version),
             None => started.args(&started.with_flags(&["--python", &version])),
         };
-        let at = self.at_args();
         Remedy::new()
             .write(
-                format!("Have it run by another Python; write at {at}:"),
-                member,
+                "Have it run by another Python; write",
+                member.at(self.at_args()),
             )
             .instead_of(&["node-version", "python-version", "program-version"])
     }
@@ -75,9 +75,9 @@ impl Doctor<'_> {
         const NEWER: &str = "node@<version, such as 24>";
         let (started, at_args) = (self.started, self.at_args());
         if let Some(index) = started.runtime() {
-            let what = format!("Its arguments name the Node that runs it; write at {at_args}:");
+            let what = "Its arguments name the Node that runs it; write";
             return Remedy::new()
-                .write(what, started.with(index, NEWER))
+                .write(what, started.with(index, NEWER).at(at_args))
                 .instead_of(&["node-version", "see-which-runtime"]);
         }
         let is_node = matches!(started.program(), "node" | "nodejs");
@@ -86,7 +86,7 @@ impl Doctor<'_> {
                 return Remedy::new();
             };
             let words = self.npx_words(&fetched, &[NEWER], None);
-            let what = format!("Have npm fetch a newer Node for it; write at {at_args}:");
+            let what = "Have npm fetch a newer Node for it; write";
             return Remedy::new()
                 .write(what, started.args(&words))
                 .run(format!("npm view {} bin engines", word(fetched.spec)));
@@ -100,16 +100,13 @@ impl Doctor<'_> {
             words.push(started.shown(&path));
         }
         words.extend(started.words());
-        let at = self.at_command();
         Remedy::new()
             .write(
-                format!("Have npm fetch a newer Node for it; write at {at}:"),
+                "Have npm fetch a newer Node for it; write",
                 started.command_and_args("npx", &words),
             )
-            .write(
-                "Or install one, and write its path there:",
-                started.command("<path of the newer node>"),
-            )
+            .say("Or install one, and write its path there:")
+            .paste(started.command("<path of the newer node>").members)
     }
 
     pub(super) fn port(&self) -> Remedy {
@@ -134,15 +131,9 @@ impl Doctor<'_> {
         });
         let variable = started.env.iter().find(|(_, spot)| names_it(&spot.text));
         let new = "<free port>";
-        let (place, member) = match (arg, variable) {
-            (Some(index), _) => (
-                format!("write at {}", self.at_arg(index)),
-                started.with(index, new),
-            ),
-            (None, Some((name, spot))) => (
-                format!("write at {}", self.at(spot.place)),
-                started.env_with(name, new),
-            ),
+        let (what, change) = match (arg, variable) {
+            (Some(index), _) => ("write", started.with(index, new)),
+            (None, Some((name, spot))) => ("write", started.env_with(name, new).at(spot.place)),
             (None, None) => {
                 let name = r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\b";
                 let said = found(&[name], &self.told).or_else(|| {
@@ -151,10 +142,7 @@ impl Doctor<'_> {
                     found(&[&with_port], &self.all_said())
                 });
                 let name = said.unwrap_or_else(|| "<its variable for the port>".to_owned());
-                (
-                    format!("write in the entry at {}", self.at_entry()),
-                    started.env_with(&name, new),
-                )
+                ("write in the entry", started.env_with(&name, new))
             }
         };
         // This alone mends it; a server of HTTP on another port stays mute.
@@ -163,7 +151,7 @@ impl Doctor<'_> {
             true => "Give it",
             false => "Or give it",
         };
-        remedy.write(format!("{other} another port; {place}:"), member)
+        remedy.write(format!("{other} another port; {what}"), change)
     }
 
     pub(super) fn transport(&self) -> Remedy {
@@ -188,37 +176,36 @@ impl Doctor<'_> {
         } else if remedy.is_empty() {
             let stdio = "<its argument for stdio, such as --stdio>";
             remedy = remedy.write(
-                format!("Start it in its stdio mode; write at {}:", self.at_args()),
+                "Start it in its stdio mode; write",
                 self.started.args(&self.started.words_and(&[stdio])),
             );
         }
         remedy
-            .write(or, by_url)
+            .say(or)
+            .paste(by_url)
             .instead_of(&["give-url", "start-in-stdio-mode"])
     }
 
     /// What it answered with when it was tried.
     pub(super) fn proven(&self) -> Option<Remedy> {
         let candidate = self.context.proven?;
-        let what = format!(
-            "It was started as a server of HTTP, and its client speaks stdio; with this it was \
-             tried, and answers; write at {}:",
-            self.at_args()
-        );
-        Some(Remedy::new().write(what, self.members_of(candidate)))
+        let what = "It was started as a server of HTTP, and its client speaks stdio; with this it was \
+             tried, and answers; write";
+        Some(Remedy::new().write(what, self.changed_to(candidate, self.at_args())))
     }
 
     /// The members of the entry that a candidate changes.
-    fn members_of(&self, candidate: &Candidate) -> String {
+    fn changed_to(&self, candidate: &Candidate, place: Place) -> Change {
         let own = self.started.words();
         let mut members = Vec::new();
         if !candidate.keeps_args(own.len()) {
-            members.push(self.started.args(&candidate.words(&own)));
+            members.push(self.started.args(&candidate.words(&own)).members);
         }
         if !candidate.env.is_empty() {
-            members.push(self.started.env_changed(&candidate.env));
+            members.push(self.started.env_changed(&candidate.env).members);
         }
-        self.started.format.joined(&members)
+        let members = self.started.format.joined(&members);
+        Change { place, members }
     }
 
     /// Where a server of HTTP is reached, by what it says, and whether by the
@@ -319,8 +306,7 @@ impl Doctor<'_> {
         let (program, rest) = inner.split_first()?;
         let what = format!(
             "`{name}` puts a server of stdio on a port, and its client speaks stdio; start that \
-             server itself, and write at {}:",
-            self.at_command()
+             server itself, and write"
         );
         Some(Remedy::new().write(what, self.started.command_and_args(program, rest)))
     }
@@ -351,8 +337,8 @@ impl Doctor<'_> {
             false => "",
         };
         Remedy::new().write(
-            format!("{why}, and its client speaks stdio{in_vain}; write at {at}:"),
-            self.members_of(first),
+            format!("{why}, and its client speaks stdio{in_vain}; write"),
+            self.changed_to(first, at),
         )
     }
 
@@ -361,10 +347,7 @@ impl Doctor<'_> {
         let name = started.program();
         let is_silent = || started.args.iter().any(|arg| arg.text == "--silent");
         if is_script_runner(name) && !is_silent() {
-            let what = format!(
-                "Have `{name}` say nothing itself; write at {}:",
-                self.at_args()
-            );
+            let what = format!("Have `{name}` say nothing itself; write");
             let words = started.words_after(&["--silent"]);
             return Remedy::new().write(what, started.args(&words));
         }
@@ -378,10 +361,7 @@ impl Doctor<'_> {
         );
         Remedy::new()
             .write(
-                format!(
-                    "Until its author mends it, let only messages through; write at {}:",
-                    self.at_command()
-                ),
+                "Until its author mends it, let only messages through; write",
                 started.command_and_args("sh", &["-c".to_owned(), line]),
             )
             .say(TO_ITS_AUTHOR)

@@ -118,7 +118,7 @@ impl Doctor<'_> {
     fn python_package(&self, module: &str, package: &str) -> Option<Remedy> {
         let started = self.started;
         if started.is_python_launcher() {
-            let what = format!("Have it installed besides; write at {}:", self.at_args());
+            let what = "Have it installed besides; write";
             let words = started.with_flags(&["--with", package]);
             return Some(Remedy::new().write(what, started.args(&words)));
         }
@@ -153,19 +153,18 @@ impl Doctor<'_> {
             .say("Install what it needs for the Python that runs it:")
             .run(pip_install(&python, has_pip, &what));
         let words = started.words();
-        let at = self.at_command();
         if let [flag, own, rest @ ..] = &words[..]
             && flag == "-m"
             && own.split('.').next() == Some(module)
         {
             let mut uvx = vec![package.to_owned()];
             uvx.extend_from_slice(rest);
-            let what = format!("Or have uv fetch and start it; write at {at}:");
+            let what = "Or have uv fetch and start it; write";
             return Some(remedy.write(what, started.command_and_args("uvx", &uvx)));
         }
         if script.is_some() && self.context.sight.on_path("uv").is_some() {
             let uv = started.words_after(&["run", "--with", package, "python"]);
-            let what = format!("Or have uv install it aside; write at {at}:");
+            let what = "Or have uv install it aside; write";
             return Some(remedy.write(what, started.command_and_args("uv", &uv)));
         }
         Some(remedy)

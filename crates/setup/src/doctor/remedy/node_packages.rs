@@ -235,10 +235,7 @@ impl Doctor<'_> {
         };
         let program = self.cached().and_then(|package| package.program());
         let words = self.npx_words(&fetched, &[package], program);
-        let what = format!(
-            "Have npx install the version beside it that it was written for; write at {}:",
-            self.at_args()
-        );
+        let what = "Have npx install the version beside it that it was written for; write";
         Remedy::new().write(what, self.started.args(&words))
     }
 
@@ -300,7 +297,6 @@ impl Doctor<'_> {
             return None;
         }
         let (folder, name, _) = installed_at(&script)?;
-        let at = self.at_arg(index);
         let Some(package) = NpmPackage::at(&folder, sight) else {
             let root = folder.to_str()?.rsplit_once("/node_modules/")?.0.to_owned();
             let target = match root.ends_with("/lib") {
@@ -309,10 +305,7 @@ impl Doctor<'_> {
             };
             let mut npx = vec!["-y".to_owned(), name.clone()];
             npx.extend(started.words().split_off(index + 1));
-            let or = format!(
-                "Or have npx fetch and start it; write at {}:",
-                self.at_command()
-            );
+            let or = "Or have npx fetch and start it; write";
             let remedy = Remedy::new()
                 .what(format!("The package `{name}` is not installed in {root}."))
                 .say("Install it there:")
@@ -332,7 +325,7 @@ impl Doctor<'_> {
             .iter()
             .find(|file| file.file_name() == script.file_name());
         if let Some(program) = same.or(there.first()) {
-            let what = format!("Its `package.json` names another one; write at {at}:");
+            let what = "Its `package.json` names another one; write";
             let program = program.display().to_string();
             return Some(remedy.write(what, started.with(index, &program)));
         }
@@ -344,7 +337,7 @@ impl Doctor<'_> {
         };
         let path = blank(&format!("path of a script of {name}"));
         Some(remedy.write(
-            format!("Write the path of a script that it has, at {at}:"),
+            "Write the path of a script that it has,",
             started.with(index, &path),
         ))
     }
@@ -419,12 +412,12 @@ impl Doctor<'_> {
             return Remedy::new();
         };
         let older = format!("{}@<version that worked>", fetched.spec);
-        let what = format!(
-            "Take a version of it that fits its dependencies; write at {}:",
-            self.at_args()
-        );
+        let what = "Take a version of it that fits its dependencies; write";
         Remedy::new()
-            .write(what, self.started.with(fetched.index, &older))
+            .write(
+                what,
+                self.started.with(fetched.index, &older).at(self.at_args()),
+            )
             .run(format!("npm view {} versions", word(fetched.spec)))
             .instead_of(&["npm-list"])
     }

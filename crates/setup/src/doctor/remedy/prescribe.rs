@@ -40,7 +40,7 @@ pub fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) {
     let format = context.config.client.format();
     let Some(started) = Started::new(context.entry, format, context.redactor) else {
         if let Some(remedy) = remote::remedy(diagnosis, context) {
-            remedy.apply(&mut diagnosis.advice, context.redactor);
+            remedy.apply(&mut diagnosis.advice, context.config, context.redactor);
         }
         return;
     };
@@ -55,7 +55,7 @@ pub fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) {
         rule: diagnosis.rule.clone(),
     };
     if let Some(seen) = doctor.seen(&diagnosis.root_cause) {
-        seen.into(diagnosis, context.redactor);
+        seen.into(diagnosis, context.config, context.redactor);
         return;
     }
     let advice = &mut diagnosis.advice;
@@ -66,7 +66,7 @@ pub fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) {
     }
     doctor
         .remedy(&diagnosis.root_cause)
-        .apply(advice, context.redactor);
+        .apply(advice, context.config, context.redactor);
     // Not those of the shell that it is pasted into, or of what is given to the
     // server.
     for fix in &mut advice.fix {
@@ -142,23 +142,19 @@ impl Doctor<'_> {
         self.context.config.at(place)
     }
 
-    pub(super) fn at_entry(&self) -> String {
-        self.at(self.context.entry.place)
-    }
-
-    pub(super) fn at_command(&self) -> String {
-        self.at(self.started.command.place)
+    pub(super) fn at_entry(&self) -> Place {
+        self.context.entry.place
     }
 
     /// Where the arguments stand, or would.
-    pub(super) fn at_args(&self) -> String {
+    pub(super) fn at_args(&self) -> Place {
         let first = self.started.args.first();
-        self.at(first.map_or(self.context.entry.place, |arg| arg.place))
+        first.map_or(self.context.entry.place, |arg| arg.place)
     }
 
     /// Where this argument stands.
-    pub(super) fn at_arg(&self, index: usize) -> String {
-        self.at(self.started.args[index].place)
+    pub(super) fn at_arg(&self, index: usize) -> Place {
+        self.started.args[index].place
     }
 
     /// The package that a launcher of npm fetches.

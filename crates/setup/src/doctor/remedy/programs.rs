@@ -1,9 +1,11 @@
 //! What mends an entry whose program or package is not there.
 
 use super::commands::{elsewhere, launchers_like, packages_like};
+use super::entries::Change;
 use super::npm::package_name;
 use super::prescribe::{Doctor, blank, found};
 use super::steps::Remedy;
+use crate::doctor::entry::Place;
 use crate::doctor::launcher::{Package, is_python_launcher};
 use jelly_base::model::Phase;
 use jelly_base::text::shell_word as word;
@@ -44,19 +46,18 @@ impl Doctor<'_> {
         }
         let (started, sight) = (self.started, self.context.sight);
         let name = started.command.text.trim();
-        let at = self.at_command();
         if let Some(members) = self.split() {
             let what = format!(
-                "`{}` holds a whole command line; write its words apart, at {at}:",
+                "`{}` holds a whole command line; write its words apart,",
                 started.format.command_name()
             );
-            return known_program(&what, members, MEANT);
+            return known_program(what, members, MEANT);
         }
         if name.contains('/') && sight.is_there(&self.whole(name)) {
-            return self.without_interpreter(name, &at);
+            return self.without_interpreter(name);
         }
         if name.contains(['/', '\\']) {
-            return self.nothing_there(name, &at);
+            return self.nothing_there(name);
         }
         if let Some(path) = started.variable("PATH") {
             let found = sight.on_path(name);
@@ -69,38 +70,34 @@ impl Doctor<'_> {
                  none of its folders; delete it there, or write:",
                 self.at(path.place)
             );
-            return known_program(&what, started.command(&full), INSTALLED);
+            return Remedy::new()
+                .say(what)
+                .paste(started.command(&full).members)
+                .instead_of(INSTALLED);
         }
         let meant = launchers_like(name);
         if let Some(meant) = meant.iter().find(|name| sight.on_path(name).is_some()) {
-            let what = format!("`{name}` is probably `{meant}`, mistyped; write at {at}:");
-            return known_program(&what, started.command(meant), MEANT);
+            let what = format!("`{name}` is probably `{meant}`, mistyped; write");
+            return known_program(what, started.command(meant), MEANT);
         }
         let is_file = |path: &Path| sight.is_there(path) && !sight.is_folder(path);
         if let Some(path) = elsewhere(name, self.context.home, &is_file) {
-            let what =
-                format!("It is installed, in a folder that the PATH does not name; write at {at}:");
-            return known_program(
-                &what,
-                started.command(&path.display().to_string()),
-                INSTALLED,
-            );
+            let what = "It is installed, in a folder that the PATH does not name; write";
+            let path = path.display().to_string();
+            return known_program(what, started.command(&path), INSTALLED);
         }
         if let Some(meant) = meant.first() {
             let what = format!(
                 "`{name}` is probably `{meant}`, mistyped; that is not installed here either: \
-                 install it, and write at {at}:"
+                 install it, and write"
             );
             return Remedy::new()
                 .write(what, started.command(meant))
                 .instead_of(&["install-program", "compare-path"]);
         }
         let full = blank(&format!("full path of {name}"));
-        self.fetching(name, &at)
-            .write(
-                format!("Install it, or write its full path at {at}:"),
-                started.command(&full),
-            )
+        self.fetching(name)
+            .write("Install it, or write its full path", started.command(&full))
             .instead_of(&["install-program"])
     }
 
@@ -110,11 +107,10 @@ impl Doctor<'_> {
         if !self.context.sight.is_folder(&self.whole(name)) {
             return Remedy::new();
         }
-        let at = self.at_command();
         let program = format!("{}/{}", name.trim_end_matches('/'), blank("program"));
         Remedy::new()
             .write(
-                format!("It is a folder; write the program in it that is meant, at {at}:"),
+                "It is a folder; write the program in it that is meant,",
                 self.started.command(&program),
             )
             .instead_of(&["make-executable", "chmod"])
@@ -132,10 +128,9 @@ impl Doctor<'_> {
         }
         if let (Some(index), Some(fetched)) = (given, started.fetched()) {
             // What npx looks for is a program of the package that it fetched.
-            let at = self.at_arg(index);
             return Remedy::new()
                 .write(
-                    format!("The package has no program `{name}`; write one that it has, at {at}:"),
+                    format!("The package has no program `{name}`; write one that it has,"),
                     started.with(index, &blank("name of its program")),
                 )
                 .run(format!("npm view {} bin", word(fetched.spec)))
@@ -143,31 +138,31 @@ impl Doctor<'_> {
         }
         let variable = started.env.iter().find(|(_, spot)| spot.text == name);
         let path = blank(&format!("full path of {name}"));
-        let (at, member) = match (given, variable) {
-            (Some(index), _) => (self.at_arg(index), started.with(index, &path)),
-            (None, Some((key, spot))) => (self.at(spot.place), started.env_with(key, &path)),
+        let change = match (given, variable) {
+            (Some(index), _) => started.with(index, &path),
+            (None, Some((key, spot))) => started.env_with(key, &path).at(spot.place),
             (None, None) => return Remedy::new().instead_of(&["install-missing-program"]),
         };
         Remedy::new()
             .write(
-                format!("Install `{name}`, or write the path where it lies, at {at}:"),
-                member,
+                format!("Install `{name}`, or write the path where it lies,"),
+                change,
             )
             .instead_of(UPSTREAM_INSTALLS)
     }
 
     /// The arguments with another package, which npx is allowed to install.
-    fn with_package(&self, index: usize, text: &str) -> String {
+    fn with_package(&self, index: usize, text: &str) -> Change {
         let mut words = self.started.words_with(index, text);
         let is_npx = self.started.program() == "npx";
         if is_npx && !words.iter().any(|word| matches!(&**word, "-y" | "--yes")) {
             words.insert(0, "-y".to_owned());
         }
-        self.started.args(&words)
+        self.started.args(&words).at(self.at_arg(index))
     }
 
     /// The package is there, and one that it asks for is not.
-    fn lacking_dependency(&self, fetched: &Package<'_>, at: &str) -> Option<Remedy> {
+    fn lacking_dependency(&self, fetched: &Package<'_>) -> Option<Remedy> {
         let lacking = found(
             &[
                 r"No matching version found for (?P<it>@?[\w./-]+)@",
@@ -181,7 +176,7 @@ impl Doctor<'_> {
         }
         let what = format!(
             "`{own}` is there, and asks for `{lacking}`, which is not to be had; take another \
-             version of it, and write at {at}:"
+             version of it, and write"
         );
         let other = format!("{own}@{}", blank("version"));
         let remedy = Remedy::new()
@@ -191,7 +186,7 @@ impl Doctor<'_> {
     }
 
     /// The package is there, and its program is to be named apart.
-    fn named_program(&self, fetched: &Package<'_>, at: &str, is_python: bool) -> Remedy {
+    fn named_program(&self, fetched: &Package<'_>, at: Place, is_python: bool) -> Remedy {
         let args = self.started.args;
         // The program that was named apart is the one that is not there.
         let before = fetched.index.checked_sub(1).map(|at| &*args[at].text);
@@ -211,8 +206,8 @@ impl Doctor<'_> {
         };
         words.push(program);
         words.extend(self.started.words().split_off(own));
-        let what = format!("Write the program of the package besides, at {at}:");
-        let mut remedy = Remedy::new().write(what, self.started.args(&words));
+        let what = "Write the program of the package besides,";
+        let mut remedy = Remedy::new().write(what, self.started.args(&words).at(at));
         if !is_python {
             remedy = remedy
                 .say("These are its programs; if there are none, it is no server's:")
@@ -229,9 +224,9 @@ impl Doctor<'_> {
         let is_python = is_python_launcher(fetched.launcher);
         let has_none = self.stderr.contains("does not provide any executables");
         if self.rule.ends_with("executable") && !has_none {
-            return self.named_program(&fetched, &at, is_python);
+            return self.named_program(&fetched, at, is_python);
         }
-        if let Some(remedy) = self.lacking_dependency(&fetched, &at) {
+        if let Some(remedy) = self.lacking_dependency(&fetched) {
             return remedy;
         }
         let version = fetched.spec.char_indices().skip(1);
@@ -242,7 +237,7 @@ impl Doctor<'_> {
         let meant = packages_like(unpinned, is_python);
         if !meant.is_empty() {
             return meant.iter().fold(Remedy::new(), |remedy, meant| {
-                let what = format!("`{unpinned}` is probably `{meant}`, mistyped; write at {at}:");
+                let what = format!("`{unpinned}` is probably `{meant}`, mistyped; write");
                 remedy.write(what, self.with_package(fetched.index, meant))
             });
         }
@@ -253,15 +248,14 @@ impl Doctor<'_> {
                 false => (format!("{unpinned}@<version>"), "npm view"),
             };
             let end = if is_python { "" } else { " versions" };
-            let what =
-                format!("There is no such version; choose one that there is, and write at {at}:");
+            let what = "There is no such version; choose one that there is, and write";
             return Remedy::new()
                 .write(what, self.with_package(fetched.index, &text))
                 .run(format!("{list} {}{end}", word(unpinned)));
         }
         Remedy::new()
             .write(
-                format!("Write the right name, from the server's own documentation, at {at}:"),
+                "Write the right name, from the server's own documentation,",
                 self.with_package(fetched.index, "<name of the package>"),
             )
             .instead_of(&["show-package-on-npm", "show-versions-on-pypi"])
@@ -269,6 +263,10 @@ impl Doctor<'_> {
 }
 
 /// The one thing to do where the program that is meant is known.
-fn known_program(what: &str, members: String, instead_of: &'static [&'static str]) -> Remedy {
-    Remedy::new().write(what, members).instead_of(instead_of)
+fn known_program(
+    what: impl Into<String>,
+    change: Change,
+    instead_of: &'static [&'static str],
+) -> Remedy {
+    Remedy::new().write(what, change).instead_of(instead_of)
 }

@@ -74,7 +74,7 @@ impl Doctor<'_> {
                 let newest = ["--exclude-newer", "<day, such as 2025-06-30>"];
                 let words = self.started.with_flags(&newest);
                 let what = "Or have all packages as they were on a day when it worked:";
-                remedy.write(what, self.started.args(&words))
+                remedy.say(what).paste(self.started.args(&words).members)
             }
             false => remedy,
         };
@@ -112,10 +112,7 @@ impl Doctor<'_> {
     /// What has a package installed for the Python that runs the server.
     fn installing(&self, spec: &str, others: &[String]) -> Option<Remedy> {
         if self.started.is_python_launcher() {
-            let what = format!(
-                "Have the version installed that the server was written for; write at {}:",
-                self.at_args()
-            );
+            let what = "Have the version installed that the server was written for; write";
             let words = self.with_package_besides(spec);
             return Some(Remedy::new().write(what, self.started.args(&words)));
         }

@@ -1,6 +1,6 @@
 //! What mends an entry with a `url`.
 
-use super::entries::AS_IT_IS;
+use super::entries::{AS_IT_IS, Change};
 use super::prescribe::{RemedyContext, blank};
 use super::steps::Remedy;
 use crate::doctor::by_hand::INITIALIZE;
@@ -15,16 +15,17 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
     let Some(Reached::Url { url: spot, headers }) = &context.entry.reached else {
         return None;
     };
-    let at = context.config.at(spot.place);
     // The filled one, without secrets.
     let url = context.failure.url.as_deref().unwrap_or(&spot.text);
     let url = &*context.redactor.redact(url);
     let (origin, path) = split(url);
     let format = context.config.client.format();
     let new = Remedy::new();
-    let write = |remedy: Remedy, what: &str, url: &str| {
-        remedy.write(format!("{what} at {at}:"), format.url(url))
+    let change = |members: String| Change {
+        place: spot.place,
+        members,
     };
+    let write = |remedy: Remedy, what: &str, url: &str| remedy.write(what, change(format.url(url)));
     let other_port = || format!("{}{path}", with_blank_port(origin));
     Some(match &*diagnosis.root_cause {
         "connection_refused" if hung_up(context) && url.starts_with("http://") => write(
@@ -54,9 +55,8 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
         }
         cause if is_refusal(cause) || matches!(status(context), Some(401 | 403)) => {
             let token = |write: &str| {
-                let what =
-                    format!("{write} the token that its operator gave you, in the entry at {at}:");
-                Remedy::new().write(what, with_token(format, headers))
+                let what = format!("{write} the token that its operator gave you, in the entry");
+                Remedy::new().write(what, change(with_token(format, headers)))
             };
             let login = format!("jelly login {}", word(url));
             let http = context.failure.http.as_ref();

@@ -1,6 +1,7 @@
 //! What mends a server whose script, folder or file is not where its entry
 //! says.
 
+use super::entries::Change;
 use super::npm::NpmPackage;
 use super::prescribe::{Doctor, blank, found};
 use super::programs::UPSTREAM;
@@ -106,29 +107,26 @@ impl Doctor<'_> {
     }
 
     /// What is written in place of the path.
-    fn instead(&self, given: &Given, text: &str) -> String {
+    fn instead(&self, given: &Given, text: &str) -> Change {
         match &given.place {
             GivenAt::Argument(index) => {
+                let change = self.started.with(*index, text);
                 let mut words = self.started.words();
                 match words.get_mut(*index) {
                     // `--config=PATH`, `NAME=PATH`.
                     Some(word) if word.contains(&given.text) => {
                         *word = word.replacen(&given.text, text, 1);
-                        self.started.args(&words)
+                        self.started.args(&words).at(change.place)
                     }
-                    Some(_) | None => self.started.with(*index, text),
+                    Some(_) | None => change,
                 }
             }
-            GivenAt::Variable(name) => self.started.env_with(name, text),
+            GivenAt::Variable(name) => {
+                let spot = self.started.variable(name);
+                let place = spot.map_or(self.context.entry.place, |spot| spot.place);
+                self.started.env_with(name, text).at(place)
+            }
         }
-    }
-
-    fn at_given(&self, given: &Given) -> String {
-        let place = match &given.place {
-            GivenAt::Argument(index) => self.started.args.get(*index).map(|arg| arg.place),
-            GivenAt::Variable(name) => self.started.variable(name).map(|spot| spot.place),
-        };
-        self.at(place.unwrap_or(self.context.entry.place))
     }
 
     /// A path that there is, and that the missing one was probably meant to be.
@@ -162,10 +160,9 @@ impl Doctor<'_> {
     /// What is said of a path that leads nowhere, be it a file or a folder.
     pub(super) fn path(&self) -> Option<Remedy> {
         let given = self.missing()?;
-        let at = self.at_given(&given);
         if let Some(near) = self.near(&given) {
             let near = near.display().to_string();
-            let what = format!("`{near}` is there, and is probably meant; write at {at}:");
+            let what = format!("`{near}` is there, and is probably meant; write");
             return Some(Remedy::new().write(what, self.instead(&given, &near)));
         }
         let is_script =
@@ -187,17 +184,14 @@ impl Doctor<'_> {
                 Remedy::new()
                     .say(format!("Build the project in {folder}, which makes it:"))
                     .run(line),
-                format!("Or write the path of another {thing} at {at}:"),
+                format!("Or write the path of another {thing}"),
             ),
-            None if is_whole => (
-                Remedy::new(),
-                format!("Name a {thing} that there is, at {at}:"),
-            ),
+            None if is_whole => (Remedy::new(), format!("Name a {thing} that there is,")),
             None => {
                 let folder = self.context.failure.cwd.as_deref().unwrap_or("/");
                 let what = format!(
                     "It is looked for in {folder}, where the client starts the server; write the \
-                     whole path at {at}:"
+                     whole path"
                 );
                 (Remedy::new(), what)
             }
@@ -272,11 +266,12 @@ impl Doctor<'_> {
         let near = self.near(&given).map(|near| near.display().to_string());
         let folder = near.unwrap_or_else(|| blank("folder"));
         let format = self.started.format;
+        let change = Change {
+            place: cwd.place,
+            members: format.member(format.members.cwd, &quoted(&folder)),
+        };
         Remedy::new()
-            .write(
-                format!("Name a folder that there is, at {}:", self.at(cwd.place)),
-                format.member(format.members.cwd, &quoted(&folder)),
-            )
+            .write("Name a folder that there is,", change)
             .say("Or create this one:")
             .instead_of(&["create-directory"])
     }
@@ -342,9 +337,8 @@ impl Doctor<'_> {
         };
         let what = format!(
             "The project has no such program; write one of `[project.scripts]` in {}, or the \
-             path of a script, at {}:",
-            file.display(),
-            self.at_arg(index)
+             path of a script,",
+            file.display()
         );
         Remedy::new()
             .write(what, started.with(index, &program))
@@ -352,7 +346,7 @@ impl Doctor<'_> {
     }
 
     /// The whole command line in `command`, taken apart.
-    pub(super) fn split(&self) -> Option<String> {
+    pub(super) fn split(&self) -> Option<Change> {
         let words = shlex::split(&self.started.command.text)?;
         let [first, rest @ ..] = &words[..] else {
             return None;

@@ -2,10 +2,12 @@
 //! does: triage reads what was said, and names the nearest cause that it knows.
 
 use super::debuggers::{waits, without};
+use super::entries::Change;
 use super::npm::{NpmPackage, package_name};
 use super::prescribe::{Doctor, blank, found};
 use super::pythons::{name_of_spec, normal};
 use super::steps::Remedy;
+use crate::doctor::entry::Config;
 use crate::doctor::launcher::{FOLDER_FLAGS, name_of};
 use jelly_base::model::{Diagnosis, ErrorCategory, Outcome, Phase, Side};
 use jelly_base::text::redact::Redactor;
@@ -55,7 +57,7 @@ impl Seen {
         }
     }
 
-    pub(super) fn into(self, diagnosis: &mut Diagnosis, redactor: &Redactor) {
+    pub(super) fn into(self, diagnosis: &mut Diagnosis, config: &Config, redactor: &Redactor) {
         if diagnosis.root_cause != self.root_cause {
             let is_timeout = self.root_cause == "startup_timeout";
             diagnosis.error_category = Some(match is_timeout {
@@ -70,7 +72,7 @@ impl Seen {
         diagnosis.ambiguous = false;
         diagnosis.rule = self.rule.to_owned();
         diagnosis.suspect = None;
-        self.remedy.apply(&mut diagnosis.advice, redactor);
+        self.remedy.apply(&mut diagnosis.advice, config, redactor);
     }
 }
 
@@ -116,18 +118,13 @@ impl Doctor<'_> {
             .iter()
             .flat_map(|spot| spot.text.split_whitespace().map(str::to_owned))
             .collect();
-        let left_out = |at: String, members: String| {
-            Remedy::new().write(format!("Leave it out; write at {at}:"), members)
-        };
+        let left_out = |change: Change| Remedy::new().write("Leave it out; write", change);
         let (flag, remedy) = if let Some(flag) = waits(started.program(), &words) {
-            (
-                flag,
-                left_out(self.at_args(), started.args(&without(&words))),
-            )
+            (flag, left_out(started.args(&without(&words))))
         } else if let (Some(spot), Some(flag)) = (options, waits("node", &all)) {
             let kept = without(&all).join(" ");
             let members = started.env_with("NODE_OPTIONS", &kept);
-            (flag, left_out(self.at(spot.place), members))
+            (flag, left_out(members.at(spot.place)))
         } else {
             self.debugged_script()?
         };
@@ -170,8 +167,7 @@ impl Doctor<'_> {
                     false => word.clone(),
                 });
                 let members = started.command_and_args(own, &rest.collect::<Vec<_>>());
-                let at = self.at_command();
-                remedy.write(format!("Or start it without npm; write at {at}:"), members)
+                remedy.write("Or start it without npm; write", members)
             }
             None => remedy,
         };
@@ -267,8 +263,7 @@ impl Doctor<'_> {
         }
         let texts = self.started.texts();
         let flag = texts.iter().find(|text| flags.contains(text))?;
-        let mut remedy = self.path()?;
-        remedy.steps.truncate(2);
+        let remedy = self.path()?.first_step();
         let remedy = remedy
             .what(format!("The directory {} does not exist.", whole.display()))
             .why(format!("`uv {flag}` is to start a project there."));
@@ -297,8 +292,10 @@ impl Doctor<'_> {
             .what(format!("`{name}` is set, and nothing is at {path}."))
             .why("The server asks for the variable, and means what it names.")
             .write(
-                format!("Name what there is, at {}:", self.at(spot.place)),
-                self.started.env_with(name, &blank("path that there is")),
+                "Name what there is,",
+                self.started
+                    .env_with(name, &blank("path that there is"))
+                    .at(spot.place),
             )
             .say("Or, where it is to be a folder, create it:")
             .run(format!("mkdir -p {folder}"));
@@ -322,17 +319,16 @@ impl Doctor<'_> {
         if sight.is_there(&whole) {
             return None;
         }
-        let at = self.at_arg(index);
         let names = sight.names(&folder);
         let scripts = names.iter().map(String::as_str);
         let scripts = scripts.filter(|name| name.ends_with(".py"));
         let (what, text) = match close_names(&name, scripts).first() {
             Some(close) => (
-                format!("`{close}` is there, and is probably meant; write at {at}:"),
+                format!("`{close}` is there, and is probably meant; write"),
                 close.clone(),
             ),
             None => (
-                format!("Write the path of the script, at {at}:"),
+                "Write the path of the script,".to_owned(),
                 blank(&format!("path of {name}")),
             ),
         };
@@ -366,8 +362,10 @@ impl Doctor<'_> {
             Some(index) => remedy
                 .why("The arguments name it.")
                 .write(
-                    format!("Or name a Python that is here, at {}:", self.at_args()),
-                    self.started.with(index, "<version, such as 3.13>"),
+                    "Or name a Python that is here,",
+                    self.started
+                        .with(index, "<version, such as 3.13>")
+                        .at(self.at_args()),
                 )
                 .run("uv python list --only-installed"),
             None => remedy.why("The project asks for it (`requires-python`)."),
@@ -436,13 +434,7 @@ impl Doctor<'_> {
                 "`{shown}` is a script of {language}, and {runner} runs it."
             ))
             .why(format!("{runner} can't read it."))
-            .write(
-                format!(
-                    "Have it run by what reads it; write at {}:",
-                    self.at_command()
-                ),
-                member,
-            );
+            .write("Have it run by what reads it; write", member);
         Some(Seen::new(
             "doctor/other-language",
             "invalid_argument",
@@ -494,7 +486,7 @@ impl Doctor<'_> {
     /// The PATH of the entry with another Node before its own.
     fn other_node_first(&self) -> Remedy {
         let (at, old) = match self.started.variable("PATH") {
-            Some(spot) => (self.at(spot.place), &*spot.text),
+            Some(spot) => (spot.place, &*spot.text),
             None => (self.at_entry(), "<the rest of the PATH>"),
         };
         let newer = self.context.sight.on_path("node");
@@ -503,10 +495,10 @@ impl Doctor<'_> {
             .and_then(|node| Some(node.parent()?.display().to_string()))
             .unwrap_or_else(|| blank("folder of a newer node"));
         Remedy::new().write(
-            format!(
-                "Put the folder of a newer Node first in the PATH that it gets; write at {at}:"
-            ),
-            self.started.env_with("PATH", &format!("{folder}:{old}")),
+            "Put the folder of a newer Node first in the PATH that it gets; write",
+            self.started
+                .env_with("PATH", &format!("{folder}:{old}"))
+                .at(at),
         )
     }
 }

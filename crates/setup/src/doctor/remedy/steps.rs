@@ -1,5 +1,7 @@
 //! What a remedy says, and what of the rule's advice it takes the place of.
 
+use super::entries::Change;
+use crate::doctor::entry::Config;
 use jelly_base::model::{Advice, Fix};
 use jelly_base::text::redact::Redactor;
 
@@ -81,10 +83,18 @@ enum InsteadOf {
     All,
 }
 
+/// A step of a remedy.
+#[derive(Debug)]
+enum Step {
+    Plain(Fix),
+    /// What to write where.
+    Write(String, Change),
+}
+
 /// Steps to say first. What is absent stays as the rule says it.
 #[derive(Debug)]
 pub(super) struct Remedy {
-    pub(super) steps: Vec<Fix>,
+    steps: Vec<Step>,
     what: Option<String>,
     why: Option<String>,
     instead_of: InsteadOf,
@@ -104,22 +114,34 @@ impl Remedy {
         self.steps.is_empty()
     }
 
-    /// A sentence.
-    pub(super) fn say(mut self, text: impl Into<String>) -> Self {
-        self.steps.push(Fix::text(text));
+    fn then(mut self, step: Step) -> Self {
+        self.steps.push(step);
         self
+    }
+
+    /// A sentence.
+    pub(super) fn say(self, text: impl Into<String>) -> Self {
+        self.then(Step::Plain(Fix::text(text)))
     }
 
     /// A command to paste.
-    pub(super) fn run(mut self, command: impl Into<String>) -> Self {
-        self.steps.push(Fix::command(command));
-        self
+    pub(super) fn run(self, command: impl Into<String>) -> Self {
+        self.then(Step::Plain(Fix::command(command)))
     }
 
-    /// Members of the entry to paste, and a sentence that says where.
-    pub(super) fn write(mut self, place: impl Into<String>, members: String) -> Self {
-        self.steps.push(Fix::text(place));
-        self.steps.push(Fix::member(members));
+    /// Members of the entry to paste, after a sentence that says so.
+    pub(super) fn paste(self, members: String) -> Self {
+        self.then(Step::Plain(Fix::member(members)))
+    }
+
+    /// What to write where: the sentence ends with the place.
+    pub(super) fn write(self, what: impl Into<String>, change: Change) -> Self {
+        self.then(Step::Write(what.into(), change))
+    }
+
+    /// Only the first of its steps.
+    pub(super) fn first_step(mut self) -> Self {
+        self.steps.truncate(1);
         self
     }
 
@@ -156,7 +178,7 @@ impl Remedy {
         Self { why, ..self }
     }
 
-    pub(super) fn apply(self, advice: &mut Advice, redactor: &Redactor) {
+    pub(super) fn apply(self, advice: &mut Advice, config: &Config, redactor: &Redactor) {
         let shown = |text: &str| redactor.redact(text).into_owned();
         if let Some(what) = self.what {
             advice.what = shown(&what);
@@ -170,7 +192,14 @@ impl Remedy {
             (InsteadOf::Steps(_), None) => false,
         };
         advice.fix.retain(|fix| !is_replaced(fix));
-        let own = self.steps.into_iter().map(|fix| Fix {
+        let fixes = self.steps.into_iter().flat_map(|step| match step {
+            Step::Plain(fix) => vec![fix],
+            Step::Write(what, change) => vec![
+                Fix::text(format!("{what} at {}:", config.at(change.place))),
+                Fix::member(change.members),
+            ],
+        });
+        let own = fixes.map(|fix| Fix {
             text: shown(&fix.text),
             ..fix
         });

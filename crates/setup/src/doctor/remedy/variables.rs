@@ -1,5 +1,6 @@
 //! What mends a server that lacks a key or another setting.
 
+use super::entries::Change;
 use super::prescribe::{Doctor, found};
 use super::steps::Remedy;
 use crate::doctor::launcher::is_python_launcher;
@@ -21,15 +22,12 @@ impl Doctor<'_> {
         if names.is_empty() || !self.stderr.contains("pydantic_settings") {
             return Remedy::new();
         }
-        let what = format!(
-            "These settings are unset, and are read from variables of these names, perhaps with \
-             a prefix that its documentation names; write in the entry at {}:",
-            self.at_entry()
-        );
+        let what = "These settings are unset, and are read from variables of these names, perhaps with \
+             a prefix that its documentation names; write in the entry";
         Remedy::new().write(what, self.with_blank_variables(names))
     }
 
-    fn with_blank_variables(&self, names: Vec<String>) -> String {
+    fn with_blank_variables(&self, names: Vec<String>) -> Change {
         let value = |name: String| {
             let value = format!("<value of {}>", name.trim_matches(['<', '>']));
             (name, Some(value))
@@ -57,10 +55,7 @@ impl Doctor<'_> {
         if is_unknown {
             names.push("<NAME>".to_owned());
         }
-        let remedy = Remedy::new().write(
-            format!("Write in the entry at {}:", self.at_entry()),
-            self.with_blank_variables(names),
-        );
+        let remedy = Remedy::new().write("Write in the entry", self.with_blank_variables(names));
         match self.started.fetched().filter(|_| is_unknown) {
             Some(fetched) => {
                 let remedy = remedy.say("Its documentation names the variable:");

@@ -13,10 +13,9 @@ const SHOWN: usize = 200;
 impl Doctor<'_> {
     /// It asks a person.
     pub(super) fn person(&self) -> Remedy {
-        let (started, at) = (self.started, self.at_entry());
+        let started = self.started;
         if self.rule.ends_with("breakpoint") {
-            let what =
-                format!("Have Python pass over every `breakpoint()`; write in the entry at {at}:");
+            let what = "Have Python pass over every `breakpoint()`; write in the entry";
             return Remedy::new()
                 .write(what, started.env_with("PYTHONBREAKPOINT", "0"))
                 .instead_of(&["pass-over-breakpoints"]);
@@ -27,7 +26,7 @@ impl Doctor<'_> {
         );
         let remedy = match variable {
             Some(name) => Remedy::new().write(
-                format!("Give it the answer beforehand; write in the entry at {at}:"),
+                "Give it the answer beforehand; write in the entry",
                 started.env_with(&name, &blank(&format!("value of {name}"))),
             ),
             None => Remedy::new()
@@ -53,8 +52,8 @@ impl Doctor<'_> {
         if self.rule.contains("interpreter") {
             let script = blank("path of the server's script");
             let words = self.started.words_and(&[&script]);
-            let what = format!("Write in the entry at {}:", self.at_entry());
-            remedy = Remedy::new().write(what, self.started.args(&words));
+            let what = "Write in the entry";
+            remedy = Remedy::new().write(what, self.started.args(&words).at(self.at_entry()));
         } else {
             remedy = self
                 .proven()
