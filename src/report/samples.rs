@@ -10,8 +10,8 @@ use jelly_base::model::{
     ActionKind, ActionReport, Advice, Assertion, AssertionTarget, Because, BeforeAfter,
     BudgetsReport, Diagnosis, ErrorCategory, Evidence, Exit, FailureReport, HelpProblem,
     HelpSummary, HookReport, IterationReport, Outcome, Phase, PlanReport, RepairReport, Repeated,
-    RequestFacts, RunReport, SCHEMA_VERSION, Section, ServerReport, ServerState, Side, Standing,
-    StepReport, StepState, Suspect, Totals, Verdict,
+    RequestFacts, RunReport, SCHEMA_VERSION, ServerReport, ServerState, Side, Standing, StepReport,
+    StepState, Suspect, Totals, Verdict,
 };
 use serde_json::json;
 pub(super) use several::several_mismatches;
@@ -50,15 +50,7 @@ pub(super) fn server(name: &str, state: ServerState) -> ServerReport {
         era: ready.then(|| "legacy".into()),
         protocol_version: ready.then(|| "2025-06-18".into()),
         startup_ms: ready.then_some(840),
-        exit: None,
-        stderr_tail: String::new(),
-        server_info: None,
-        offers: None,
-        stdout_noise: 0,
-        stdout_noise_sample: Vec::new(),
-        restarts: 0,
-        wire_check: None,
-        notes: Vec::new(),
+        ..ServerReport::default()
     }
 }
 
@@ -67,16 +59,12 @@ pub(super) fn step(server: &str, id: &str, state: StepState) -> StepReport {
     StepReport {
         id: id.into(),
         name: id.into(),
-        section: Section::Steps,
         server: server.into(),
         state,
-        because: None,
         attempts: u32::from(ran),
         duration_ms: ran.then_some(12.4),
         adapter: (state == StepState::Passed).then(|| "structured".into()),
-        error_category: None,
-        retryable: None,
-        flaky: false,
+        ..StepReport::default()
     }
 }
 
@@ -505,13 +493,9 @@ pub(super) fn crash_in_call() -> RunReport {
             signal: None,
         }),
         error: Some("exit code 1".into()),
-        stdout: String::new(),
         stderr: "no idea\n".into(),
         elapsed_ms: 310,
-        changes: Vec::new(),
-        diff: None,
-        plans: Vec::new(),
-        code_changed: Vec::new(),
+        ..HookReport::default()
     });
     let mut failed = step("files", "read", StepState::Failed);
     failed.error_category = Some(ErrorCategory::Other);

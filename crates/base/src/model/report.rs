@@ -152,7 +152,7 @@ impl PlanChange {
 }
 
 /// The run of a hook command.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HookReport {
     /// `fix_tests` or `refine_code`.
     pub hook: String,
@@ -329,7 +329,7 @@ pub fn deciding<'f>(
 }
 
 /// One problem of a help summary, told as to a colleague.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HelpProblem {
     /// Name of the server that it is about.
     pub server: Option<String>,

@@ -49,11 +49,7 @@ impl Stopping {
 
 /// A failure with its place in the report: servers first, then steps, each in
 /// the plan's order.
-#[derive(Debug, Clone)]
-struct Placed {
-    place: (usize, usize),
-    failure: Failure,
-}
+type PlacedFailure = ((usize, usize), Failure);
 
 pub struct Board {
     pub plan: Rc<Plan>,
@@ -70,7 +66,7 @@ pub struct Board {
     /// How many steps of set-up, plan and teardown have not ended yet.
     open: [Cell<usize>; 3],
     changed: Notify,
-    failures: RefCell<Vec<Placed>>,
+    failures: RefCell<Vec<PlacedFailure>>,
     /// Kept only where somebody wants to compare them.
     answers: Option<RefCell<StepAnswers>>,
     /// Likewise.
@@ -167,7 +163,7 @@ impl Board {
         let step = self.step(index);
         let ended = self.ended.borrow();
         match step.section {
-            Section::Setup => ended[..index].iter().all(Option::is_some),
+            Section::Setup | Section::Teardown => ended[..index].iter().all(Option::is_some),
             Section::Steps => {
                 self.open[0].get() == 0
                     && step
@@ -176,7 +172,6 @@ impl Board {
                         .filter_map(|id| self.index.get(id))
                         .all(|&i| ended[i].is_some())
             }
-            Section::Teardown => ended[..index].iter().all(Option::is_some),
         }
     }
 
@@ -195,31 +190,18 @@ impl Board {
             Section::Steps => self.plan.setup.len(),
             Section::Teardown => 0,
         };
-        if before > 0 {
-            let broken =
-                self.plan
-                    .setup
-                    .iter()
-                    .zip(ended.iter())
-                    .take(before)
-                    .find(|(_, report)| {
-                        report.as_ref().is_some_and(|r| {
-                            r.state != StepState::Passed && r.because != Some(Because::NotSelected)
-                        })
-                    });
-            if let Some((setup, _)) = broken {
-                return Some((StepState::Blocked, Because::Setup(setup.id.clone())));
-            }
+        let broken = ended.iter().take(before).flatten().find(|report| {
+            report.state != StepState::Passed && report.because != Some(Because::NotSelected)
+        });
+        if let Some(setup) = broken {
+            return Some((StepState::Blocked, Because::Setup(setup.id.clone())));
         }
-        for id in &step.needs {
-            let passed = self.index.get(id).is_some_and(|&i| {
-                ended[i]
-                    .as_ref()
-                    .is_some_and(|report| report.state == StepState::Passed)
-            });
-            if !passed {
-                return Some((StepState::Skipped, Because::Step(id.clone())));
-            }
+        let passed = |id: &&String| {
+            let report = self.index.get(*id).and_then(|&index| ended[index].as_ref());
+            report.is_some_and(|report| report.state == StepState::Passed)
+        };
+        if let Some(id) = step.needs.iter().find(|id| !passed(id)) {
+            return Some((StepState::Skipped, Because::Step(id.clone())));
         }
         if self.cut.get() && step.section != Section::Teardown {
             return Some((StepState::Skipped, Because::FailFast));
@@ -252,18 +234,12 @@ impl Board {
     }
 
     pub fn fail_server(&self, server: usize, failure: Failure) {
-        self.failures.borrow_mut().push(Placed {
-            place: (0, server),
-            failure,
-        });
+        self.failures.borrow_mut().push(((0, server), failure));
     }
 
     /// Several failures of one step stay in the order in which they come here.
     pub fn fail_step(&self, step: usize, failure: Failure) {
-        self.failures.borrow_mut().push(Placed {
-            place: (1, step),
-            failure,
-        });
+        self.failures.borrow_mut().push(((1, step), failure));
     }
 
     /// Keeps what a step was answered, if that is wanted.
@@ -282,11 +258,7 @@ impl Board {
                 Some(refusal) => error(refusal),
                 None => return,
             },
-            ReplyOutcome::TimedOut(_)
-            | ReplyOutcome::Exited(_)
-            | ReplyOutcome::Broken(_)
-            | ReplyOutcome::Beyond(_)
-            | ReplyOutcome::Unanswered(_) => return,
+            _ => return,
         };
         answers.borrow_mut().insert(step.id.clone(), answer);
     }
@@ -298,14 +270,11 @@ impl Board {
         }
     }
 
-    /// What was kept.
-    pub fn take_outputs(&self) -> Vec<OutputSeen> {
-        self.outputs.as_ref().map(RefCell::take).unwrap_or_default()
-    }
-
-    /// What was kept.
-    pub fn take_answers(&self) -> StepAnswers {
-        self.answers.as_ref().map(RefCell::take).unwrap_or_default()
+    /// What was kept, of answers and of outputs.
+    pub fn take_kept(&self) -> (StepAnswers, Vec<OutputSeen>) {
+        let answers = self.answers.as_ref().map(RefCell::take);
+        let outputs = self.outputs.as_ref().map(RefCell::take);
+        (answers.unwrap_or_default(), outputs.unwrap_or_default())
     }
 
     /// Steps in the plan's order and failures in the report's.
@@ -320,15 +289,16 @@ impl Board {
     }
 }
 
-fn in_order(mut failures: Vec<Placed>) -> Vec<Failure> {
-    failures.sort_by_key(|placed| placed.place);
-    failures.into_iter().map(|placed| placed.failure).collect()
+fn in_order(mut failures: Vec<PlacedFailure>) -> Vec<Failure> {
+    failures.sort_by_key(|(place, _)| *place);
+    failures.into_iter().map(|(_, failure)| failure).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Board, Stop, Stopping};
-    use crate::exec::{ExecSettings, Selection, blank};
+    use crate::exec::step_end::step_report;
+    use crate::exec::{ExecSettings, Selection};
     use jelly_base::model::{Because, Signal, StepState};
     use jelly_base::text::redact::Redactor;
     use jelly_plan::{PlanSource, Scope, load};
@@ -396,7 +366,7 @@ teardown:
 
         fn ends(&self, id: &str, state: StepState) {
             let index = self.at(id);
-            self.end(index, blank::step_report(self.step(index), state));
+            self.end(index, step_report(self.step(index), state));
         }
 
         fn hinders(&self, id: &str) -> Option<(StepState, Because)> {

@@ -1,6 +1,6 @@
 //! A text of which something was not kept, held against an operator.
 //!
-//! Main function: [`told`]. Pure.
+//! Main function: [`holds_of_kept`]. Pure.
 
 use super::operators::{Compiled, OperandError, holds};
 use jelly_plan::Operator;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 ///
 /// # Errors
 /// The operand does not fit its operator.
-pub(super) fn told(
+pub(super) fn holds_of_kept(
     operator: Operator,
     operand: &Value,
     said: &Said,
@@ -90,7 +90,7 @@ fn length(
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::holds_of_kept;
     use crate::exec::operators::Compiled;
     use jelly_plan::Operator::{self, *};
     use jelly_process::Said;
@@ -102,64 +102,58 @@ mod tests {
             left_out: 1000,
             after: "tail of it\nready\n".to_owned(),
         };
-        told(operator, operand, &said, &mut Compiled::default()).unwrap()
+        holds_of_kept(operator, operand, &said, &mut Compiled::default()).unwrap()
     }
 
     #[test]
-    fn what_stands_in_a_kept_piece_is_there_and_what_does_not_may_be_elsewhere() {
+    fn what_was_kept_tells_what_it_can() {
+        let may_be = format!(
+            "starting up\nwarn: low\n{}tail of it\nready\n",
+            "x".repeat(1000)
+        );
+        let (long, longer) = ("x".repeat(50), "x".repeat(2000));
+        let (yes, no) = (Some(true), Some(false));
+        for (operator, operand, wanted) in [
+            // Beginning and end are known.
+            (StartsWith, json!("starting"), yes),
+            (StartsWith, json!("ready"), no),
+            (StartsWith, json!(long), None),
+            (EndsWith, json!("ready\n"), yes),
+            (EndsWith, json!("starting"), no),
+            (EndsWith, json!(long), None),
+            // A match counts where it lies in one piece.
+            (Matches, json!("warn: \\w+"), yes),
+            (Matches, json!("ready"), yes),
+            (Matches, json!("panic"), None),
+            (Matches, json!("left out"), None),
+            // Of all of it, which is not known.
+            (Matches, json!("^[^!]*$"), None),
+            // A whole that can't be it is not.
+            (Equals, json!("ready\n"), no),
+            (NotEquals, json!("ready\n"), yes),
+            (Equals, json!(longer), no),
+            (Equals, json!(may_be), None),
+            (NotEquals, json!(may_be), None),
+            (OneOf, json!(["ready\n"]), None),
+            // A length is at least that of what was kept.
+            (Length, json!({ "lt": 10 }), no),
+            (Length, json!({ "ge": 10 }), yes),
+            (Length, json!({ "ge": 10, "le": 10_000 }), None),
+            (Length, json!({ "ge": 10_000 }), None),
+            (Length, json!(3), no),
+            (Length, json!(3000), None),
+            (Exists, json!(true), yes),
+            (Type, json!("string"), yes),
+        ] {
+            assert_eq!(ask(operator, &operand), wanted, "{operator:?} {operand}");
+        }
         for piece in ["warn", "ready\n", "starting up"] {
-            assert_eq!(ask(Contains, &json!(piece)), Some(true), "{piece}");
-            assert_eq!(ask(NotContains, &json!(piece)), Some(false), "{piece}");
+            assert_eq!(ask(Contains, &json!(piece)), yes, "{piece}");
+            assert_eq!(ask(NotContains, &json!(piece)), no, "{piece}");
         }
         for elsewhere in ["panic", "low\ntail", "bytes left out"] {
             assert_eq!(ask(Contains, &json!(elsewhere)), None, "{elsewhere}");
             assert_eq!(ask(NotContains, &json!(elsewhere)), None, "{elsewhere}");
         }
-    }
-
-    #[test]
-    fn beginning_and_end_are_known() {
-        assert_eq!(ask(StartsWith, &json!("starting")), Some(true));
-        assert_eq!(ask(StartsWith, &json!("ready")), Some(false));
-        assert_eq!(ask(StartsWith, &json!("x".repeat(50))), None);
-        assert_eq!(ask(EndsWith, &json!("ready\n")), Some(true));
-        assert_eq!(ask(EndsWith, &json!("starting")), Some(false));
-        assert_eq!(ask(EndsWith, &json!("x".repeat(50))), None);
-    }
-
-    #[test]
-    fn a_match_counts_where_it_lies_in_one_piece() {
-        assert_eq!(ask(Matches, &json!("warn: \\w+")), Some(true));
-        assert_eq!(ask(Matches, &json!("ready")), Some(true));
-        assert_eq!(ask(Matches, &json!("panic")), None);
-        assert_eq!(ask(Matches, &json!("left out")), None);
-        // Of all of it, which is not known.
-        assert_eq!(ask(Matches, &json!("^[^!]*$")), None);
-    }
-
-    #[test]
-    fn a_whole_that_can_not_be_it_is_not() {
-        assert_eq!(ask(Equals, &json!("ready\n")), Some(false));
-        assert_eq!(ask(NotEquals, &json!("ready\n")), Some(true));
-        assert_eq!(ask(Equals, &json!("x".repeat(2000))), Some(false));
-        let may_be = format!(
-            "starting up\nwarn: low\n{}tail of it\nready\n",
-            "x".repeat(1000)
-        );
-        assert_eq!(ask(Equals, &json!(may_be)), None);
-        assert_eq!(ask(NotEquals, &json!(may_be)), None);
-        assert_eq!(ask(OneOf, &json!(["ready\n"])), None);
-    }
-
-    #[test]
-    fn a_length_is_at_least_that_of_what_was_kept() {
-        assert_eq!(ask(Length, &json!({ "lt": 10 })), Some(false));
-        assert_eq!(ask(Length, &json!({ "ge": 10 })), Some(true));
-        assert_eq!(ask(Length, &json!({ "ge": 10, "le": 10_000 })), None);
-        assert_eq!(ask(Length, &json!({ "ge": 10_000 })), None);
-        assert_eq!(ask(Length, &json!(3)), Some(false));
-        assert_eq!(ask(Length, &json!(3000)), None);
-        assert_eq!(ask(Exists, &json!(true)), Some(true));
-        assert_eq!(ask(Type, &json!("string")), Some(true));
     }
 }

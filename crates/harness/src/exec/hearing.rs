@@ -5,12 +5,12 @@
 //! and [`Hearing`], which waits for one expectation.
 
 use super::clean::Cleaner;
-use super::judge::{Bench, Mismatch};
+use super::judge::{BadOperand, Judge, Mismatch, Resolve};
 use super::operators::{Compiled, OperandError, holds};
 use super::phrase::relation;
-use jelly_base::model::{Assertion, AssertionTarget, OwnLimit};
+use jelly_base::model::{AssertionTarget, OwnLimit};
 use jelly_base::text::human_duration;
-use jelly_plan::{JsonExpect, Location, NotificationExpect, Operator, Predicate};
+use jelly_plan::{JsonExpect, NotificationExpect, Operator, Predicate};
 use jelly_wire::{Attending, Listener, Notice, Session, deadline_after};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -37,7 +37,7 @@ struct Shared(Arc<Mutex<Ears>>);
 #[derive(Debug, Default)]
 struct Ears {
     ears: Vec<Ear>,
-    compiled: Compiled,
+    compiled: RefCell<Compiled>,
 }
 
 /// One expectation, as it is held against what comes.
@@ -63,13 +63,7 @@ struct Found {
     /// Something came that jelly did not read.
     missed: bool,
     /// What it is to be held against can't be asked.
-    bad: Option<(OperandError, Location)>,
-}
-
-/// Why an expectation does not hold, or could not even be asked.
-pub enum Unheard {
-    Mismatch(Box<Mismatch>),
-    BadOperand(OperandError, Location),
+    bad: Option<BadOperand>,
 }
 
 impl Hearings {
@@ -78,7 +72,7 @@ impl Hearings {
     pub fn begin(
         session: &Session,
         expects: &[NotificationExpect],
-        resolve: &dyn Fn(&Predicate) -> Result<Value, OperandError>,
+        resolve: Resolve<'_>,
         cleaner: &Cleaner,
     ) -> Self {
         let ears = Shared::default();
@@ -122,11 +116,7 @@ impl Listener for Shared {
 }
 
 impl Ear {
-    fn new(
-        expect: &NotificationExpect,
-        resolve: &dyn Fn(&Predicate) -> Result<Value, OperandError>,
-        cleaner: &Cleaner,
-    ) -> Self {
+    fn new(expect: &NotificationExpect, resolve: Resolve<'_>, cleaner: &Cleaner) -> Self {
         let predicates = expect.json.iter().flat_map(|json| &json.predicates);
         Self {
             method: expect.method.clone(),
@@ -150,7 +140,7 @@ impl Ear {
         )
     }
 
-    fn hear(&mut self, notice: &Notice, compiled: &mut Compiled) {
+    fn hear(&mut self, notice: &Notice, compiled: &RefCell<Compiled>) {
         if notice.method != self.method {
             if self.found.others.len() < OTHERS {
                 self.found.others.insert(notice.method.clone());
@@ -170,26 +160,21 @@ impl Ear {
         }
     }
 
-    fn fits(
-        &self,
-        params: &Value,
-        compiled: &mut Compiled,
-    ) -> Result<bool, (OperandError, Location)> {
+    fn fits(&self, params: &Value, compiled: &RefCell<Compiled>) -> Result<bool, BadOperand> {
         for json in &self.json {
             let is_plain = |p: &Predicate| p.operator != Operator::Snapshot;
             if !json.predicates.iter().all(is_plain) {
                 // A snapshot is compared after some cleaning, as elsewhere.
                 let resolve = |predicate: &Predicate| self.operand(predicate);
-                let mut bench = Bench::new(&resolve, compiled, &self.cleaner);
+                let mut judge = Judge::new(&resolve, compiled, &self.cleaner);
                 let json = std::slice::from_ref(json);
-                bench.ask_json(AssertionTarget::Notification, json, Some(params));
-                if let Some(bad) = bench.bad {
-                    return Err(bad);
+                judge.ask_json(AssertionTarget::Notification, json, Some(params));
+                let found = judge.findings;
+                match found.bad {
+                    Some(bad) => return Err(bad),
+                    None if found.mismatches.is_empty() => continue,
+                    None => return Ok(false),
                 }
-                if !bench.mismatches.is_empty() {
-                    return Ok(false);
-                }
-                continue;
             }
             let nodes = json.path.query(params).all();
             let several;
@@ -204,6 +189,7 @@ impl Ear {
             for predicate in &json.predicates {
                 let bad = |error| (error, predicate.at);
                 let operand = self.operand(predicate).map_err(bad)?;
+                let compiled = &mut compiled.borrow_mut();
                 if !holds(predicate.operator, &operand, actual, compiled).map_err(bad)? {
                     return Ok(false);
                 }
@@ -220,23 +206,27 @@ pub struct Hearing<'a> {
     pub index: usize,
     pub hearings: &'a Hearings,
     pub within: Duration,
-    pub resolve: &'a dyn Fn(&Predicate) -> Result<Value, OperandError>,
+    pub resolve: Resolve<'a>,
     pub compiled: &'a RefCell<Compiled>,
     pub cleaner: &'a Cleaner,
 }
 
 impl Hearing<'_> {
     /// Waits until the expectation holds, or can't hold any more, or can't be
-    /// told any more; `since` is when the answer came.
-    pub async fn wait(&self, session: &Session, since: Instant) -> Result<(), Unheard> {
+    /// told any more; `since` is when the answer came. Gives what does not hold.
+    pub async fn wait(
+        &self,
+        session: &Session,
+        since: Instant,
+    ) -> Result<Option<Mismatch>, BadOperand> {
         let deadline = deadline_after(since, self.within);
         let mut stirs = session.stirs();
         loop {
             // Asked first: what comes in between is still looked at.
             let over = session.has_ended();
             let found = self.found();
-            if let Some((error, at)) = found.bad {
-                return Err(Unheard::BadOperand(error, at));
+            if let Some(bad) = found.bad {
+                return Err(bad);
             }
             // Nobody sends anything any more once the connection is gone.
             if over || self.is_settled(&found)? || !stirs.next(deadline).await {
@@ -256,7 +246,7 @@ impl Hearing<'_> {
     /// came; for all else, that enough has. One more may break any bound but a
     /// lower one, so that such a number is known only when time is up. Of what
     /// was not read, no time tells whether it was among it.
-    fn is_settled(&self, found: &Found) -> Result<bool, Unheard> {
+    fn is_settled(&self, found: &Found) -> Result<bool, BadOperand> {
         if self.expect.absent {
             return Ok(found.fitting > 0 || found.missed);
         }
@@ -270,84 +260,77 @@ impl Hearing<'_> {
     }
 
     /// The first thing about their number that does not hold.
-    fn off(&self, found: &Found) -> Result<Option<(&Predicate, Value)>, Unheard> {
+    fn off(&self, found: &Found) -> Result<Option<(&Predicate, Value)>, BadOperand> {
         for predicate in &self.expect.count {
-            let bad = |error| Unheard::BadOperand(error, predicate.at);
+            let bad = |error| (error, predicate.at);
             let operand = (self.resolve)(predicate).map_err(bad)?;
             let actual = Value::from(found.fitting);
-            let mut compiled = self.compiled.borrow_mut();
-            let holds = holds(predicate.operator, &operand, Some(&actual), &mut compiled)
-                .map_err(|error| Unheard::BadOperand(error, predicate.at))?;
-            if !holds {
+            let compiled = &mut self.compiled.borrow_mut();
+            if !holds(predicate.operator, &operand, Some(&actual), compiled).map_err(bad)? {
                 return Ok(Some((predicate, operand)));
             }
         }
         Ok(None)
     }
 
-    fn verdict(&self, found: &Found) -> Result<(), Unheard> {
+    fn verdict(&self, found: &Found) -> Result<Option<Mismatch>, BadOperand> {
         let Self { expect, .. } = self;
         let method = &expect.method;
         let within = human_duration(self.within);
         if expect.absent {
-            return match &found.first {
-                Some(params) => Err(self.mismatch(
-                    format!(
-                        "expected no notification `{method}` within {within}, and it came with {}",
-                        self.cleaner.quote_value(params)
-                    ),
-                    "absent",
-                    (Value::Null, params.clone()),
-                )),
-                None if found.missed => Err(self.untold()),
-                None => Ok(()),
-            };
+            return Ok(match &found.first {
+                Some(params) => {
+                    let shown = self.cleaner.quote_value(params);
+                    let message = format!(
+                        "expected no notification `{method}` within {within}, and it came with \
+                         {shown}"
+                    );
+                    Some(self.mismatch(message, "absent", (Value::Null, params.clone())))
+                }
+                None => found.missed.then(|| self.beyond_limit()),
+            });
         }
         if !expect.count.is_empty() {
             let off = self.off(found)?;
             // Those that were not read can only add to what is enough already.
             if found.missed && (off.is_some() || !expect.count_only_grows()) {
-                return Err(self.untold());
+                return Ok(Some(self.beyond_limit()));
             }
-            let Some((predicate, operand)) = off else {
-                return Ok(());
-            };
-            let shown = self.cleaner.quote_value(&operand);
-            let relation = relation(predicate.operator, &operand);
-            let message = format!(
-                "expected the number of notifications `{method}` within {within} {relation} \
-                 {shown}, got {}{}",
-                found.fitting,
-                self.besides(found)
-            );
-            let compared = (operand, Value::from(found.fitting));
-            return Err(self.mismatch(message, predicate.operator.name(), compared));
+            return Ok(off.map(|(predicate, operand)| {
+                let message = format!(
+                    "expected the number of notifications `{method}` within {within} {} {}, got \
+                     {}{}",
+                    relation(predicate.operator, &operand),
+                    self.cleaner.quote_value(&operand),
+                    found.fitting,
+                    self.besides(found)
+                );
+                let compared = (operand, Value::from(found.fitting));
+                self.mismatch(message, predicate.operator.name(), compared)
+            }));
         }
         if found.fitting > 0 {
-            return Ok(());
+            return Ok(None);
         }
         if found.missed {
-            return Err(self.untold());
+            return Ok(Some(self.beyond_limit()));
         }
         let actual = self.unfit(found).map(|unfit| unfit.assertion.actual);
-        Err(self.mismatch(
-            format!(
-                "expected the notification `{method}` within {within}, and it did not come{}",
-                self.besides(found)
-            ),
-            "exists",
-            (Value::from(method.as_str()), actual.unwrap_or_default()),
-        ))
+        let compared = (Value::from(method.as_str()), actual.unwrap_or_default());
+        let message = format!(
+            "expected the notification `{method}` within {within}, and it did not come{}",
+            self.besides(found)
+        );
+        Ok(Some(self.mismatch(message, "exists", compared)))
     }
 
     /// What is wrong with the newest one of the right method.
     fn unfit(&self, found: &Found) -> Option<Mismatch> {
         let params = found.unfit.as_ref()?;
-        let mut compiled = self.compiled.borrow_mut();
-        let mut bench = Bench::new(self.resolve, &mut compiled, self.cleaner);
+        let mut judge = Judge::new(self.resolve, self.compiled, self.cleaner);
         let target = AssertionTarget::Notification;
-        bench.ask_json(target, &self.expect.json, Some(params));
-        bench.mismatches.into_iter().next()
+        judge.ask_json(target, &self.expect.json, Some(params));
+        judge.findings.mismatches.into_iter().next()
     }
 
     /// What else came.
@@ -364,38 +347,20 @@ impl Hearing<'_> {
     }
 
     /// What was not read may have been what is waited for.
-    fn untold(&self) -> Unheard {
+    fn beyond_limit(&self) -> Mismatch {
         let message = format!(
             "a message came that is beyond what jelly reads, so that nothing can be said of the \
              notifications `{}`",
             self.expect.method
         );
-        let mut mismatch = self.mismatched(message, "read", (Value::Null, Value::Null));
+        let mut mismatch = self.mismatch(message, "read", (Value::Null, Value::Null));
         mismatch.assertion.own_limit = Some(OwnLimit::MessageSize);
-        Unheard::Mismatch(Box::new(mismatch))
+        mismatch
     }
 
-    fn mismatch(&self, message: String, kind: &str, compared: (Value, Value)) -> Unheard {
-        Unheard::Mismatch(Box::new(self.mismatched(message, kind, compared)))
-    }
-
-    fn mismatched(
-        &self,
-        message: String,
-        kind: &str,
-        (expected, actual): (Value, Value),
-    ) -> Mismatch {
-        Mismatch {
-            message,
-            assertion: Assertion {
-                kind: kind.to_owned(),
-                target: Some(AssertionTarget::Notification),
-                path: Some(self.expect.method.clone()),
-                expected,
-                actual,
-                ..Assertion::default()
-            },
-            at: self.expect.at,
-        }
+    fn mismatch(&self, message: String, kind: &str, compared: (Value, Value)) -> Mismatch {
+        let (target, at) = (AssertionTarget::Notification, self.expect.at);
+        let mismatch = Mismatch::new(kind, target, compared, message, at);
+        mismatch.at_path(Some(&self.expect.method))
     }
 }

@@ -1,7 +1,6 @@
 //! One server in one iteration: started, its steps run in order, stopped. What
 //! is done when it dies or falls silent is in `life`.
 
-use super::blank;
 use super::board::Board;
 use super::ladder::ServerLadder;
 use super::launch::Prepared;
@@ -12,13 +11,14 @@ use super::script::Script;
 use super::settings::ExecSettings;
 use super::step;
 use super::step_end::{Aftermath, StepEnd};
+use jelly_base::mcp::{ListKind, Method, Revision};
 use jelly_base::model::{
-    Because, Event, Failure, Names, Offers, Outcome, Phase, RequestFacts, ServerReport,
-    ServerState, StepReport, StepState, ToolInfo,
+    Because, Event, Failure, Names, Offers, Outcome, RequestFacts, ServerReport, ServerState,
+    StepState, ToolInfo,
 };
 use jelly_base::text::truncate_middle;
 use jelly_plan::{Request, Server, Step};
-use jelly_wire::{self as wire, Answers, Launch, ListKind, Reach, ReplyOutcome, Session, Version};
+use jelly_wire::{self as wire, Answers, Launch, Reach, ReplyOutcome, Session};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -66,17 +66,26 @@ impl Lane {
     /// Lives the server's life. Never fails: what goes wrong is on the board
     /// and in the report.
     pub async fn run(self) -> LaneEnd {
-        let mut report = blank::server_report(&self.server.name);
-        let wanted = self
-            .steps
-            .iter()
-            .any(|&i| self.board.selected.contains(&self.board.step(i).id));
-        if !wanted {
-            self.end_all(&Because::NotSelected).await;
-            return LaneEnd {
-                report,
-                tools: None,
-            };
+        let mut report = ServerReport {
+            name: self.server.name.clone(),
+            ..ServerReport::default()
+        };
+        match self.open(&mut report).await {
+            Ok((session, launch)) => self.run_steps(session, launch, report).await,
+            Err(because) => {
+                self.end_all(&because).await;
+                let tools = None;
+                LaneEnd { report, tools }
+            }
+        }
+    }
+
+    /// Starts the server if a step wants it, or says why its steps can't run.
+    async fn open(&self, report: &mut ServerReport) -> Result<(Session, Launch), Because> {
+        let selected = &self.board.selected;
+        let mut steps = self.steps.iter().map(|&index| self.board.step(index));
+        if !steps.any(|step| selected.contains(&step.id)) {
+            return Err(Because::NotSelected);
         }
         report.notes.extend(self.prepared.notes.iter().cloned());
         let launch = match &self.prepared.reach {
@@ -86,50 +95,41 @@ impl Lane {
                 for failure in failures {
                     self.server_failed(failure.clone());
                 }
-                self.end_all(&Because::Server(self.server.name.clone()))
-                    .await;
-                return LaneEnd {
-                    report,
-                    tools: None,
-                };
+                return Err(Because::Server(self.server.name.clone()));
             }
         };
-        let started = match self.start(&launch, &mut report).await {
-            Ok(session) => self.fit_for_check(session, &launch, &mut report).await,
-            Err(because) => Err(because),
-        };
-        let session = match started {
-            Ok(session) => session,
-            Err(because) => {
-                self.end_all(&because).await;
-                return LaneEnd {
-                    report,
-                    tools: None,
-                };
-            }
-        };
+        let session = self.start(&launch, report).await?;
+        let session = self.fit_for_check(session, &launch, report).await?;
+        Ok((session, launch))
+    }
+
+    /// Runs the steps in their order, and stops the server.
+    async fn run_steps(
+        &self,
+        session: Session,
+        launch: Launch,
+        mut report: ServerReport,
+    ) -> LaneEnd {
         let aftermath = self.ask_declared_lists(&session, &mut report).await;
-        let mut running = Running::new(session);
-        self.look_after(aftermath, &mut running, &mut report).await;
+        let mut running = Running::new(session, launch, report);
+        self.look_after(aftermath, &mut running).await;
         for &index in &self.steps {
             self.board.turn(index).await;
             let step = self.board.step(index);
-            self.run_step(index, step, &launch, &mut running, &mut report)
-                .await;
+            self.run_step(index, step, &mut running).await;
         }
-        let tools = std::mem::take(&mut running.tools);
-        self.stop(running, &mut report).await;
-        self.conclude_wire_check(&report);
+        self.stop(&mut running).await;
+        self.conclude_wire_check(&running.report);
         LaneEnd {
-            report,
-            tools: Some(tools),
+            report: running.report,
+            tools: Some(running.tools),
         }
     }
 
     fn launch(&self, reach: Reach) -> Launch {
         Launch {
             era: self.server.era,
-            version: self.server.protocol.as_deref().and_then(Version::find),
+            version: self.server.protocol.as_deref().and_then(Revision::find),
             startup_timeout: self.server.startup_timeout,
             request_timeout: self.server.request_timeout,
             shutdown_timeout: self.server.shutdown_timeout,
@@ -269,61 +269,35 @@ impl Lane {
             let (state, because) = self.board.hindrance(step).unwrap_or_else(|| {
                 let state = match because {
                     Because::Server(_) => StepState::Blocked,
-                    Because::NotSelected
-                    | Because::FailFast
-                    | Because::Deadline
-                    | Because::Interrupted
-                    | Because::Step(_)
-                    | Because::Setup(_)
-                    | Because::Plan(_) => StepState::Skipped,
+                    _ => StepState::Skipped,
                 };
                 (state, because.clone())
             });
-            self.end(index, step, StepEnd::not_run(state, because));
+            self.end(index, StepEnd::not_run(step, state, because));
         }
     }
 
-    fn end(&self, index: usize, step: &Step, end: StepEnd) {
-        let report = StepReport {
-            because: end.because,
-            attempts: u32::from(end.duration.is_some()),
-            duration_ms: end
-                .duration
-                .map(|d| (d.as_secs_f64() * 1e6).round() / 1000.0),
-            adapter: end.adapter.map(str::to_owned),
-            ..blank::step_report(step, end.state)
-        };
-        self.settings
-            .tell_end(&self.board.cleaner, &report, &end.failures);
-        for failure in end.failures {
-            self.board.fail_step(index, failure);
-        }
-        self.board.end(index, report);
+    fn end(&self, index: usize, end: StepEnd) {
+        end.keep(index, &self.board, &self.settings);
     }
 
-    async fn run_step(
-        &self,
-        index: usize,
-        step: &Step,
-        launch: &Launch,
-        running: &mut Running,
-        report: &mut ServerReport,
-    ) {
+    async fn run_step(&self, index: usize, step: &Step, running: &mut Running) {
         if let Some((state, because)) = self.board.hindrance(step) {
-            return self.end(index, step, StepEnd::not_run(state, because));
+            return self.end(index, StepEnd::not_run(step, state, because));
         }
         if let Some(reason) = self.board.quarantined(step) {
-            let end = StepEnd::not_run(StepState::Quarantined, Because::Plan(reason));
-            return self.end(index, step, end);
+            let because = Because::Plan(reason);
+            let end = StepEnd::not_run(step, StepState::Quarantined, because);
+            return self.end(index, end);
         }
         let mut announced = false;
         let mut sent_before = false;
         // A server that dies before it reads the request is started again and
         // asked again; it is given up after a few deaths, so this ends.
         loop {
-            self.make_ready(launch, running, report).await;
+            self.make_ready(running).await;
             let Some(session) = running.session.as_ref() else {
-                return self.end(index, step, self.without_server());
+                return self.end(index, self.without_server(step));
             };
             if !std::mem::replace(&mut announced, true) {
                 self.emit(Event::StepStarted {
@@ -356,68 +330,67 @@ impl Lane {
                     step::run(&scene, subscriptions, step).await
                 } => ran,
                 stop = self.board.stop_of(step.section) => {
-                    let end = StepEnd::not_run(StepState::Skipped, stop.because());
-                    return self.end(index, step, end);
+                    let end = StepEnd::not_run(step, StepState::Skipped, stop.because());
+                    return self.end(index, end);
                 }
             };
             match ran.aftermath {
                 Aftermath::DiedBefore => {
-                    self.uninvited_exit(running, report).await;
+                    self.uninvited_exit(running).await;
                     continue;
                 }
                 Aftermath::SessionLost(end) => {
-                    self.session_lost(*end, step, running, report).await;
+                    self.session_lost(*end, step, running).await;
                     sent_before = true;
                     continue;
                 }
                 Aftermath::Alive | Aftermath::Died | Aftermath::Unsure => {}
             }
             for note in ran.notes {
-                if report.notes.contains(&note) {
+                if running.report.notes.contains(&note) {
                     continue;
                 }
                 self.emit(Event::Warning {
                     message: format!("{}: {}", self.server.name, self.board.cleaner.text(&note)),
                 });
-                report.notes.push(note);
+                running.report.notes.push(note);
             }
             let mut end = ran.end;
             for failure in &mut end.failures {
                 self.complete(failure, running, &ran.stderr);
                 if let Aftermath::Alive = ran.aftermath {
-                    self.look_up(failure, running, report).await;
+                    self.look_up(failure, running).await;
                 }
             }
-            self.end(index, step, end);
-            return self.look_after(ran.aftermath, running, report).await;
+            self.end(index, end);
+            return self.look_after(ran.aftermath, running).await;
         }
     }
 
     /// Why a step can't run while its server is down.
-    fn without_server(&self) -> StepEnd {
-        match self.board.stopped() {
-            Some(stop) => StepEnd::not_run(StepState::Skipped, stop.because()),
-            None => StepEnd::not_run(
+    fn without_server(&self, step: &Step) -> StepEnd {
+        let (state, because) = match self.board.stopped() {
+            Some(stop) => (StepState::Skipped, stop.because()),
+            None => (
                 StepState::Blocked,
                 Because::Server(self.server.name.clone()),
             ),
-        }
+        };
+        StepEnd::not_run(step, state, because)
     }
 
     /// Asks for the list that what was refused should stand in, once: whoever
     /// reads of it wants to know what there is instead.
-    async fn look_up(&self, failure: &Failure, running: &Running, report: &mut ServerReport) {
-        let (Some(session), Some(offers)) = (&running.session, &mut report.offers) else {
+    async fn look_up(&self, failure: &Failure, running: &mut Running) {
+        let (Some(session), Some(offers)) = (&running.session, &mut running.report.offers) else {
             return;
         };
-        let method = failure
-            .request
-            .as_ref()
-            .map(|request| request.method.as_str());
-        let (kind, key, known) = match method {
-            Some("prompts/get") => (ListKind::Prompts, "name", &mut offers.prompts),
-            Some("resources/read") => (ListKind::Resources, "uri", &mut offers.resources),
-            Some(_) | None => return,
+        let request = failure.request.as_ref();
+        let method = request.and_then(|request| Method::find(&request.method));
+        let (kind, known) = match method.and_then(|method| method.subject) {
+            Some(kind @ ListKind::Prompts) => (kind, &mut offers.prompts),
+            Some(kind @ ListKind::Resources) => (kind, &mut offers.resources),
+            Some(ListKind::Tools | ListKind::ResourceTemplates) | None => return,
         };
         let declared = session.capabilities().get(kind.key()).is_some();
         if failure.outcome != Some(Outcome::Error) || known.is_some() || !declared {
@@ -429,21 +402,13 @@ impl Lane {
             _ = self.board.stop() => return,
         };
         if let ReplyOutcome::Answered(list) = reply.outcome {
-            *known = Some(names_in(&list, kind, key));
+            *known = Some(names_in(&list, kind));
         }
     }
 
     /// What every failure of a step says of its server.
     pub(super) fn complete(&self, failure: &mut Failure, running: &Running, stderr: &str) {
-        let facts = &self.prepared.facts;
-        let known = facts.failure(Phase::Call, "");
-        failure.server = known.server;
-        failure.transport = known.transport;
-        failure.command = known.command;
-        failure.argv = known.argv;
-        failure.cwd = known.cwd;
-        failure.env_delta = known.env_delta;
-        failure.url = known.url;
+        self.prepared.facts.describe(failure);
         failure.stderr = self.server.command().map(|_| stderr.to_owned());
         if let Some(session) = &running.session {
             failure.stdout = session.stdout_tail();
@@ -456,11 +421,11 @@ impl Lane {
     }
 }
 
-/// The names in a list, by what an item of it is called by.
-fn names_in(list: &Value, kind: ListKind, key: &str) -> Names {
+/// The names in a list.
+fn names_in(list: &Value, kind: ListKind) -> Names {
     let items = list.get(kind.key()).and_then(Value::as_array);
     let items = items.into_iter().flatten();
-    Names::of(items.filter_map(|item| Some(name_of(item.get(key)?.as_str()?))))
+    Names::of(items.filter_map(|item| Some(name_of(item.get(kind.name_key())?.as_str()?))))
 }
 
 /// No longer than anybody reads.

@@ -8,7 +8,7 @@ use super::preflight::ToolBook;
 use super::step_end::Aftermath;
 use super::subscriptions::Subscriptions;
 use super::wire_check::note_wire_check;
-use jelly_base::model::{Era, Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
+use jelly_base::model::{Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
 use jelly_base::text::{human_duration, plural};
 use jelly_plan::Step;
 use jelly_process::{How, Shutdown};
@@ -26,6 +26,9 @@ pub(super) const HASTY_GRACE: Duration = Duration::from_millis(300);
 
 /// A running server, and what it was before.
 pub struct Running {
+    /// How it is started again.
+    launch: Launch,
+    pub report: ServerReport,
     /// Absent while it is down.
     pub session: Option<Session>,
     pub tools: Vec<ToolInfo>,
@@ -34,7 +37,6 @@ pub struct Running {
     pub deaths: u32,
     /// It was stopped by us since it no longer answered.
     pub restarts: u32,
-    era: Era,
     /// It died of the probe for its era once, so nothing unknown is sent.
     pub fragile: bool,
     /// It is not started again.
@@ -42,12 +44,16 @@ pub struct Running {
 }
 
 impl Running {
-    pub fn new(session: Session) -> Self {
+    pub fn new(session: Session, launch: Launch, report: ServerReport) -> Self {
         let tools = session.tools().to_vec();
         Self {
+            launch: Launch {
+                era: Some(session.era()),
+                ..launch
+            },
+            report,
             book: ToolBook::new(&tools),
             tools,
-            era: session.era(),
             fragile: session.shy_of_probes(),
             session: Some(session),
             subscriptions: Subscriptions::default(),
@@ -105,41 +111,31 @@ enum Pulse {
 
 impl Lane {
     /// Sees to it that the server can be asked, if there is a way.
-    pub(super) async fn make_ready(
-        &self,
-        launch: &Launch,
-        running: &mut Running,
-        report: &mut ServerReport,
-    ) {
+    pub(super) async fn make_ready(&self, running: &mut Running) {
         if running.has_exited() {
-            self.uninvited_exit(running, report).await;
+            self.uninvited_exit(running).await;
         }
         if running.session.is_none() && !running.down && self.board.stopped().is_none() {
-            self.restart(launch, running, report).await;
+            self.restart(running).await;
         }
     }
 
     /// After a step.
-    pub(super) async fn look_after(
-        &self,
-        aftermath: Aftermath,
-        running: &mut Running,
-        report: &mut ServerReport,
-    ) {
+    pub(super) async fn look_after(&self, aftermath: Aftermath, running: &mut Running) {
         match aftermath {
             Aftermath::Alive => {}
             Aftermath::Died => {
                 running.deaths += 1;
-                self.bury(running, report).await;
+                self.bury(running).await;
             }
             // Dealt with before the step ended.
             Aftermath::DiedBefore | Aftermath::SessionLost(_) => {}
-            Aftermath::Unsure => self.check_pulse_or_replace(running, report).await,
+            Aftermath::Unsure => self.check_pulse_or_replace(running).await,
         }
     }
 
     /// Records a death that no request can have caused.
-    pub(super) async fn uninvited_exit(&self, running: &mut Running, report: &mut ServerReport) {
+    pub(super) async fn uninvited_exit(&self, running: &mut Running) {
         let Some(session) = &running.session else {
             return;
         };
@@ -148,7 +144,7 @@ impl Lane {
         let stderr = session.stderr().tail();
         self.tell_uninvited_exit(exit, running, &stderr);
         running.deaths += 1;
-        self.bury(running, report).await;
+        self.bury(running).await;
     }
 
     fn tell_uninvited_exit(&self, exit: Exit, running: &Running, stderr: &str) {
@@ -166,13 +162,7 @@ impl Lane {
 
     /// Records that the server gave up the session before the step, for which
     /// the step is not to blame; the step gets a new one.
-    pub(super) async fn session_lost(
-        &self,
-        end: HttpEnd,
-        step: &Step,
-        running: &mut Running,
-        report: &mut ServerReport,
-    ) {
+    pub(super) async fn session_lost(&self, end: HttpEnd, step: &Step, running: &mut Running) {
         let mut failure = self.prepared.facts.failure(Phase::Call, "");
         let stderr = running.session.as_ref().map(|s| s.stderr().tail());
         self.complete(&mut failure, running, &stderr.unwrap_or_default());
@@ -190,25 +180,25 @@ impl Lane {
         failure.http = Some(end.facts);
         self.server_failed(failure);
         running.deaths += 1;
-        self.bury(running, report).await;
+        self.bury(running).await;
     }
 
     /// Puts a dead server's session away; what it leaves behind is killed.
-    async fn bury(&self, running: &mut Running, report: &mut ServerReport) {
+    async fn bury(&self, running: &mut Running) {
         running.subscriptions.clear();
         let Some(mut session) = running.session.take() else {
             return;
         };
-        report.state = ServerState::Died;
-        report.exit = session.exit_watch().now();
-        self.tell_unfit(&session, report);
-        note_evidence(&session, report);
+        running.report.state = ServerState::Died;
+        running.report.exit = session.exit_watch().now();
+        self.tell_unfit(&session, &mut running.report);
+        note_evidence(&session, &mut running.report);
         session.shutdown(HASTY_GRACE).await;
-        note_wire_check(&session, report);
+        note_wire_check(&session, &mut running.report);
         if running.deaths >= MAX_DEATHS {
             running.down = true;
             let times = plural(running.deaths, "time");
-            report.notes.push(if session.has_process() {
+            running.report.notes.push(if session.has_process() {
                 format!("it died {times} in this iteration and is not started again")
             } else {
                 format!("it lost its session {times} in this iteration and is given no other")
@@ -219,37 +209,34 @@ impl Lane {
     /// After a time-out or a breach: a server that is merely slow answers a
     /// ping, one that is stuck is replaced, so that one hanging call is one
     /// failure.
-    async fn check_pulse_or_replace(&self, running: &mut Running, report: &mut ServerReport) {
+    async fn check_pulse_or_replace(&self, running: &mut Running) {
         match running.pulse(PULSE_AFTER_TIMEOUT).await {
             Pulse::Beats | Pulse::Unknown => return,
             Pulse::Silent | Pulse::Deaf | Pulse::Gone => {}
         }
         if running.has_exited() {
-            return self.uninvited_exit(running, report).await;
+            return self.uninvited_exit(running).await;
         }
         running.subscriptions.clear();
         if let Some(mut session) = running.session.take() {
-            note_evidence(&session, report);
-            report.notes.push(format!(
+            note_evidence(&session, &mut running.report);
+            running.report.notes.push(format!(
                 "it no longer answered after a call that went wrong, and {}",
                 afresh(&session)
             ));
             running.restarts += 1;
             session.shutdown(HASTY_GRACE).await;
-            note_wire_check(&session, report);
+            note_wire_check(&session, &mut running.report);
         }
     }
 
-    async fn restart(&self, launch: &Launch, running: &mut Running, report: &mut ServerReport) {
+    async fn restart(&self, running: &mut Running) {
         self.emit(Event::ServerRestarting {
             server: self.server.name.clone(),
         });
-        let launch = Launch {
-            era: Some(running.era),
-            ..launch.clone()
-        };
+        let report = &mut running.report;
         let (state, exit) = (report.state, report.exit.take());
-        match self.start(&launch, report).await {
+        match self.start(&running.launch, report).await {
             Ok(session) => {
                 report.restarts += 1;
                 running.tools = session.tools().to_vec();
@@ -273,9 +260,9 @@ impl Lane {
     }
 
     /// Stops a server whose steps are done.
-    pub(super) async fn stop(&self, mut running: Running, report: &mut ServerReport) {
+    pub(super) async fn stop(&self, running: &mut Running) {
         if self.board.stopped().is_none() {
-            self.look_a_last_time(&mut running, report).await;
+            self.look_a_last_time(running).await;
         }
         running.subscriptions.clear();
         let Some(mut session) = running.session.take() else {
@@ -286,8 +273,8 @@ impl Lane {
             None => self.server.shutdown_timeout,
         };
         let stderr = session.stderr();
-        self.tell_unfit(&session, report);
-        note_evidence(&session, report);
+        self.tell_unfit(&session, &mut running.report);
+        note_evidence(&session, &mut running.report);
         let shutdown = tokio::select! {
             biased;
             shutdown = session.shutdown(grace) => shutdown,
@@ -297,19 +284,22 @@ impl Lane {
                 session.shutdown(grace).await
             }
         };
-        note_wire_check(&session, report);
-        report.stderr_tail = shorten(&stderr.tail());
+        note_wire_check(&session, &mut running.report);
+        running.report.stderr_tail = shorten(&stderr.tail());
         // Without a process there is nothing that would have to end.
         let Some(shutdown) = shutdown else {
             return;
         };
-        if report.state == ServerState::Ready {
-            report.exit.clone_from(&shutdown.exit);
+        if running.report.state == ServerState::Ready {
+            running.report.exit.clone_from(&shutdown.exit);
         }
         let by_pipes = self.prepared.facts.url.is_none();
-        report.notes.extend(unusual_end(&shutdown, grace, by_pipes));
+        running
+            .report
+            .notes
+            .extend(unusual_end(&shutdown, grace, by_pipes));
         if shutdown.exit.is_none() {
-            report.state = ServerState::Died;
+            running.report.state = ServerState::Died;
             self.server_failed(
                 self.prepared
                     .facts
@@ -321,7 +311,7 @@ impl Lane {
     /// A server that dies of its last answer is as dead as any other. While it
     /// does not read, it may be about to: then it is given the time that it
     /// would have for its shutdown.
-    async fn look_a_last_time(&self, running: &mut Running, report: &mut ServerReport) {
+    async fn look_a_last_time(&self, running: &mut Running) {
         if running.session.as_ref().is_some_and(|s| !s.has_process()) {
             return;
         }
@@ -329,7 +319,7 @@ impl Lane {
             running.pulse(self.server.shutdown_timeout).await;
         }
         if running.has_exited() {
-            self.uninvited_exit(running, report).await;
+            self.uninvited_exit(running).await;
         }
     }
 }

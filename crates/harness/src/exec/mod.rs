@@ -8,7 +8,6 @@
 
 mod asked;
 mod auth;
-mod blank;
 mod board;
 mod bound;
 mod checkup;

@@ -7,21 +7,21 @@ mod mismatched;
 mod wanted;
 
 use super::board::Board;
-use super::declared::Declared;
+use super::declared::text_of;
 use super::hearing::Hearings;
 use super::issue::describe;
-use super::judge::{Judgement, Observed, SnapshotProposal, judge};
+use super::judge::{BadOperand, Findings, Judge, Observed, SnapshotProposal, is_unexpected_error};
 use super::ladder::Footing;
 use super::launch::issue_of;
 use super::operators::OperandError;
 use super::output::malformed;
 use super::request::{Ready, Sends};
 use super::scene::Scene;
-use super::script::Told;
+use super::script::Questions;
 use super::snapshots;
 use super::step_end::{Aftermath, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
-use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError, StepState};
+use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError};
 use jelly_base::text::{human_duration, shell_word};
 use jelly_plan::{Operator, Predicate, Step};
 use jelly_process::{Mark, Said};
@@ -38,8 +38,6 @@ pub struct Ended<'a> {
     pub scene: &'a Scene<'a>,
     pub step: &'a Step,
     pub ready: &'a Ready,
-    /// The tool's declared output schema.
-    pub schema: Option<&'a Declared>,
     /// By what a structured output is had.
     pub footing: Footing<'a>,
     pub elapsed: Duration,
@@ -50,7 +48,7 @@ pub struct Ended<'a> {
     /// What was listened for since before the request was sent.
     pub hearings: &'a Hearings,
     /// What the server asked for meanwhile.
-    pub told: Told,
+    pub questions: Questions,
     /// What is wrong although the server answered, in a sentence.
     pub trouble: Option<String>,
     pub subscriptions: RefCell<&'a mut Subscriptions>,
@@ -86,20 +84,15 @@ impl Ended<'_> {
                     own_limit: Some(beyond.limit),
                     ..self.unanswered(&beyond.text)
                 };
-                (StepEnd::unfit(failure), Aftermath::Alive)
+                (StepEnd::unfit(self.step, failure), Aftermath::Alive)
             }
             ReplyOutcome::Beyond(beyond) => (self.fail(self.unread(&beyond)), Aftermath::Unsure),
-            ReplyOutcome::Unanswered(why) => {
-                (StepEnd::unfit(self.unanswered(&why)), Aftermath::Alive)
-            }
+            ReplyOutcome::Unanswered(why) => (
+                StepEnd::unfit(self.step, self.unanswered(&why)),
+                Aftermath::Alive,
+            ),
             ReplyOutcome::Http(end) => self.over_http(end).await,
-            ReplyOutcome::RpcError(error) => {
-                let end = match self.weighed(Err(&error)).await {
-                    Judgement::RpcError => self.refusal(error),
-                    other => answered_with(self.settled(&Value::Null, other), error),
-                };
-                (end, Aftermath::Alive)
-            }
+            ReplyOutcome::RpcError(error) => (self.rpc_error(error).await, Aftermath::Alive),
             ReplyOutcome::Answered(result) => {
                 let end = match malformed(&self.step.request, &result) {
                     Some(breach) => {
@@ -107,7 +100,7 @@ impl Ended<'_> {
                         failure.outcome = Some(Outcome::Ok);
                         self.fail(failure)
                     }
-                    None => self.settled(&result, self.weighed(Ok(&result)).await),
+                    None => self.result(&result).await,
                 };
                 (end, Aftermath::Alive)
             }
@@ -142,10 +135,7 @@ impl Ended<'_> {
             session_in_doubt: _,
         } = *end;
         if let Some(error) = rpc_error {
-            let mut end = match self.weighed(Err(&error)).await {
-                Judgement::RpcError => self.refusal(error),
-                other => answered_with(self.settled(&Value::Null, other), error),
-            };
+            let mut end = self.rpc_error(error).await;
             for failure in &mut end.failures {
                 failure.http = Some(facts.clone());
             }
@@ -190,7 +180,7 @@ impl Ended<'_> {
                 failure.wanted = Some(self.wanted());
             }
         }
-        let refused = self.told.refused();
+        let refused = self.questions.refused();
         let message = failures.first_mut().and_then(|f| f.message.as_mut());
         if let (Some(message), Some(first)) = (message, refused.first()) {
             let first = self.scene.board.cleaner.quote(first);
@@ -198,7 +188,7 @@ impl Ended<'_> {
                 "; meanwhile the server asked for `{first}`, to which the plan has no answer"
             ));
         }
-        StepEnd::failed(failures, self.took())
+        StepEnd::executed(self.step, failures, self.took())
     }
 
     fn exited(&self, exit: Exit) -> Failure {
@@ -284,12 +274,7 @@ impl Ended<'_> {
     /// The request was answered with an error that nobody expected. To junk it
     /// is the right answer.
     fn refusal(&self, error: RpcError) -> StepEnd {
-        let junk = match &self.ready.sends {
-            Sends::Raw(bytes) => !is_sound(bytes),
-            Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => {
-                false
-            }
-        };
+        let junk = matches!(&self.ready.sends, Sends::Raw(bytes) if !is_sound(bytes));
         let refused = self.refused(error);
         if !junk {
             return self.fail(refused);
@@ -301,7 +286,7 @@ impl Ended<'_> {
             refused.message.unwrap_or_default(),
             code.unwrap_or_default()
         );
-        StepEnd::unfit(self.misplanned(message))
+        StepEnd::unfit(self.step, self.misplanned(message))
     }
 
     fn refused(&self, error: RpcError) -> Failure {
@@ -320,154 +305,146 @@ impl Ended<'_> {
         }
     }
 
-    /// Judges an answer, and what the server did beside it. A wrong answer is
-    /// no reason not to look at the rest.
-    async fn weighed(&self, answer: Result<&Value, &RpcError>) -> Judgement {
-        let answered = self.judged(answer).await;
-        match self.with_asked(answered) {
-            Judgement::Passed { adapter } => {
-                let nothing_yet = (Vec::new(), Vec::new());
-                self.with_notifications(adapter, nothing_yet).await
-            }
-            Judgement::Mismatched {
-                mismatches,
-                adapter,
-                proposals,
-            } => {
-                let so_far = (mismatches, proposals);
-                self.with_notifications(adapter, so_far).await
-            }
-            other @ (Judgement::ToolError { .. }
-            | Judgement::RpcError
-            | Judgement::BadOperand { .. }) => other,
+    /// A JSON-RPC error, which the step may want.
+    async fn rpc_error(&self, error: RpcError) -> StepEnd {
+        let stderr = self.stderr().await;
+        if is_unexpected_error(&self.step.expect, Err(&error)) {
+            return self.refusal(error);
         }
+        let findings = self.judge(Err(&error), &stderr).await;
+        answered_with(self.conclude_findings(&Value::Null, findings), error)
+    }
+
+    /// A result; a tool's own error may be what the step wants.
+    pub(super) async fn result(&self, result: &Value) -> StepEnd {
+        let stderr = self.stderr().await;
+        if is_unexpected_error(&self.step.expect, Ok(result)) {
+            return self.tool_error(result);
+        }
+        let findings = self.judge(Ok(result), &stderr).await;
+        self.conclude_findings(result, findings)
+    }
+
+    fn tool_error(&self, result: &Value) -> StepEnd {
+        let quoted = self.scene.board.cleaner.quote(&text_of(result));
+        let message = if quoted.is_empty() {
+            "the tool answered with isError: true and no text".to_owned()
+        } else {
+            format!("the tool answered with an error: {quoted}")
+        };
+        self.fail(Failure {
+            outcome: Some(Outcome::Result),
+            tool_result: Some(tool_result(result)),
+            ..at_step(self.step, Phase::Call, message)
+        })
+    }
+
+    /// What the server wrote on stderr, if that is asked about; it catches up
+    /// first.
+    async fn stderr(&self) -> Said {
+        if self.step.expect.stderr.is_empty() {
+            return Said::default();
+        }
+        let stderr = self.scene.session.stderr();
+        stderr.caught_up().await;
+        stderr.said_since(self.mark)
+    }
+
+    /// Holds an answer against what is expected of it, and then what the server
+    /// did beside it. A wrong answer is no reason not to look at the rest.
+    async fn judge(&self, answer: Result<&Value, &RpcError>, stderr: &Said) -> Findings {
+        let observed = Observed {
+            answer,
+            duration: self.elapsed,
+            stderr,
+            text_will_do: self.scene.takes_text_for_structure(self.footing),
+            footing: self.footing,
+        };
+        let board = self.scene.board;
+        let resolve = |predicate: &Predicate| self.resolve(predicate);
+        let mut judge = Judge::new(&resolve, &board.compiled, &board.cleaner);
+        judge.ask_all(&self.step.expect, &observed);
+        let findings = judge.findings.after(self.ask_questions());
+        self.ask_notifications(findings).await
     }
 
     fn resolve(&self, predicate: &Predicate) -> Result<Value, OperandError> {
         resolve(self.scene.board, self.step, predicate)
     }
 
-    /// Judges an answer; where stderr is asked about, it catches up first.
-    async fn judged(&self, answer: Result<&Value, &RpcError>) -> Judgement {
+    /// From what was found to the step's end; captures are taken on the way.
+    fn conclude_findings(&self, result: &Value, findings: Findings) -> StepEnd {
         let Self { scene, step, .. } = self;
         let board = scene.board;
-        let stderr = if step.expect.stderr.is_empty() {
-            Said::default()
-        } else {
-            self.scene.session.stderr().caught_up().await;
-            self.scene.session.stderr().said_since(self.mark)
-        };
-        let observed = Observed {
-            answer,
-            duration: self.elapsed,
-            stderr: &stderr,
-            output_schema: self.schema,
-            text_will_do: scene.takes_text_for_structure(self.footing),
-            footing: self.footing,
-            cleaner: &board.cleaner,
-        };
-        let resolve = |predicate: &Predicate| self.resolve(predicate);
-        judge(
-            &step.expect,
-            &observed,
-            &resolve,
-            &mut board.compiled.borrow_mut(),
-        )
+        let Findings {
+            mut mismatches,
+            bad,
+            proposals,
+            adapter,
+        } = findings;
+        if let Some(bad) = bad {
+            return self.misplanned_operand(bad, &proposals);
+        }
+        // Of an answer that is not the one that was wanted, nothing is kept,
+        // and nothing is missed.
+        if !mismatches.is_empty() {
+            for mismatch in &mut mismatches {
+                let own = proposals.iter().filter(|p| p.belongs_to(mismatch));
+                let said = self.propose(own, false);
+                mismatch.message.push_str(&said);
+            }
+            let end = self.fail_by(mismatched(board, step, result, mismatches));
+            return end.adapted_by(adapter);
+        }
+        match captured(board, step, result) {
+            Ok(values) => {
+                board.scope.borrow_mut().captures.extend(values);
+                StepEnd::executed(step, Vec::new(), self.took()).adapted_by(adapter)
+            }
+            Err(missing) => self.fail_by(mismatched(board, step, result, missing)),
+        }
     }
 
-    /// From a judgement to the step's end; captures are taken on the way.
-    fn settled(&self, result: &Value, judgement: Judgement) -> StepEnd {
-        let Self { scene, step, .. } = self;
-        let board = scene.board;
-        match judgement {
-            Judgement::Passed { adapter } => match captured(board, step, result) {
-                Ok(values) => {
-                    board.scope.borrow_mut().captures.extend(values);
-                    StepEnd {
-                        state: StepState::Passed,
-                        because: None,
-                        duration: Some(self.took()),
-                        adapter,
-                        failures: Vec::new(),
-                    }
-                }
-                Err(missing) => self.fail_by(mismatched(board, step, result, missing)),
+    /// An expectation that could not be asked.
+    fn misplanned_operand(
+        &self,
+        (error, at): BadOperand,
+        proposals: &[SnapshotProposal],
+    ) -> StepEnd {
+        let board = self.scene.board;
+        let plan = board.plan.source.path.display().to_string();
+        let unjudged = || format!("an expectation can't be held against the answer: {error}");
+        let (message, issue) = match &error {
+            OperandError::NoSnapshot { name, path } => (
+                error.to_string(),
+                Some(PlanIssue::SnapshotMissing {
+                    name: name.clone(),
+                    path: path.display().to_string(),
+                    plan: plan.clone(),
+                }),
+            ),
+            OperandError::TooComplex { schema, why } => {
+                let issue = PlanIssue::SchemaTooComplex {
+                    schema: schema.clone(),
+                    pointer: board.cleaner.quote(&why.pointer),
+                    reason: why.what.to_owned(),
+                };
+                (describe(&issue), Some(issue))
+            }
+            OperandError::Unresolved(unresolved) => (unjudged(), issue_of(unresolved)),
+            _ => (unjudged(), None),
+        };
+        let said = self.propose(proposals, issue.is_some());
+        StepEnd::unfit(
+            self.step,
+            Failure {
+                issue,
+                // Of what the server declares, no line is known.
+                file: (at.line > 0).then_some(plan),
+                line: (at.line > 0).then_some(at.line as u64),
+                ..at_step(self.step, Phase::Config, message + &said)
             },
-            // Of an answer that is not the one that was wanted, nothing is kept,
-            // and nothing is missed.
-            Judgement::Mismatched {
-                mut mismatches,
-                adapter,
-                proposals,
-            } => {
-                for mismatch in &mut mismatches {
-                    let own = proposals.iter().filter(|p| p.belongs_to(mismatch));
-                    let said = self.propose(own, false);
-                    mismatch.message.push_str(&said);
-                }
-                StepEnd {
-                    adapter,
-                    ..self.fail_by(mismatched(board, step, result, mismatches))
-                }
-            }
-            Judgement::ToolError { text } => {
-                let quoted = board.cleaner.quote(&text);
-                let message = if quoted.is_empty() {
-                    "the tool answered with isError: true and no text".to_owned()
-                } else {
-                    format!("the tool answered with an error: {quoted}")
-                };
-                self.fail(Failure {
-                    outcome: Some(Outcome::Result),
-                    tool_result: Some(tool_result(result)),
-                    ..at_step(step, Phase::Call, message)
-                })
-            }
-            // Only an error that came is judged to be one that was not wanted.
-            Judgement::RpcError => self.fail(at_step(step, Phase::Call, "answered with an error")),
-            Judgement::BadOperand {
-                error,
-                at,
-                proposals,
-            } => {
-                let plan = board.plan.source.path.display().to_string();
-                let (message, issue) = match &error {
-                    OperandError::NoSnapshot { name, path } => (
-                        error.to_string(),
-                        Some(PlanIssue::SnapshotMissing {
-                            name: name.clone(),
-                            path: path.display().to_string(),
-                            plan: plan.clone(),
-                        }),
-                    ),
-                    OperandError::Unresolved(unresolved) => {
-                        (unjudged(&error), issue_of(unresolved))
-                    }
-                    OperandError::TooComplex { schema, why } => {
-                        let issue = PlanIssue::SchemaTooComplex {
-                            schema: schema.clone(),
-                            pointer: board.cleaner.quote(&why.pointer),
-                            reason: why.what.to_owned(),
-                        };
-                        (describe(&issue), Some(issue))
-                    }
-                    OperandError::Pattern(_)
-                    | OperandError::PatternSize(_)
-                    | OperandError::Schema(_)
-                    | OperandError::Type { .. }
-                    | OperandError::Vacuous { .. }
-                    | OperandError::Snapshot { .. } => (unjudged(&error), None),
-                };
-                let said = self.propose(&proposals, issue.is_some());
-                StepEnd::unfit(Failure {
-                    issue,
-                    // Of what the server declares, no line is known.
-                    file: (at.line > 0).then_some(plan),
-                    line: (at.line > 0).then_some(at.line as u64),
-                    ..at_step(step, Phase::Config, message + &said)
-                })
-            }
-        }
+        )
     }
 
     /// Keeps the texts that would have to be stored, for a person to review,
@@ -510,8 +487,4 @@ pub fn resolve(board: &Board, step: &Step, predicate: &Predicate) -> Result<Valu
     }
     let scope = board.scope.borrow();
     jelly_plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(OperandError::from)
-}
-
-fn unjudged(error: &OperandError) -> String {
-    format!("an expectation can't be held against the answer: {error}")
 }

@@ -170,109 +170,83 @@ mod tests {
     use jelly_base::model::{PlanIssue, ToolInfo};
     use serde_json::{Value, json};
 
-    fn book(schema: Value) -> ToolBook {
-        ToolBook::new(&[
-            ToolInfo {
-                name: "echo".into(),
-                input_schema: Some(schema),
-                output_schema: None,
-                repeatable: false,
-            },
-            ToolInfo {
-                name: "bare".into(),
-                input_schema: None,
-                output_schema: None,
-                repeatable: false,
-            },
-        ])
+    fn issue(schema: Value, tool: &str, args: Value) -> Option<PlanIssue> {
+        let tool_info = |name: &str, input_schema| ToolInfo {
+            name: name.into(),
+            input_schema,
+            output_schema: None,
+            repeatable: false,
+        };
+        let tools = [tool_info("echo", Some(schema)), tool_info("bare", None)];
+        ToolBook::new(&tools).issue(tool, &args)
     }
 
-    fn open() -> ToolBook {
-        book(json!({
+    fn open() -> Value {
+        json!({
             "type": "object",
             "properties": {"message": {"type": "string"}, "count": {"type": "integer", "minimum": 1}},
             "required": ["message"],
-        }))
+        })
+    }
+
+    fn unknown_argument(name: &str, candidates: &[&str]) -> Option<PlanIssue> {
+        Some(PlanIssue::UnknownArgument {
+            tool: "echo".into(),
+            name: name.into(),
+            candidates: candidates.iter().map(ToString::to_string).collect(),
+        })
     }
 
     #[test]
     fn a_good_call_has_no_issue() {
-        assert_eq!(
-            open().issue("echo", &json!({"message": "hi", "extra": 1})),
-            None
-        );
-        assert_eq!(open().issue("bare", &json!({"any": 1})), None);
+        let args = json!({"message": "hi", "extra": 1});
+        assert_eq!(issue(open(), "echo", args), None);
+        assert_eq!(issue(open(), "bare", json!({"any": 1})), None);
+        // A schema that is none hinders nothing.
+        assert_eq!(issue(json!({"type": 1}), "echo", json!({})), None);
     }
 
     #[test]
     fn an_unknown_tool_is_named_with_its_neighbours() {
-        assert_eq!(
-            open().issue("ecoh", &json!({})),
-            Some(PlanIssue::UnknownTool {
-                name: "ecoh".into(),
-                candidates: vec!["echo".into()]
-            })
-        );
+        let unknown = PlanIssue::UnknownTool {
+            name: "ecoh".into(),
+            candidates: vec!["echo".into()],
+        };
+        assert_eq!(issue(open(), "ecoh", json!({})), Some(unknown));
     }
 
     #[test]
     fn a_misspelt_argument_is_told_before_the_one_that_is_missing() {
-        assert_eq!(
-            open().issue("echo", &json!({"mesage": "hi"})),
-            Some(PlanIssue::UnknownArgument {
-                tool: "echo".into(),
-                name: "mesage".into(),
-                candidates: vec!["message".into()],
-            })
-        );
+        let misspelt = unknown_argument("mesage", &["message"]);
+        assert_eq!(issue(open(), "echo", json!({"mesage": "hi"})), misspelt);
         // An optional one that an open schema would swallow in silence.
-        assert!(matches!(
-            open().issue("echo", &json!({"message": "hi", "cuont": 2})),
-            Some(PlanIssue::UnknownArgument { .. })
-        ));
-    }
-
-    #[test]
-    fn a_closed_schema_refuses_what_it_does_not_know() {
-        let closed = book(json!({
+        let misspelt = unknown_argument("cuont", &["count"]);
+        let args = json!({"message": "hi", "cuont": 2});
+        assert_eq!(issue(open(), "echo", args), misspelt);
+        // A closed schema refuses what it does not know.
+        let closed = json!({
             "type": "object", "properties": {"a": {}}, "additionalProperties": false,
-        }));
-        assert_eq!(
-            closed.issue("echo", &json!({"a": 1, "zzz": 2})),
-            Some(PlanIssue::UnknownArgument {
-                tool: "echo".into(),
-                name: "zzz".into(),
-                candidates: vec![]
-            })
-        );
+        });
+        let unknown = unknown_argument("zzz", &[]);
+        assert_eq!(issue(closed, "echo", json!({"a": 1, "zzz": 2})), unknown);
     }
 
     #[test]
     fn missing_ill_typed_and_otherwise_wrong_arguments_are_told_apart() {
-        assert_eq!(
-            open().issue("echo", &json!({})),
-            Some(PlanIssue::MissingArgument {
-                tool: "echo".into(),
-                name: "message".into()
-            })
-        );
-        assert_eq!(
-            open().issue("echo", &json!({"message": "x", "count": "2"})),
-            Some(PlanIssue::ArgumentType {
-                tool: "echo".into(),
-                pointer: "/count".into(),
-                expected: vec!["integer".into()],
-                actual: "string".into(),
-            })
-        );
-        assert!(matches!(
-            open().issue("echo", &json!({"message": "x", "count": 0})),
-            Some(PlanIssue::InvalidArgument { .. })
-        ));
-    }
-
-    #[test]
-    fn a_schema_that_is_none_hinders_nothing() {
-        assert_eq!(book(json!({"type": 1})).issue("echo", &json!({})), None);
+        let missing = PlanIssue::MissingArgument {
+            tool: "echo".into(),
+            name: "message".into(),
+        };
+        assert_eq!(issue(open(), "echo", json!({})), Some(missing));
+        let ill_typed = PlanIssue::ArgumentType {
+            tool: "echo".into(),
+            pointer: "/count".into(),
+            expected: vec!["integer".into()],
+            actual: "string".into(),
+        };
+        let args = json!({"message": "x", "count": "2"});
+        assert_eq!(issue(open(), "echo", args), Some(ill_typed));
+        let wrong = issue(open(), "echo", json!({"message": "x", "count": 0}));
+        assert!(matches!(wrong, Some(PlanIssue::InvalidArgument { .. })));
     }
 }

@@ -5,32 +5,17 @@ use super::launch::issue_of;
 use super::preflight::ToolBook;
 use super::script::{Slot, slots};
 use super::step_end::at_step;
-use jelly_base::model::{Era, Failure, Phase, RequestFacts};
+use jelly_base::mcp::{self, Era, ListKind, Method};
+use jelly_base::model::{Failure, Phase, RequestFacts};
 use jelly_plan::{
-    Completion, CompletionOf, ListKind, Raw, Request, Scope, Step, Subscription, Template,
-    Unresolved,
+    Completion, CompletionOf, Raw, Request, Scope, Step, Subscription, Template, Unresolved,
 };
-use jelly_wire::LOG_LEVEL;
 use serde_json::{Map, Value, json};
-
-/// Requests that only ask, or set what a new session has to be told anyway.
-const WITHOUT_EFFECT: [&str; 10] = [
-    "completion/complete",
-    "logging/setLevel",
-    "ping",
-    "prompts/get",
-    "prompts/list",
-    "resources/list",
-    "resources/read",
-    "resources/templates/list",
-    "server/discover",
-    "tools/list",
-];
+use std::borrow::Cow;
 
 /// The request a step makes.
 pub struct Ready {
-    method: &'static str,
-    custom: Option<String>,
+    pub method: Cow<'static, str>,
     pub params: Value,
     pub sends: Sends,
     /// For the tool's schemas.
@@ -55,19 +40,13 @@ pub enum Sends {
 }
 
 impl Ready {
-    pub fn method(&self) -> &str {
-        self.custom.as_deref().unwrap_or(self.method)
-    }
-
     pub fn facts(&self) -> RequestFacts {
         let params = match &self.sends {
             Sends::Raw(bytes) => Value::from(String::from_utf8_lossy(bytes)),
-            Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => {
-                self.params.clone()
-            }
+            _ => self.params.clone(),
         };
         RequestFacts {
-            method: self.method().to_owned(),
+            method: self.method.to_string(),
             params: (!params.is_null()).then_some(params),
         }
     }
@@ -87,10 +66,7 @@ impl Ready {
                 format!("completion/complete of `{argument}`")
             }
             (None, Sends::Raw(_)) => "the raw message".to_owned(),
-            (
-                None,
-                Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_),
-            ) => self.method().to_owned(),
+            (None, _) => self.method.to_string(),
         }
     }
 
@@ -102,15 +78,14 @@ impl Ready {
             Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => true,
             Sends::Request => match &self.tool {
                 Some(tool) => book.is_repeatable(tool),
-                None => WITHOUT_EFFECT.contains(&self.method()),
+                None => Method::find(&self.method).is_some_and(|method| method.is_repeatable),
             },
         }
     }
 
     /// What is sent, and answered, is this request instead.
     pub fn is_now(&mut self, method: &str, params: Value) {
-        self.method = "";
-        self.custom = Some(method.to_owned());
+        self.method = Cow::Owned(method.to_owned());
         self.params = params;
         self.tool = None;
         self.sends = Sends::Request;
@@ -155,7 +130,8 @@ fn want_logs(params: &mut Value, level: &str) {
             .entry("_meta")
             .or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(meta) = meta {
-            meta.entry(LOG_LEVEL).or_insert_with(|| level.into());
+            meta.entry(mcp::meta::LOG_LEVEL)
+                .or_insert_with(|| level.into());
         }
     }
 }
@@ -173,8 +149,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
         Value::Object(Map::new())
     };
     let plain = |method, params| Ready {
-        method,
-        custom: None,
+        method: Cow::Borrowed(method),
         params,
         sends: Sends::Request,
         tool: None,
@@ -185,22 +160,14 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
             tool: Some(name.clone()),
             ..plain("tools/call", named(name, arguments))
         },
-        Request::List(kind) => {
-            let method = match kind {
-                ListKind::Tools => "tools/list",
-                ListKind::Resources => "resources/list",
-                ListKind::ResourceTemplates => "resources/templates/list",
-                ListKind::Prompts => "prompts/list",
-            };
-            Ready {
-                sends: Sends::List(*kind),
-                ..plain(method, arguments)
-            }
-        }
+        Request::List(kind) => Ready {
+            sends: Sends::List(*kind),
+            ..plain(kind.method(), arguments)
+        },
         Request::Read(uri) => plain("resources/read", json!({ "uri": text(uri)? })),
         Request::Prompt(name) => plain("prompts/get", named(name, arguments)),
         Request::Method(method) => Ready {
-            custom: Some(method.clone()),
+            method: Cow::Owned(method.clone()),
             // What is bare has no more params than the plan says.
             ..plain(
                 "",
@@ -221,7 +188,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
             let uris = uris.collect::<Result<Vec<String>, Unresolved>>()?;
             let filter = filter(to, &uris);
             let method = match era {
-                Era::Modern => "subscriptions/listen",
+                Era::Modern => mcp::LISTEN,
                 Era::Legacy => "resources/subscribe",
             };
             Ready {

@@ -1,6 +1,5 @@
 //! One iteration: fresh servers, a fresh `${tmp}`, every lane side by side.
 
-use super::blank;
 use super::board::{Board, Stop, Stopping};
 use super::issue::unknown_server;
 use super::ladder::ServerLadder;
@@ -8,9 +7,9 @@ use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
 use super::script::Script;
 use super::settings::ExecSettings;
-use super::step_end::StepEnd;
+use super::step_end::{StepEnd, step_report};
 use jelly_base::model::{
-    Because, Event, Failure, Interrupt, IterationRecord, Phase, StepReport, StepState,
+    Because, Event, Failure, Interrupt, IterationRecord, Phase, ServerReport, StepReport, StepState,
 };
 use jelly_plan::{Plan, Scope};
 use jelly_process::Scratch;
@@ -209,6 +208,13 @@ fn start_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Lanes {
     }
 }
 
+fn not_started(name: &str) -> ServerReport {
+    ServerReport {
+        name: name.to_owned(),
+        ..ServerReport::default()
+    }
+}
+
 /// What all of them leave behind.
 fn record(
     board: &Board,
@@ -216,10 +222,11 @@ fn record(
     mut ends: BTreeMap<usize, LaneEnd>,
 ) -> IterationRecord {
     let stopped = board.stopped();
+    let (answers, outputs) = board.take_kept();
     let mut record = IterationRecord {
         failures,
-        answers: board.take_answers(),
-        outputs: board.take_outputs(),
+        answers,
+        outputs,
         interrupted: match stopped {
             Some(Stop::Interrupted(signal)) => Some(signal),
             Some(Stop::Deadline) | None => None,
@@ -229,13 +236,10 @@ fn record(
     };
     for (step, report) in board.plan.all_steps().zip(steps) {
         record.steps.push(report.unwrap_or_else(|| match stopped {
-            Some(stop) => StepReport {
-                because: Some(stop.because()),
-                ..blank::step_report(step, StepState::Skipped)
-            },
+            Some(stop) => StepEnd::not_run(step, StepState::Skipped, stop.because()).report,
             // Every lane ends every step; one that did not would be a fault
             // of ours, and must not be green.
-            None => blank::step_report(step, StepState::Blocked),
+            None => step_report(step, StepState::Blocked),
         }));
     }
     for (place, server) in board.plan.servers.values().enumerate() {
@@ -243,9 +247,8 @@ fn record(
         if let Some(tools) = end.as_ref().and_then(|end| end.tools.clone()) {
             record.tools.push((server.name.clone(), tools));
         }
-        record
-            .servers
-            .push(end.map_or_else(|| blank::server_report(&server.name), |end| end.report));
+        let report = end.map_or_else(|| not_started(&server.name), |end| end.report);
+        record.servers.push(report);
     }
     record
 }
@@ -257,21 +260,13 @@ fn end_homeless_steps(board: &Rc<Board>, settings: &Rc<ExecSettings>) {
             continue;
         }
         let end = if !board.selected.contains(&step.id) {
-            StepEnd::not_run(StepState::Skipped, Because::NotSelected)
+            StepEnd::not_run(step, StepState::Skipped, Because::NotSelected)
         } else if let Some(reason) = board.quarantined(step) {
-            StepEnd::not_run(StepState::Quarantined, Because::Plan(reason))
+            StepEnd::not_run(step, StepState::Quarantined, Because::Plan(reason))
         } else {
             unknown_server(step, board.plan.servers.keys().cloned())
         };
-        let report = StepReport {
-            because: end.because,
-            ..blank::step_report(step, end.state)
-        };
-        settings.tell_end(&board.cleaner, &report, &end.failures);
-        for failure in end.failures {
-            board.fail_step(index, failure);
-        }
-        board.end(index, report);
+        end.keep(index, board, settings);
     }
 }
 
@@ -335,37 +330,26 @@ fn choose_ports(plan: &Plan, taken: &BTreeMap<String, u16>) -> BTreeMap<String, 
 }
 
 /// Nothing can be executed, for one reason that concerns no server alone.
-fn nothing_executed(plan: &Plan, failure: Failure) -> IterationRecord {
-    let reason = failure.message.clone().unwrap_or_default();
-    IterationRecord {
-        servers: plan
-            .servers
-            .keys()
-            .map(|name| blank::server_report(name))
-            .collect(),
-        steps: plan
-            .all_steps()
-            .map(|step| StepReport {
-                because: Some(Because::Plan(reason.clone())),
-                ..blank::step_report(step, StepState::Quarantined)
-            })
-            .collect(),
-        failures: vec![failure],
-        ..IterationRecord::default()
-    }
-}
-
 fn without_tmp(plan: &Plan, error: &std::io::Error) -> Executed {
-    let failure = Failure {
-        phase: Some(Phase::Config),
-        message: Some(format!(
-            "no temporary folder could be made in {} (TMPDIR): {error}",
-            std::env::temp_dir().display()
-        )),
-        ..Failure::default()
+    let reason = format!(
+        "no temporary folder could be made in {} (TMPDIR): {error}",
+        std::env::temp_dir().display()
+    );
+    let quarantined = |step| {
+        let because = Because::Plan(reason.clone());
+        StepEnd::not_run(step, StepState::Quarantined, because).report
     };
     Executed {
-        record: nothing_executed(plan, failure),
+        record: IterationRecord {
+            servers: plan.servers.keys().map(|name| not_started(name)).collect(),
+            steps: plan.all_steps().map(quarantined).collect(),
+            failures: vec![Failure {
+                phase: Some(Phase::Config),
+                message: Some(reason.clone()),
+                ..Failure::default()
+            }],
+            ..IterationRecord::default()
+        },
         rest: None,
         scope: Scope::default(),
     }

@@ -86,9 +86,9 @@ pub struct Asked {
     pub by: By,
 }
 
-/// What came of the answers of one step.
+/// What was asked while one step ran.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told {
+pub struct Questions {
     pub asked: Vec<Asked>,
     /// The places of the step's answers that nobody asked for.
     pub unused: Vec<usize>,
@@ -96,7 +96,7 @@ pub struct Told {
     pub more: bool,
 }
 
-impl Told {
+impl Questions {
     /// The methods that were refused, each once.
     pub fn refused(&self) -> BTreeSet<&str> {
         let refused = self.asked.iter().filter(|asked| asked.by == By::Nobody);
@@ -142,11 +142,11 @@ impl Script {
     }
 
     /// The step is over: what was asked meanwhile.
-    pub fn finish(&self) -> Told {
+    pub fn finish(&self) -> Questions {
         let mut state = self.state();
         let step = std::mem::take(&mut state.step);
         let unused = step.iter().enumerate().filter(|(_, (_, used))| !used);
-        Told {
+        Questions {
             asked: std::mem::take(&mut state.asked),
             unused: unused.map(|(index, _)| index).collect(),
             more: state.more,
@@ -230,32 +230,22 @@ mod tests {
     #[test]
     fn answers_of_a_step_are_used_once_and_in_order_and_then_those_of_its_server() {
         let script = Script::new(vec![slot("a", json!(0))]);
-        script.begin(vec![
-            slot("a", json!(1)),
-            slot("b", json!(2)),
-            slot("a", json!(3)),
-            slot("c", json!(4)),
-        ]);
-        assert_eq!(ask(&script, "a"), Some(json!(1)));
-        assert_eq!(ask(&script, "a"), Some(json!(3)));
-        assert_eq!(ask(&script, "a"), Some(json!(0)));
-        assert_eq!(ask(&script, "b"), Some(json!(2)));
-        assert_eq!(ask(&script, "d"), None);
-        let told = script.finish();
-        assert_eq!(told.unused, [3]);
-        assert!(!told.more);
-        let by: Vec<By> = told.asked.iter().map(|asked| asked.by).collect();
-        assert_eq!(
-            by,
-            [
-                By::Step(0),
-                By::Step(2),
-                By::Server(0),
-                By::Step(1),
-                By::Nobody
-            ]
+        let own = [("a", 1), ("b", 2), ("a", 3), ("c", 4)];
+        script.begin(
+            own.map(|(method, result)| slot(method, json!(result)))
+                .into(),
         );
-        assert_eq!(told.refused().into_iter().collect::<Vec<_>>(), ["d"]);
+        for (method, result) in [("a", 1), ("a", 3), ("a", 0), ("b", 2)] {
+            assert_eq!(ask(&script, method), Some(json!(result)));
+        }
+        assert_eq!(ask(&script, "d"), None);
+        let questions = script.finish();
+        assert_eq!(questions.unused, [3]);
+        assert!(!questions.more);
+        let by: Vec<By> = questions.asked.iter().map(|asked| asked.by).collect();
+        let (step, server) = (By::Step, By::Server);
+        assert_eq!(by, [step(0), step(2), server(0), step(1), By::Nobody]);
+        assert_eq!(questions.refused().into_iter().collect::<Vec<_>>(), ["d"]);
         // The next step starts anew.
         script.begin(Vec::new());
         assert_eq!(ask(&script, "b"), None);
@@ -275,10 +265,14 @@ mod tests {
             };
             assert_eq!(script.answer(&ask), None);
         }
-        let told = script.finish();
-        assert_eq!(told.asked.len(), 100);
-        assert!(told.more);
-        let kept = told.asked.iter().filter(|a| a.params.is_some()).count();
+        let questions = script.finish();
+        assert_eq!(questions.asked.len(), 100);
+        assert!(questions.more);
+        let kept = questions
+            .asked
+            .iter()
+            .filter(|a| a.params.is_some())
+            .count();
         assert_eq!(kept, 1);
         assert_eq!(script.take_refused().len(), 20);
         assert!(script.take_refused().is_empty());

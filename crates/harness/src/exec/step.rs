@@ -30,7 +30,7 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     } = *scene;
     // What the server wrote has nothing to do with a plan that can't be meant.
     let unfit = |failure| StepRun {
-        end: StepEnd::unfit(failure),
+        end: StepEnd::unfit(step, failure),
         aftermath: Aftermath::Alive,
         stderr: String::new(),
         notes: Vec::new(),
@@ -67,18 +67,17 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     let tool = ready.tool.as_deref().filter(|_| step.cancel.is_none());
     let schema = tool.and_then(|tool| book.output_schema(tool));
     let footing = ladder.footing(tool, schema);
-    board.keep_output(|| seen(step, tool?, &sent.reply.outcome, schema, footing));
+    board.keep_output(|| seen(step, tool?, &sent.reply.outcome, footing));
     let ended = Ended {
         scene,
         step,
         ready: &ready,
-        schema,
         footing,
         elapsed: sent.reply.elapsed,
         at: Instant::now(),
         mark,
         hearings: &hearings,
-        told: script.finish(),
+        questions: script.finish(),
         trouble: sent.trouble,
         subscriptions: RefCell::new(subscriptions),
     };
@@ -91,49 +90,42 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     for failure in &mut end.failures {
         failure.stderr_is_older = since.trim().is_empty();
     }
-    let unjudged = ended.schema.and_then(Declared::unjudged).map(|why| {
-        format!(
-            "the output of {} was not held against its output schema: {why}",
-            ready.shown()
-        )
-    });
-    let refused: Vec<String> = script.take_refused().into_iter().collect();
-    let refused = (!refused.is_empty()).then(|| {
-        let methods = board.cleaner.quote(&refused.join("`, `"));
-        format!(
-            "it asked for `{methods}`, to which the plan has no answer, and was refused (step `{}`)",
-            step.id
-        )
-    });
-    let wanted_silence = |expect: &NotificationExpect| expect.absent || !expect.count_only_grows();
-    let unheard = (session.is_mute_unasked()
-        && step.expect.notifications.iter().any(wanted_silence))
-    .then(|| {
-        format!(
-            "it offers no stream on which it could tell anything by itself, so that what must \
-             not come was looked for in its answers alone (step `{}`)",
-            step.id
-        )
-    });
-    let overridden = tool.and_then(|tool| ladder.note(tool, schema.is_some()));
-    let in_text_alone = (schema.is_some()
-        && end.adapter == Some(Rung::JsonText.name())
-        && !scene.is_before_structure())
-    .then(|| {
-        format!(
+    let mut notes = Vec::new();
+    if let Some(why) = schema.and_then(Declared::unjudged) {
+        let shown = ready.shown();
+        notes.push(format!(
+            "the output of {shown} was not held against its output schema: {why}"
+        ));
+    }
+    if schema.is_some()
+        && end.report.adapter.as_deref() == Some(Rung::JsonText.name())
+        && !scene.is_before_structure()
+    {
+        notes.push(format!(
             "the tool of step `{}` declares an output schema, and sends its output as text alone, \
              which clients of the official SDKs refuse; the wire check takes it for a failure",
             step.id
-        )
-    });
-    let notes = unjudged
-        .into_iter()
-        .chain(in_text_alone)
-        .chain(refused)
-        .chain(unheard)
-        .chain(overridden);
+        ));
+    }
+    let refused: Vec<String> = script.take_refused().into_iter().collect();
+    if !refused.is_empty() {
+        let methods = board.cleaner.quote(&refused.join("`, `"));
+        notes.push(format!(
+            "it asked for `{methods}`, to which the plan has no answer, and was refused (step `{}`)",
+            step.id
+        ));
+    }
+    let wants_silence = |expect: &NotificationExpect| expect.absent || !expect.count_only_grows();
+    if session.is_mute_unasked() && step.expect.notifications.iter().any(wants_silence) {
+        notes.push(format!(
+            "it offers no stream on which it could tell anything by itself, so that what must \
+             not come was looked for in its answers alone (step `{}`)",
+            step.id
+        ));
+    }
+    notes.extend(tool.and_then(|tool| ladder.note(tool, schema.is_some())));
     StepRun {
-        notes: notes.collect(),
+        notes,
         stderr: if end.failures.iter().any(|f| f.phase == Some(Phase::Config)) {
             String::new()
         } else if since.trim().is_empty() && !end.failures.is_empty() {
@@ -151,7 +143,6 @@ fn seen(
     step: &Step,
     tool: &str,
     outcome: &ReplyOutcome,
-    declared: Option<&Declared>,
     footing: Footing<'_>,
 ) -> Option<OutputSeen> {
     let ReplyOutcome::Answered(result) = outcome else {
@@ -165,6 +156,6 @@ fn seen(
         server: step.server.clone(),
         tool: tool.to_owned(),
         rung,
-        declared: declared.map(|declared| declared.schema.clone()),
+        declared: footing.declared.map(|declared| declared.schema.clone()),
     })
 }

@@ -3,8 +3,8 @@
 use super::decide::{Decision, Flaky};
 use super::judge::Judged;
 use jelly_base::model::{
-    ActionReport, BeforeAfter, Diagnosis, FailureReport, IterationRecord, IterationReport, Phase,
-    StepReport, Totals, deciding,
+    ActionReport, Diagnosis, FailureReport, IterationRecord, IterationReport, Phase, StepReport,
+    Totals, deciding,
 };
 use jelly_plan::Plan;
 use std::collections::BTreeMap;
@@ -45,10 +45,7 @@ pub(super) fn iteration(
             hook: None,
             backoff_ms: None,
         },
-        budgets: BeforeAfter {
-            before: decision.budgets.before,
-            after: decision.budgets.after,
-        },
+        budgets: decision.budgets,
         duration_ms,
     }
 }

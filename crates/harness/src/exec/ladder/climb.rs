@@ -16,6 +16,8 @@ pub struct Footing<'a> {
     pub is_tool: bool,
     /// What the tool declares, or the user says instead.
     pub schema: Option<&'a Declared>,
+    /// What the tool declares, by which its server is judged.
+    pub declared: Option<&'a Declared>,
     /// What the user says instead is not known, since the store could not be
     /// read.
     pub store_unread: bool,
@@ -80,11 +82,12 @@ mod tests {
             adapts: true,
             is_tool: true,
             schema,
+            declared: schema,
             store_unread: false,
         }
     }
 
-    fn told() -> Declared {
+    fn report() -> Declared {
         Declared::new(json!({
             "type": "object",
             "properties": {"report": {"type": "string"}},
@@ -94,85 +97,77 @@ mod tests {
 
     #[test]
     fn the_first_rung_that_holds_gives_the_output() {
-        let schema = told();
-        let mut result = texts(&["{\"report\": \"from text\"}"]);
-        let of = |result: &Value| climb(result, on(Some(&schema)));
-        assert_eq!(
-            of(&result),
-            Some((json!({"report": "from text"}), Rung::JsonText))
+        let (schema, needs_n) = (report(), json!({"type": "object", "required": ["n"]}));
+        let (schema, needs_n) = (on(Some(&schema)), Declared::new(needs_n));
+        let json = texts(&["{\"report\": \"from text\"}"]);
+        let mut own = json.clone();
+        own["structuredContent"] = json!({"report": "own"});
+        let well = texts(&["all", "is well"]);
+        let read = |text: &str| json!({"contents": [{"uri": "a:b", "text": text}]});
+        let (off, resource) = (
+            Footing {
+                adapts: false,
+                ..on(None)
+            },
+            Footing {
+                is_tool: false,
+                ..on(None)
+            },
         );
-        result["structuredContent"] = json!({"report": "own"});
-        assert_eq!(
-            of(&result),
-            Some((json!({"report": "own"}), Rung::Structured))
-        );
-        assert_eq!(
-            of(&texts(&["all", "is well"])),
-            Some((json!({"report": "all\nis well"}), Rung::Declared))
-        );
-        assert_eq!(
-            climb(&texts(&["all", "is well"]), on(None)),
-            Some((json!({"result": "all\nis well"}), Rung::Generic))
-        );
+        let from_text = json!({"report": "from text"});
+        let all_well = json!({"report": "all\nis well"});
+        for (result, footing, wanted) in [
+            (&json, schema, Some((from_text, Rung::JsonText))),
+            (
+                &own,
+                schema,
+                Some((json!({"report": "own"}), Rung::Structured)),
+            ),
+            (&well, schema, Some((all_well, Rung::Declared))),
+            (&well, on(None), generic("all\nis well")),
+            // JSON that does not fit the schema is text like any other.
+            (
+                &texts(&["{\"m\": 1}"]),
+                on(Some(&needs_n)),
+                generic("{\"m\": 1}"),
+            ),
+            // Without adapting, only the server's own counts.
+            (&json, off, None),
+            (
+                &own,
+                off,
+                Some((json!({"report": "own"}), Rung::Structured)),
+            ),
+            // The text of a resource is never wrapped.
+            (&read("plain"), resource, None),
+            (&read("[1]"), resource, Some((json!([1]), Rung::JsonText))),
+        ] {
+            assert_eq!(climb(result, footing), wanted, "{result}");
+        }
     }
 
-    #[test]
-    fn json_that_does_not_fit_the_schema_is_text_like_any_other() {
-        let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
-        assert_eq!(
-            climb(&texts(&["{\"m\": 1}"]), on(Some(&schema))),
-            Some((json!({"result": "{\"m\": 1}"}), Rung::Generic))
-        );
+    fn generic(text: &str) -> Option<(Value, Rung)> {
+        Some((json!({ "result": text }), Rung::Generic))
     }
 
     #[test]
     fn an_empty_answer_has_no_output() {
-        let schema = told();
+        let schema = report();
+        let nothing = json!({"content": [], "structuredContent": null});
         for empty in [
             texts(&[]),
             texts(&[""]),
             texts(&["", " \n"]),
             json!({"content": [{"type": "image", "data": "", "mimeType": "image/png"}]}),
-            json!({"content": [], "structuredContent": null}),
+            nothing.clone(),
         ] {
             assert_eq!(climb(&empty, on(None)), None, "{empty}");
             assert_eq!(climb(&empty, on(Some(&schema))), None, "{empty}");
         }
-    }
-
-    #[test]
-    fn null_is_an_output_where_the_schema_asks_for_it() {
-        let nothing = json!({"content": [], "structuredContent": null});
+        // Null is one where the schema asks for it.
         let schema = Declared::new(json!({"type": ["object", "null"]}));
-        assert_eq!(
-            climb(&nothing, on(Some(&schema))),
-            Some((Value::Null, Rung::Structured))
-        );
-    }
-
-    #[test]
-    fn without_adapting_only_the_servers_own_counts() {
-        let off = Footing {
-            adapts: false,
-            ..on(None)
-        };
-        assert_eq!(climb(&texts(&["{\"n\": 1}"]), off), None);
-        let own = json!({"content": [], "structuredContent": {"n": 1}});
-        assert_eq!(climb(&own, off), Some((json!({"n": 1}), Rung::Structured)));
-    }
-
-    #[test]
-    fn the_text_of_a_resource_is_never_wrapped() {
-        let read = |text: &str| json!({"contents": [{"uri": "a:b", "text": text}]});
-        let footing = Footing {
-            is_tool: false,
-            ..on(None)
-        };
-        assert_eq!(climb(&read("plain"), footing), None);
-        assert_eq!(
-            climb(&read("[1]"), footing),
-            Some((json!([1]), Rung::JsonText))
-        );
+        let null = Some((Value::Null, Rung::Structured));
+        assert_eq!(climb(&nothing, on(Some(&schema))), null);
     }
 
     fn block() -> impl Strategy<Value = String> {
@@ -188,7 +183,7 @@ mod tests {
     fn schema() -> impl Strategy<Value = Option<Value>> {
         prop_oneof![
             Just(None),
-            Just(Some(told().schema)),
+            Just(Some(report().schema)),
             Just(Some(json!({"type": "object", "required": ["n"]}))),
             Just(Some(json!({"type": "array"}))),
             Just(Some(json!({"type": 5}))),

@@ -43,6 +43,7 @@ impl ServerLadder {
             adapts: self.adapts,
             is_tool: tool.is_some(),
             schema: set.filter(usable).or(declared),
+            declared,
             store_unread: self.store_unread,
         }
     }

@@ -72,18 +72,10 @@ pub fn captured(
         let nodes = capture.path.query(result).all();
         let value = match nodes.as_slice() {
             [] => {
-                let mut mismatch = Mismatch {
-                    message: format!("nothing stands at {} to be kept as `{name}`", capture.raw),
-                    assertion: Assertion {
-                        kind: "capture".to_owned(),
-                        target: Some(AssertionTarget::Json),
-                        path: Some(capture.raw.clone()),
-                        expected: Value::Bool(true),
-                        actual: Value::Null,
-                        ..Assertion::default()
-                    },
-                    at: capture.at,
-                };
+                let message = format!("nothing stands at {} to be kept as `{name}`", capture.raw);
+                let (target, compared) = (AssertionTarget::Json, (Value::Bool(true), Value::Null));
+                let mut mismatch = Mismatch::new("capture", target, compared, message, capture.at)
+                    .at_path(Some(&capture.raw));
                 mismatch.tell_nearest(&capture.raw, result, &board.cleaner);
                 missing.push(mismatch);
                 continue;

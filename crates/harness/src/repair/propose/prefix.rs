@@ -1,9 +1,11 @@
 //! Putting another folder at the head of a path that a plan writes with
 //! variables in it.
 
-use super::paths::normalise;
-use super::types::Facts;
-use jelly_plan::{Part, Plan, Template};
+use crate::repair::case::FailureCase;
+use crate::repair::paths::normalise;
+use crate::repair::strings::each_string;
+use crate::repair::types::Facts;
+use jelly_plan::{DocPath, Part, Plan, Template};
 use serde_json::Value;
 use std::path::Path;
 
@@ -15,11 +17,9 @@ const LONGEST: usize = 4096;
 /// that folder, or can't be rewritten without losing what it means.
 pub(super) fn rewrite(
     raw: &str,
-    from: &Path,
-    to: &str,
-    plan: &Plan,
+    (from, to): (&Path, &str),
     server: &str,
-    facts: &Facts<'_>,
+    case: &FailureCase<'_>,
 ) -> Option<String> {
     // Nothing longer is a path, and each slash of it would be tried.
     if raw.len() > LONGEST {
@@ -33,7 +33,7 @@ pub(super) fn rewrite(
             raw: part.reference(),
             parts: vec![part.clone()],
         };
-        let Ok(text) = one.resolve_str(facts.scope, server) else {
+        let Ok(text) = one.resolve_str(case.facts.scope, server) else {
             // What comes behind an unknown value can't begin the path.
             break;
         };
@@ -47,7 +47,7 @@ pub(super) fn rewrite(
                 continue;
             }
             let behind = &text[cut..];
-            if behind.is_empty() || may_be_spelled_out(part, plan) {
+            if behind.is_empty() || may_be_spelled_out(part, case.plan) {
                 best = Some((at, behind.to_owned()));
             }
         }
@@ -80,24 +80,20 @@ fn may_be_spelled_out(part: &Part, plan: &Plan) -> bool {
             .vars
             .get(name)
             .is_some_and(|value| matches!(value, Value::String(text) if !text.contains("${"))),
-        Part::Workspace | Part::Tmp | Part::Env(_) | Part::Secret(_) | Part::Port(_) => false,
+        _ => false,
     }
 }
 
 /// Whether a value speaks of the folder, as written or as meant.
 pub(super) fn speaks_of(value: &Value, folder: &Path, server: &str, facts: &Facts<'_>) -> bool {
-    match value {
-        Value::String(raw) => {
-            let Some(folder) = folder.to_str() else {
-                return true;
-            };
-            let meant = Template::parse(raw)
-                .ok()
-                .and_then(|template| template.resolve_str(facts.scope, server).ok());
+    let folder = folder.to_str();
+    let mut speaks = false;
+    each_string(value, &DocPath::default(), &mut |_, raw| {
+        let template = Template::parse(raw).ok();
+        let meant = template.and_then(|template| template.resolve_str(facts.scope, server).ok());
+        speaks |= folder.is_none_or(|folder| {
             raw.contains(folder) || meant.is_some_and(|text| text.contains(folder))
-        }
-        Value::Array(items) => items.iter().any(|v| speaks_of(v, folder, server, facts)),
-        Value::Object(map) => map.values().any(|v| speaks_of(v, folder, server, facts)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
+        });
+    });
+    speaks
 }

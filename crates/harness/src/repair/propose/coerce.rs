@@ -1,38 +1,30 @@
 //! `coerce_argument`: a value of another JSON type than the tool's schema
 //! wants, if it can be had without loss.
 
-use super::target::step_target;
-use super::types::{Proposal, RepairId};
-use jelly_base::model::{Failure, PlanIssue};
-use jelly_plan::{DocPath, Plan, PlanEdit, has_reference};
+use crate::repair::case::{FailureCase, step_target};
+use crate::repair::types::{Proposal, RepairId};
+use jelly_base::model::PlanIssue;
+use jelly_plan::{DocPath, PlanEdit, has_reference};
 use serde_json::{Number, Value};
 
-pub(super) fn propose(plan: &Plan, failure: &Failure) -> Option<Proposal> {
+pub(super) fn coerce(case: &FailureCase<'_>) -> Option<Proposal> {
     let Some(PlanIssue::ArgumentType {
         pointer, expected, ..
-    }) = &failure.issue
+    }) = &case.failure.issue
     else {
         return None;
     };
-    let step = plan
-        .step(failure.step.as_ref()?)
-        .filter(|step| !step.expects_error())?;
+    let step = case.step()?;
     let value = step.args.pointer(pointer)?;
     let converted = expected.iter().find_map(|wanted| convert(value, wanted))?;
-    let at = place(&step.args, &step.path.key("args"), pointer)?;
+    let path = place(&step.args, &step.path.key("args"), pointer)?;
     let name = pointer.trim_start_matches('/').replace('/', ".");
-    let mut proposal = Proposal::new(
-        RepairId::CoerceArgument,
-        format!("{}.args.{name}", step_target(step)),
-        format!("passed {name} as {converted} instead of {value}, as the tool's schema wants"),
-    );
-    proposal.edits.push(PlanEdit::Set {
-        path: at,
-        value: converted,
-    });
-    proposal.steps_touched.push(step.id.clone());
-    proposal.contract = true;
-    Some(proposal)
+    let target = format!("{}.args.{name}", step_target(step));
+    let explanation =
+        format!("passed {name} as {converted} instead of {value}, as the tool's schema wants");
+    let proposal = Proposal::of_step(RepairId::CoerceArgument, target, explanation, step);
+    let value = converted;
+    Some(proposal.with(PlanEdit::Set { path, value }))
 }
 
 /// The value in the wanted JSON type, if it says exactly the same there.
@@ -55,15 +47,7 @@ fn convert(value: &Value, wanted: &str) -> Option<Value> {
         }
         (Value::Number(number), "string") => Some(Value::String(number.to_string())),
         (Value::Bool(flag), "string") => Some(Value::String(flag.to_string())),
-        (
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Array(_)
-            | Value::Object(_),
-            _,
-        ) => None,
+        _ => None,
     }
 }
 

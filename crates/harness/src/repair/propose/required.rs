@@ -6,37 +6,33 @@
 //! plan with that name; an environment variable with that name. For
 //! `--api-key`, these are `API_KEY`, `api_key` and `API_KEY`.
 
-use super::types::{Facts, Proposal, RepairId};
-use jelly_base::model::{Diagnosis, Failure, Phase, PlanIssue};
+use crate::repair::case::{FailureCase, server_target};
+use crate::repair::types::{Facts, Proposal, RepairId};
+use jelly_base::model::{Phase, PlanIssue};
 use jelly_base::text::is_placeholder;
 use jelly_base::text::redact::looks_secret;
 use jelly_package::{
     self as package, Argument, ArgumentKind, AskedInput, InputKind, Package, Trouble, env_name,
     is_of_the_system, named_key,
 };
-use jelly_plan::{Command, DocPath, PackageUse, Part, Plan, PlanEdit, Server, Template};
+use jelly_plan::{Command, PackageUse, Part, Plan, PlanEdit, Server, Template};
 use serde_json::Value;
 
-pub(super) fn propose(
-    plan: &Plan,
-    failure: &Failure,
-    diagnosis: &Diagnosis,
-    facts: &Facts<'_>,
-) -> Option<Proposal> {
-    let server = plan.servers.get(failure.server.as_ref()?)?;
+pub(super) fn give_arguments(case: &FailureCase<'_>) -> Option<Proposal> {
+    let (server, failure) = (case.server()?, case.failure);
     let command = server.command()?;
     let used = command.package.as_deref()?;
     let search = Search {
-        plan,
+        plan: case.plan,
         server,
         command,
-        facts,
+        facts: case.facts,
     };
     let added = match (&failure.issue, &command.command) {
         (Some(PlanIssue::MissingPackageArgument { .. }), None) => search.given(used)?,
         // Beside a command, the definition says what its `args` lack.
         (None, Some(_))
-            if diagnosis.root_cause == "missing_argument"
+            if case.diagnosis.root_cause == "missing_argument"
                 && failure.step.is_none()
                 && matches!(failure.phase, Some(Phase::Spawn | Phase::Handshake)) =>
         {
@@ -46,24 +42,22 @@ pub(super) fn propose(
     };
     let named: Vec<String> = added.iter().map(|a| format!("`{}`", a.key)).collect();
     let sources: Vec<&str> = added.iter().map(|a| a.source.as_str()).collect();
-    let mut proposal = Proposal::new(
-        RepairId::RequiredArgument,
-        format!("servers.{}", server.name),
-        format!(
-            "gave {} the {} {}, which its package requires: {}",
-            server.name,
-            if added.len() == 1 {
-                "argument"
-            } else {
-                "arguments"
-            },
-            named.join(" and "),
-            sources.join("; ")
-        ),
+    let arguments = match added.len() {
+        1 => "argument",
+        _ => "arguments",
+    };
+    let explanation = format!(
+        "gave {} the {arguments} {}, which its package requires: {}",
+        server.name,
+        named.join(" and "),
+        sources.join("; ")
     );
-    proposal.edits = search.edits(used, &added);
-    proposal.servers_touched.push(server.name.clone());
-    Some(proposal)
+    let target = server_target(&server.name);
+    Some(Proposal {
+        edits: search.edits(used, &added),
+        servers_touched: vec![server.name.clone()],
+        ..Proposal::new(RepairId::RequiredArgument, target, explanation)
+    })
 }
 
 /// An argument that gets a value.
@@ -116,36 +110,27 @@ impl Search<'_> {
         added.collect::<Option<Vec<_>>>().filter(|_| is_known)
     }
 
+    /// One edit for what is written whole, else one for each value.
     fn edits(&self, used: &PackageUse, added: &[Added]) -> Vec<PlanEdit> {
-        let set = |path: DocPath, value: Value| PlanEdit::Set { path, value };
-        let text = |word: &String| Value::String(word.clone());
-        let words = || added.iter().flat_map(|added| &added.words);
-        let named = || {
-            let pairs = added.iter().zip(words());
-            pairs.map(|(added, word)| (added.key.clone(), text(word)))
-        };
-        match (&self.command.command, self.command.args.len()) {
-            (None, _) if used.args.is_empty() => {
-                let at = self.server.path.key("package_args");
-                vec![set(at, Value::Object(named().collect()))]
-            }
-            (None, _) => {
-                let at = self.server.path.key("package_args");
-                named()
-                    .map(|(key, value)| set(at.key(key), value))
-                    .collect()
-            }
-            (Some(_), 0) => {
-                let at = self.server.path.key("args");
-                vec![set(at, words().map(text).collect())]
-            }
-            (Some(_), count) => {
-                let at = self.server.path.key("args");
-                let places = words().zip(count..);
-                places
-                    .map(|(word, at_place)| set(at.index(at_place), text(word)))
-                    .collect()
-            }
+        let set = |path, value| PlanEdit::Set { path, value };
+        let words = added.iter().flat_map(|added| &added.words);
+        if self.command.command.is_some() {
+            let at = self.server.path.key("args");
+            let words = words.map(|word| Value::from(word.as_str()));
+            return match self.command.args.len() {
+                0 => vec![set(at, words.collect())],
+                count => words
+                    .zip(count..)
+                    .map(|(word, place)| set(at.index(place), word))
+                    .collect(),
+            };
+        }
+        let at = self.server.path.key("package_args");
+        let named = added.iter().zip(words);
+        let named = named.map(|(added, word)| (added.key.clone(), Value::from(word.as_str())));
+        match used.args.is_empty() {
+            true => vec![set(at, Value::Object(named.collect()))],
+            false => named.map(|(key, value)| set(at.key(key), value)).collect(),
         }
     }
 
@@ -229,11 +214,14 @@ impl Search<'_> {
 
 /// The required arguments that are not among the words.
 fn lacking<'p>(package: &'p Package, words: &[String]) -> Vec<&'p Argument> {
-    let own = own_words(package, words);
-    let mut positional = own.map(|own| positional_words(package, own));
+    // The words behind the one that names the package are the server's. None
+    // does where a script is started.
+    let named_at = words.iter().position(|word| package.is_named_by(word));
+    let mut positional = named_at.map(|at| positional_words(package, &words[at + 1..]));
     let mut lacking = Vec::new();
     let mut place = 0;
     for argument in &package.package_arguments {
+        let is_wanted = argument.input.is_required && argument.input.value.is_none();
         match &argument.kind {
             ArgumentKind::Named { flag, .. } => {
                 let name = named_key(flag);
@@ -241,16 +229,13 @@ fn lacking<'p>(package: &'p Package, words: &[String]) -> Vec<&'p Argument> {
                     word.strip_prefix(name)
                         .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
                 });
-                if argument.input.is_required && argument.input.value.is_none() && !is_there {
+                if is_wanted && !is_there {
                     lacking.push(argument);
                 }
             }
             ArgumentKind::Positional { .. } => {
                 // Only the next one can be appended.
-                if positional == Some(place)
-                    && argument.input.is_required
-                    && argument.input.value.is_none()
-                {
+                if positional == Some(place) && is_wanted {
                     lacking.push(argument);
                     positional = positional.map(|count| count + 1);
                 }
@@ -261,13 +246,6 @@ fn lacking<'p>(package: &'p Package, words: &[String]) -> Vec<&'p Argument> {
     // Options first: what has no flag must stay together with its like.
     lacking.sort_by_key(|argument| matches!(argument.kind, ArgumentKind::Positional { .. }));
     lacking
-}
-
-/// The words behind the one that names the package: those of the server.
-/// Absent where none does, as when a script is started.
-fn own_words<'w>(package: &Package, words: &'w [String]) -> Option<&'w [String]> {
-    let at = words.iter().position(|word| package.is_named_by(word))?;
-    Some(&words[at + 1..])
 }
 
 /// How many words are neither flags nor values of these.
