@@ -85,7 +85,7 @@ enum InsteadOf {
 
 /// A step of a remedy.
 #[derive(Debug)]
-enum Step {
+enum RemedyStep {
     Plain(Fix),
     /// What to write where.
     Write(String, Change),
@@ -94,7 +94,7 @@ enum Step {
 /// Steps to say first. What is absent stays as the rule says it.
 #[derive(Debug)]
 pub(super) struct Remedy {
-    steps: Vec<Step>,
+    steps: Vec<RemedyStep>,
     what: Option<String>,
     why: Option<String>,
     instead_of: InsteadOf,
@@ -114,29 +114,29 @@ impl Remedy {
         self.steps.is_empty()
     }
 
-    fn then(mut self, step: Step) -> Self {
+    fn then(mut self, step: RemedyStep) -> Self {
         self.steps.push(step);
         self
     }
 
     /// A sentence.
     pub(super) fn say(self, text: impl Into<String>) -> Self {
-        self.then(Step::Plain(Fix::text(text)))
+        self.then(RemedyStep::Plain(Fix::text(text)))
     }
 
     /// A command to paste.
     pub(super) fn run(self, command: impl Into<String>) -> Self {
-        self.then(Step::Plain(Fix::command(command)))
+        self.then(RemedyStep::Plain(Fix::command(command)))
     }
 
     /// Members of the entry to paste, after a sentence that says so.
     pub(super) fn paste(self, members: String) -> Self {
-        self.then(Step::Plain(Fix::member(members)))
+        self.then(RemedyStep::Plain(Fix::member(members)))
     }
 
     /// What to write where: the sentence ends with the place.
     pub(super) fn write(self, what: impl Into<String>, change: Change) -> Self {
-        self.then(Step::Write(what.into(), change))
+        self.then(RemedyStep::Write(what.into(), change))
     }
 
     /// Only the first of its steps.
@@ -193,8 +193,8 @@ impl Remedy {
         };
         advice.fix.retain(|fix| !is_replaced(fix));
         let fixes = self.steps.into_iter().flat_map(|step| match step {
-            Step::Plain(fix) => vec![fix],
-            Step::Write(what, change) => vec![
+            RemedyStep::Plain(fix) => vec![fix],
+            RemedyStep::Write(what, change) => vec![
                 Fix::text(format!("{what} at {}:", config.at(change.place))),
                 Fix::member(change.members),
             ],
