@@ -56,7 +56,6 @@ impl From<&str> for FixText {
     }
 }
 
-/// Users write texts; ids are for what the program itself replaces.
 impl JsonSchema for FixText {
     fn inline_schema() -> bool {
         true
@@ -66,8 +65,29 @@ impl JsonSchema for FixText {
         "FixText".into()
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        String::json_schema(generator)
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A text, or a map with what else is to be known of it.",
+            "anyOf": [
+                {"type": "string"},
+                {
+                    "type": "object",
+                    "properties": {
+                        "id": {
+                            "description": "By which `jelly doctor` replaces it where it knows better.",
+                            "type": "string",
+                        },
+                        "only": {
+                            "description": "Who is told; both if left out.",
+                            "enum": ["plan", "configuration"],
+                        },
+                        "text": {"type": "string"},
+                    },
+                    "required": ["text"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
     }
 }
 
