@@ -2,7 +2,7 @@
 //! that.
 
 use super::judge::{Judge, Mismatch};
-use super::script::{By, Questions};
+use super::script::{AnsweredBy, Questions};
 use jelly_base::model::{AssertionTarget, OwnLimit};
 use jelly_plan::{Answer, Location};
 use serde_json::Value;
@@ -18,9 +18,9 @@ pub(super) fn judge_asked(
 ) {
     for asked in &questions.asked {
         let answer = match asked.by {
-            By::Step(index) => own.get(index),
-            By::Server(index) => server.get(index),
-            By::Nobody => None,
+            AnsweredBy::Step(index) => own.get(index),
+            AnsweredBy::Server(index) => server.get(index),
+            AnsweredBy::Nobody => None,
         };
         let Some(answer) = answer.filter(|answer| !answer.expect.is_empty()) else {
             continue;

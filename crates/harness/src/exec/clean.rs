@@ -336,12 +336,14 @@ mod tests {
     #[test]
     fn what_only_one_iteration_has_is_called_by_its_name() {
         let cleaner = cleaner("swordfish");
-        assert_eq!(
-            cleaner.text("open /tmp/jelly-x1/a on 127.0.0.1:4711"),
-            "open ${tmp}/a on 127.0.0.1:${port}"
-        );
-        assert_eq!(cleaner.text("4711"), "${port}");
-        assert_eq!(cleaner.text("47110 of 4711"), "47110 of 4711");
+        let both = "open /tmp/jelly-x1/a on 127.0.0.1:4711";
+        for (text, clean) in [
+            (both, "open ${tmp}/a on 127.0.0.1:${port}"),
+            ("4711", "${port}"),
+            ("47110 of 4711", "47110 of 4711"),
+        ] {
+            assert_eq!(cleaner.text(text), clean);
+        }
     }
 
     #[test]
@@ -412,20 +414,13 @@ mod tests {
 
     #[test]
     fn a_secret_that_is_a_word_of_ours_costs_no_fact() {
-        for word in [
-            "assert",
-            "text",
-            "unknown_tool",
-            "equals",
-            "message",
-            "e",
-            "name",
-        ] {
+        let unknown = |name: &str| PlanIssue::UnknownTool {
+            name: name.to_owned(),
+            candidates: Vec::new(),
+        };
+        for word in "assert text unknown_tool equals message e name".split(' ') {
             let failure = Failure {
-                issue: Some(PlanIssue::UnknownTool {
-                    name: word.to_owned(),
-                    candidates: Vec::new(),
-                }),
+                issue: Some(unknown(word)),
                 message: Some(format!("a {word}")),
                 ..mismatch(json!(word))
             };
@@ -434,13 +429,7 @@ mod tests {
             let target = clean.assertion.as_ref().and_then(|a| a.target);
             assert_eq!(target, Some(AssertionTarget::Text));
             assert_eq!(clean.message.as_deref(), Some("a [secret KEY]"));
-            assert_eq!(
-                clean.issue,
-                Some(PlanIssue::UnknownTool {
-                    name: "[secret KEY]".into(),
-                    candidates: Vec::new()
-                })
-            );
+            assert_eq!(clean.issue, Some(unknown("[secret KEY]")));
         }
     }
 
@@ -455,13 +444,10 @@ mod tests {
         let values: [(Value, Value); 2] =
             [(json!(text('x')), json!(text('y'))), (list('x'), list('y'))];
         for (one, other) in values {
-            let same = [
-                cleaned("s", mismatch(one.clone())),
-                cleaned("s", mismatch(one)),
-            ];
-            assert_eq!(same[0], same[1]);
-            assert_ne!(same[0], cleaned("#", mismatch(other)));
-            assert!(same[0].assertion.as_ref().unwrap().actual.to_string().len() < KEPT + 200);
+            let cut = cleaned("s", mismatch(one.clone()));
+            assert_eq!(cut, cleaned("s", mismatch(one)));
+            assert_ne!(cut, cleaned("#", mismatch(other)));
+            assert!(cut.assertion.unwrap().actual.to_string().len() < KEPT + 200);
         }
     }
 

@@ -9,7 +9,7 @@
 
 use super::clean::Cleaner;
 use super::declared;
-use super::ladder::{Footing, climb, own_structure};
+use super::ladder::{LadderInput, climb, own_structure};
 use super::misfit::{Misfit, misfit};
 use super::nearest::nearest;
 use super::operators::{Compiled, OperandError, holds};
@@ -35,7 +35,7 @@ pub struct Observed<'a> {
     /// [`output::breach`].
     pub text_will_do: bool,
     /// By what a structured output is had.
-    pub footing: Footing<'a>,
+    pub ladder_input: LadderInput<'a>,
 }
 
 /// Whether an answer is an error that nobody expected: then nothing else of it
@@ -274,7 +274,7 @@ impl<'a> Judge<'a> {
             Some(wanted) if wants_is_error.is_none() => self.add_no_error(wanted.at, &text),
             Some(_) | None => {}
         }
-        if let Some(schema) = observed.footing.declared {
+        if let Some(schema) = observed.ladder_input.declared {
             match output::breach(result, schema, observed.text_will_do) {
                 Ok(breach) => {
                     if let Some(breach) = breach {
@@ -290,19 +290,19 @@ impl<'a> Judge<'a> {
         }
         self.ask(AssertionTarget::Text, None, &expect.text, Some(&text));
         self.ask_json(AssertionTarget::Json, &expect.json, Some(result));
-        let footing = observed.footing;
+        let ladder_input = observed.ladder_input;
         let structured = &expect.structured;
-        if structured.is_empty() && footing.schema.is_none() {
+        if structured.is_empty() && ladder_input.schema.is_none() {
             return;
         }
-        let (value, rung) = climb(result, footing).unzip();
+        let (value, rung) = climb(result, ladder_input).unzip();
         self.findings.adapter = rung;
         // An error is never adapted; what it brings itself may be asked about.
-        let value = value.or_else(|| own_structure(result, footing.schema).cloned());
+        let value = value.or_else(|| own_structure(result, ladder_input.schema).cloned());
         let before = self.findings.mismatches.len();
         let target = AssertionTarget::Structured;
         self.ask(target, None, structured, value.as_ref());
-        let made_by_jelly = rung == Some(Rung::Generic) || footing.store_unread;
+        let made_by_jelly = rung == Some(Rung::Generic) || ladder_input.store_unread;
         let cleaner = self.cleaner;
         for mismatch in self.since(before) {
             mismatch.assertion.made_by_jelly = made_by_jelly;

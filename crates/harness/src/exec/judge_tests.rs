@@ -1,7 +1,7 @@
 use super::{Findings, Judge, Observed, SnapshotProposal, is_unexpected_error};
 use crate::exec::clean::Cleaner;
 use crate::exec::declared::Declared;
-use crate::exec::ladder::Footing;
+use crate::exec::ladder::LadderInput;
 use crate::exec::operators::{Compiled, OperandError};
 use jelly_base::model::{AssertionTarget, RpcError, Rung};
 use jelly_plan::{ErrorExpect, Expect, Flag, JsonExpect, Location, Operator, Predicate};
@@ -19,8 +19,8 @@ fn predicate(operator: Operator, operand: Value) -> Predicate {
     }
 }
 
-fn footing(schema: Option<&Declared>) -> Footing<'_> {
-    Footing {
+fn ladder_input(schema: Option<&Declared>) -> LadderInput<'_> {
+    LadderInput {
         adapts: true,
         is_tool: true,
         schema,
@@ -35,7 +35,7 @@ fn run(expect: &Expect, answer: Result<&Value, &RpcError>, schema: Option<&Decla
         duration: Duration::from_millis(40),
         stderr: &Said::whole("warn: low\n"),
         text_will_do: false,
-        footing: footing(schema),
+        ladder_input: ladder_input(schema),
     };
     ask(expect, &observed, &|p| Ok(p.operand.clone()))
 }
@@ -294,7 +294,7 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
             duration: Duration::ZERO,
             stderr: &Said::default(),
             text_will_do: false,
-            footing: footing(None),
+            ladder_input: ladder_input(None),
         };
         let stored = |p: &Predicate| match (p.operand.as_str(), greeting) {
             (Some("list"), _) => Ok(json!(list)),

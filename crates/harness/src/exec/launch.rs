@@ -2,7 +2,7 @@
 //! for it: the part of preflight that needs no running server.
 
 use super::auth::{auth_settings, not_authorizable};
-use super::script::{Slot, slots};
+use super::script::{PreparedAnswer, prepare_answers};
 use super::settings::ExecSettings;
 use indexmap::IndexMap;
 use jelly_base::model::{Failure, Outcome, Phase, PlanIssue, SpawnError};
@@ -106,7 +106,7 @@ impl ServerFacts {
 pub struct Prepared {
     pub facts: ServerFacts,
     /// What its client answers, whatever step runs.
-    pub answers: Vec<Slot>,
+    pub answers: Vec<PreparedAnswer>,
     /// What is worth a word about how it is started.
     pub notes: Vec<String>,
     /// How to reach it, or everything that is in the way.
@@ -196,11 +196,12 @@ impl Preparation<'_> {
                 }))
             }
         };
-        let answers =
-            slots(&server.answers, self.scope, self.server).unwrap_or_else(|unresolved| {
+        let answers = prepare_answers(&server.answers, self.scope, self.server).unwrap_or_else(
+            |unresolved| {
                 self.miss(unresolved);
                 Vec::new()
-            });
+            },
+        );
         let mut failures: Vec<Failure> = self
             .missing
             .iter()

@@ -3,10 +3,10 @@
 //!
 //! Main type: [`Running`].
 
-use super::lane::{Lane, shorten};
-use super::preflight::ToolBook;
+use super::server_lane::{ServerLane, shorten};
 use super::step_end::Aftermath;
 use super::subscriptions::Subscriptions;
+use super::tool_schemas::ToolSchemas;
 use super::wire_check::note_wire_check;
 use jelly_base::model::{Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
 use jelly_base::text::{human_duration, plural};
@@ -32,7 +32,7 @@ pub struct Running {
     /// Absent while it is down.
     pub session: Option<Session>,
     pub tools: Vec<ToolInfo>,
-    pub book: ToolBook,
+    pub schemas: ToolSchemas,
     pub subscriptions: Subscriptions,
     pub deaths: u32,
     /// It was stopped by us since it no longer answered.
@@ -52,7 +52,7 @@ impl Running {
                 ..launch
             },
             report,
-            book: ToolBook::new(&tools),
+            schemas: ToolSchemas::new(&tools),
             tools,
             fragile: session.shy_of_probes(),
             session: Some(session),
@@ -109,13 +109,13 @@ enum Pulse {
     Unknown,
 }
 
-impl Lane {
+impl ServerLane {
     /// Sees to it that the server can be asked, if there is a way.
     pub(super) async fn make_ready(&self, running: &mut Running) {
         if running.has_exited() {
             self.uninvited_exit(running).await;
         }
-        if running.session.is_none() && !running.down && self.board.stopped().is_none() {
+        if running.session.is_none() && !running.down && self.shared.stopped().is_none() {
             self.restart(running).await;
         }
     }
@@ -240,7 +240,7 @@ impl Lane {
             Ok(session) => {
                 report.restarts += 1;
                 running.tools = session.tools().to_vec();
-                running.book = ToolBook::new(&running.tools);
+                running.schemas = ToolSchemas::new(&running.tools);
                 running.session = Some(session);
                 report.state = state;
             }
@@ -261,14 +261,14 @@ impl Lane {
 
     /// Stops a server whose steps are done.
     pub(super) async fn stop(&self, running: &mut Running) {
-        if self.board.stopped().is_none() {
+        if self.shared.stopped().is_none() {
             self.look_a_last_time(running).await;
         }
         running.subscriptions.clear();
         let Some(mut session) = running.session.take() else {
             return;
         };
-        let mut grace = match self.board.stopped() {
+        let mut grace = match self.shared.stopped() {
             Some(_) => HASTY_GRACE.min(self.server.shutdown_timeout),
             None => self.server.shutdown_timeout,
         };
@@ -278,7 +278,7 @@ impl Lane {
         let shutdown = tokio::select! {
             biased;
             shutdown = session.shutdown(grace) => shutdown,
-            _ = self.board.stop(), if grace > HASTY_GRACE => {
+            _ = self.shared.stop(), if grace > HASTY_GRACE => {
                 // Whoever ends the run does not mean to wait for a server.
                 grace = HASTY_GRACE;
                 session.shutdown(grace).await
@@ -352,35 +352,29 @@ fn note_evidence(session: &Session, report: &mut ServerReport) {
 
 /// What a reader should know of how a server was stopped.
 fn unusual_end(shutdown: &Shutdown, grace: Duration, by_pipes: bool) -> Option<String> {
+    let odd_exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0));
+    let odd_exit = odd_exit.map(describe_exit);
+    let grace = human_duration(grace);
     match shutdown.how {
         How::AlreadyExited if !by_pipes => {
-            let exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0))?;
-            let how = describe_exit(exit);
-            Some(format!("it exited {how} before it was told to end"))
+            Some(format!("it exited {} before it was told to end", odd_exit?))
         }
         // Nothing but a signal ends a server that does not serve by its pipes.
         How::Graceful | How::Terminated if !by_pipes => None,
         How::Killed if !by_pipes => Some(format!(
-            "it did not exit on SIGTERM within {}, and was killed",
-            human_duration(grace)
+            "it did not exit on SIGTERM within {grace}, and was killed"
         )),
+        // It was told to end, so this is no failure; yet it may have been about
+        // to crash anyway.
         How::Graceful | How::AlreadyExited => {
-            // It was told to end, so this is no failure; yet it may have been
-            // about to crash anyway.
-            let exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0))?;
-            Some(format!(
-                "it exited {} when its stdin was closed",
-                describe_exit(exit)
-            ))
+            Some(format!("it exited {} when its stdin was closed", odd_exit?))
         }
         How::Terminated => Some(format!(
-            "it did not exit within {} of its stdin being closed, and was stopped by SIGTERM",
-            human_duration(grace)
+            "it did not exit within {grace} of its stdin being closed, and was stopped by SIGTERM"
         )),
         How::Killed => Some(format!(
-            "it neither exited when its stdin was closed nor on SIGTERM within {} each, and was \
-             killed",
-            human_duration(grace)
+            "it neither exited when its stdin was closed nor on SIGTERM within {grace} each, and \
+             was killed"
         )),
     }
 }

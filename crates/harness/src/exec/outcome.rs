@@ -6,19 +6,19 @@ mod beside;
 mod mismatched;
 mod wanted;
 
-use super::board::Board;
 use super::declared::text_of;
-use super::hearing::Hearings;
 use super::issue::describe;
 use super::judge::{BadOperand, Findings, Judge, Observed, SnapshotProposal, is_unexpected_error};
-use super::ladder::Footing;
+use super::ladder::LadderInput;
 use super::launch::issue_of;
+use super::notifications::NotificationWatch;
 use super::operators::OperandError;
 use super::output::malformed;
 use super::request::{Ready, Sends};
-use super::scene::Scene;
 use super::script::Questions;
+use super::shared_state::SharedState;
 use super::snapshots;
+use super::step_context::StepContext;
 use super::step_end::{Aftermath, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError};
@@ -35,18 +35,18 @@ use wanted::answered_with;
 
 /// A step whose request has come to its end.
 pub struct Ended<'a> {
-    pub scene: &'a Scene<'a>,
+    pub context: &'a StepContext<'a>,
     pub step: &'a Step,
     pub ready: &'a Ready,
     /// By what a structured output is had.
-    pub footing: Footing<'a>,
+    pub ladder_input: LadderInput<'a>,
     pub elapsed: Duration,
     /// When that was.
     pub at: Instant,
     /// Where the server's stderr stood before.
     pub mark: Mark,
     /// What was listened for since before the request was sent.
-    pub hearings: &'a Hearings,
+    pub watch: &'a NotificationWatch,
     /// What the server asked for meanwhile.
     pub questions: Questions,
     /// What is wrong although the server answered, in a sentence.
@@ -111,8 +111,8 @@ impl Ended<'_> {
     /// an answer all the same.
     async fn over_http(&self, end: Box<HttpEnd>) -> (StepEnd, Aftermath) {
         let again = end.session_in_doubt
-            && !self.scene.sent_before
-            && self.ready.is_repeatable(self.scene.book);
+            && !self.context.sent_before
+            && self.ready.is_repeatable(self.context.schemas);
         if end.session_lost || again {
             let message = format!("{} {}", self.ready.shown(), end.message);
             let failure = at_step(self.step, Phase::Call, message);
@@ -157,7 +157,7 @@ impl Ended<'_> {
 
     /// That the server's process lives, where there is one.
     fn lives(&self) -> Option<bool> {
-        self.scene.session.has_process().then_some(true)
+        self.context.session.has_process().then_some(true)
     }
 
     /// The step's time until now, with the wait for what it expects beside the
@@ -183,7 +183,7 @@ impl Ended<'_> {
         let refused = self.questions.refused();
         let message = failures.first_mut().and_then(|f| f.message.as_mut());
         if let (Some(message), Some(first)) = (message, refused.first()) {
-            let first = self.scene.board.cleaner.quote(first);
+            let first = self.context.shared.cleaner.quote(first);
             message.push_str(&format!(
                 "; meanwhile the server asked for `{first}`, to which the plan has no answer"
             ));
@@ -216,11 +216,11 @@ impl Ended<'_> {
         let message = format!(
             "{} was not answered within {}{signs}",
             self.ready.shown(),
-            human_duration(self.scene.limit)
+            human_duration(self.context.limit)
         );
         Failure {
             outcome: Some(Outcome::Timeout),
-            timeout_s: Some(self.scene.limit.as_secs_f64()),
+            timeout_s: Some(self.context.limit.as_secs_f64()),
             process_alive: self.lives(),
             showed_life: Some(life.any()),
             ..at_step(self.step, Phase::Call, message)
@@ -238,7 +238,7 @@ impl Ended<'_> {
 
     /// What came, if it was the answer, was not read.
     fn unread(&self, beyond: &Beyond) -> Failure {
-        let text = self.scene.board.cleaner.quote(&beyond.text);
+        let text = self.context.shared.cleaner.quote(&beyond.text);
         let message = format!(
             "the server {text}, in answer to {}: a limit of jelly's own, so that nothing can be \
              said of the answer",
@@ -254,7 +254,7 @@ impl Ended<'_> {
     /// The server asks for what the plan has no answer to, which is the plan's
     /// matter; `why` completes "the server …".
     fn unanswered(&self, why: &str) -> Failure {
-        let why = self.scene.board.cleaner.quote(why);
+        let why = self.context.shared.cleaner.quote(why);
         let message = format!(
             "the server {why}, in answer to {}: what it gets is said by `answers`, of the step or \
              of its server",
@@ -296,7 +296,7 @@ impl Ended<'_> {
         let message = format!(
             "{} was answered with the JSON-RPC error {code}: {}",
             self.ready.shown(),
-            self.scene.board.cleaner.quote(&error.message)
+            self.context.shared.cleaner.quote(&error.message)
         );
         Failure {
             outcome: Some(Outcome::Error),
@@ -326,7 +326,7 @@ impl Ended<'_> {
     }
 
     fn tool_error(&self, result: &Value) -> StepEnd {
-        let quoted = self.scene.board.cleaner.quote(&text_of(result));
+        let quoted = self.context.shared.cleaner.quote(&text_of(result));
         let message = if quoted.is_empty() {
             "the tool answered with isError: true and no text".to_owned()
         } else {
@@ -345,7 +345,7 @@ impl Ended<'_> {
         if self.step.expect.stderr.is_empty() {
             return Said::default();
         }
-        let stderr = self.scene.session.stderr();
+        let stderr = self.context.session.stderr();
         stderr.caught_up().await;
         stderr.said_since(self.mark)
     }
@@ -357,25 +357,25 @@ impl Ended<'_> {
             answer,
             duration: self.elapsed,
             stderr,
-            text_will_do: self.scene.takes_text_for_structure(self.footing),
-            footing: self.footing,
+            text_will_do: self.context.takes_text_for_structure(self.ladder_input),
+            ladder_input: self.ladder_input,
         };
-        let board = self.scene.board;
+        let shared = self.context.shared;
         let resolve = |predicate: &Predicate| self.resolve(predicate);
-        let mut judge = Judge::new(&resolve, &board.compiled, &board.cleaner);
+        let mut judge = Judge::new(&resolve, &shared.compiled, &shared.cleaner);
         judge.ask_all(&self.step.expect, &observed);
         let findings = judge.findings.after(self.ask_questions());
         self.ask_notifications(findings).await
     }
 
     fn resolve(&self, predicate: &Predicate) -> Result<Value, OperandError> {
-        resolve(self.scene.board, self.step, predicate)
+        resolve(self.context.shared, self.step, predicate)
     }
 
     /// From what was found to the step's end; captures are taken on the way.
     fn conclude_findings(&self, result: &Value, findings: Findings) -> StepEnd {
-        let Self { scene, step, .. } = self;
-        let board = scene.board;
+        let Self { context, step, .. } = self;
+        let shared = context.shared;
         let Findings {
             mut mismatches,
             bad,
@@ -393,15 +393,15 @@ impl Ended<'_> {
                 let said = self.propose(own, false);
                 mismatch.message.push_str(&said);
             }
-            let end = self.fail_by(mismatched(board, step, result, mismatches));
+            let end = self.fail_by(mismatched(shared, step, result, mismatches));
             return end.adapted_by(adapter);
         }
-        match captured(board, step, result) {
+        match captured(shared, step, result) {
             Ok(values) => {
-                board.scope.borrow_mut().captures.extend(values);
+                shared.scope.borrow_mut().captures.extend(values);
                 StepEnd::executed(step, Vec::new(), self.took()).adapted_by(adapter)
             }
-            Err(missing) => self.fail_by(mismatched(board, step, result, missing)),
+            Err(missing) => self.fail_by(mismatched(shared, step, result, missing)),
         }
     }
 
@@ -411,8 +411,8 @@ impl Ended<'_> {
         (error, at): BadOperand,
         proposals: &[SnapshotProposal],
     ) -> StepEnd {
-        let board = self.scene.board;
-        let plan = board.plan.source.path.display().to_string();
+        let shared = self.context.shared;
+        let plan = shared.plan.source.path.display().to_string();
         let unjudged = || format!("an expectation can't be held against the answer: {error}");
         let (message, issue) = match &error {
             OperandError::NoSnapshot { name, path } => (
@@ -426,7 +426,7 @@ impl Ended<'_> {
             OperandError::TooComplex { schema, why } => {
                 let issue = PlanIssue::SchemaTooComplex {
                     schema: schema.clone(),
-                    pointer: board.cleaner.quote(&why.pointer),
+                    pointer: shared.cleaner.quote(&why.pointer),
                     reason: why.what.to_owned(),
                 };
                 (describe(&issue), Some(issue))
@@ -458,8 +458,8 @@ impl Ended<'_> {
         let mut said = String::new();
         for proposal in proposals {
             let name = &proposal.name;
-            let plan = &self.scene.board.plan.source.path;
-            said.push_str(&match (self.scene.board.propose)(name, &proposal.text) {
+            let plan = &self.context.shared.plan.source.path;
+            said.push_str(&match (self.context.shared.propose)(name, &proposal.text) {
                 Ok(shown) if is_missing => {
                     format!("; the actual text is in {shown} of the report")
                 }
@@ -480,11 +480,15 @@ impl Ended<'_> {
 }
 
 /// The operand of an expectation, with values in the place of names.
-pub fn resolve(board: &Board, step: &Step, predicate: &Predicate) -> Result<Value, OperandError> {
+pub fn resolve(
+    shared: &SharedState,
+    step: &Step,
+    predicate: &Predicate,
+) -> Result<Value, OperandError> {
     if predicate.operator == Operator::Snapshot {
         let name = predicate.operand.as_str().unwrap_or_default();
-        return snapshots::stored(&board.plan.source.path, name).map(Value::from);
+        return snapshots::stored(&shared.plan.source.path, name).map(Value::from);
     }
-    let scope = board.scope.borrow();
+    let scope = shared.scope.borrow();
     jelly_plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(OperandError::from)
 }

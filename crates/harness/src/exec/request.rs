@@ -1,10 +1,10 @@
 //! What a step sends, with values in the place of names.
 
-use super::board::Board;
 use super::launch::issue_of;
-use super::preflight::ToolBook;
-use super::script::{Slot, slots};
+use super::script::{PreparedAnswer, prepare_answers};
+use super::shared_state::SharedState;
 use super::step_end::at_step;
+use super::tool_schemas::ToolSchemas;
 use jelly_base::mcp::{self, Era, ListKind, Method};
 use jelly_base::model::{Failure, Phase, RequestFacts};
 use jelly_plan::{
@@ -21,7 +21,7 @@ pub struct Ready {
     /// For the tool's schemas.
     pub tool: Option<String>,
     /// What is answered to the server meanwhile.
-    pub answers: Vec<Slot>,
+    pub answers: Vec<PreparedAnswer>,
 }
 
 /// How a step's request goes out.
@@ -30,11 +30,8 @@ pub enum Sends {
     /// All pages of it.
     List(ListKind),
     Raw(Vec<u8>),
-    /// To be heard of: URIs, and what a modern server is asked for.
-    Subscribe {
-        uris: Vec<String>,
-        filter: Value,
-    },
+    /// To be told of changes; the URIs among what is asked for.
+    Subscribe(Vec<String>),
     /// Ends what the step with this id subscribed to.
     Unsubscribe(String),
 }
@@ -72,12 +69,12 @@ impl Ready {
 
     /// Whether to send it once more does no more than to send it once, by the
     /// protocol or by the tool's own word.
-    pub fn is_repeatable(&self, book: &ToolBook) -> bool {
+    pub fn is_repeatable(&self, schemas: &ToolSchemas) -> bool {
         match &self.sends {
             Sends::Raw(_) => false,
-            Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => true,
+            Sends::List(_) | Sends::Subscribe(_) | Sends::Unsubscribe(_) => true,
             Sends::Request => match &self.tool {
-                Some(tool) => book.is_repeatable(tool),
+                Some(tool) => schemas.is_repeatable(tool),
                 None => Method::find(&self.method).is_some_and(|method| method.is_repeatable),
             },
         }
@@ -93,8 +90,8 @@ impl Ready {
 }
 
 /// Puts values in the place of names, for a server of this era.
-pub fn prepare(board: &Board, step: &Step, era: Era) -> Result<Ready, Box<Failure>> {
-    let scope = board.scope.borrow();
+pub fn prepare(shared: &SharedState, step: &Step, era: Era) -> Result<Ready, Box<Failure>> {
+    let scope = shared.scope.borrow();
     let unresolved = |unresolved: Unresolved| {
         let mut failure = at_step(step, Phase::Config, unresolved.to_string());
         failure.issue = issue_of(&unresolved);
@@ -106,8 +103,8 @@ pub fn prepare(board: &Board, step: &Step, era: Era) -> Result<Ready, Box<Failur
     for predicate in step.expect.predicates() {
         jelly_plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(unresolved)?;
     }
-    let answers = slots(&step.answers, &scope, &step.server).map_err(unresolved)?;
-    if era == Era::Modern && answers.iter().any(Slot::is_error) {
+    let answers = prepare_answers(&step.answers, &scope, &step.server).map_err(unresolved)?;
+    if era == Era::Modern && answers.iter().any(PreparedAnswer::is_error) {
         let message = "an error can't be answered to a server of 2026-07-28, which asks inside of \
                        a result; what a person would decline is `result: { action: decline }`";
         return Err(Box::new(at_step(step, Phase::Config, message)));
@@ -192,10 +189,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
                 Era::Legacy => "resources/subscribe",
             };
             Ready {
-                sends: Sends::Subscribe {
-                    uris,
-                    filter: filter.clone(),
-                },
+                sends: Sends::Subscribe(uris),
                 ..plain(method, json!({ "notifications": filter }))
             }
         }

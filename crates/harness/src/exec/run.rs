@@ -1,12 +1,12 @@
 //! One iteration: fresh servers, a fresh `${tmp}`, every lane side by side.
 
-use super::board::{Board, Stop, Stopping};
 use super::issue::unknown_server;
 use super::ladder::ServerLadder;
-use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
 use super::script::Script;
+use super::server_lane::{LaneEnd, ServerLane};
 use super::settings::ExecSettings;
+use super::shared_state::{SharedState, Stop, Stopping};
 use super::step_end::{StepEnd, step_report};
 use jelly_base::model::{
     Because, Event, Failure, Interrupt, IterationRecord, Phase, ServerReport, StepReport, StepState,
@@ -52,7 +52,7 @@ pub struct Executed {
 /// An iteration that a signal ended, and that is not over yet: steps of
 /// teardown may run, and servers end.
 pub struct Unfinished {
-    board: Rc<Board>,
+    shared: Rc<SharedState>,
     lanes: Lanes,
     /// Tells the lanes when teardown has taken too long.
     watchdog: AbortHandle,
@@ -65,8 +65,8 @@ impl Unfinished {
     pub async fn end(mut self) -> IterationRecord {
         self.lanes.end().await;
         self.watchdog.abort();
-        let mut record = record(&self.board, self.board.finish(), self.lanes.ended);
-        self.board.cleaner.record(&mut record);
+        let mut record = record(&self.shared, self.shared.finish(), self.lanes.ended);
+        self.shared.cleaner.record(&mut record);
         record
     }
 }
@@ -100,7 +100,7 @@ pub async fn execute(
     );
 
     let (stop_sender, stop) = watch::channel(Stopping::default());
-    let board = Rc::new(Board::new(
+    let shared = Rc::new(SharedState::new(
         plan.clone(),
         (selected, iteration.quarantined.clone()),
         scope,
@@ -113,11 +113,11 @@ pub async fn execute(
         iteration.deadline,
     ));
 
-    end_homeless_steps(&board, settings);
-    let mut lanes = start_lanes(&board, settings);
-    let scope = |board: &Board| board.scope.borrow().clone();
+    end_homeless_steps(&shared, settings);
+    let mut lanes = start_lanes(&shared, settings);
+    let scope = |shared: &SharedState| shared.scope.borrow().clone();
     let unfinished = |lanes| Unfinished {
-        board: board.clone(),
+        shared: shared.clone(),
         lanes,
         watchdog: watchdog.abort_handle(),
         _tmp: tmp,
@@ -126,24 +126,24 @@ pub async fn execute(
         biased;
         () = lanes.end() => Executed {
             record: unfinished(lanes).end().await,
-            scope: scope(&board),
+            scope: scope(&shared),
             rest: None,
         },
-        () = soon_after_signal(&board) => {
+        () = soon_after_signal(&shared) => {
             let ended = lanes.ended.clone();
             let mut record = IterationRecord {
                 unfinished: true,
-                ..record(&board, board.so_far(), ended)
+                ..record(&shared, shared.so_far(), ended)
             };
-            board.cleaner.record(&mut record);
-            Executed { record, scope: scope(&board), rest: Some(unfinished(lanes)) }
+            shared.cleaner.record(&mut record);
+            Executed { record, scope: scope(&shared), rest: Some(unfinished(lanes)) }
         }
     }
 }
 
 /// Resolves when a signal came and the iteration should have ended by now.
-async fn soon_after_signal(board: &Board) {
-    match board.stop().await {
+async fn soon_after_signal(shared: &SharedState) {
+    match shared.stop().await {
         Stop::Interrupted(_) => sleep(SOON).await,
         Stop::Deadline => std::future::pending().await,
     }
@@ -175,19 +175,19 @@ impl Lanes {
 }
 
 /// Every server's life side by side.
-fn start_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Lanes {
+fn start_lanes(shared: &Rc<SharedState>, settings: &Rc<ExecSettings>) -> Lanes {
     let mut lanes = JoinSet::new();
-    for (place, server) in board.plan.servers.values().enumerate() {
-        let steps: Vec<usize> = board
+    for (place, server) in shared.plan.servers.values().enumerate() {
+        let steps: Vec<usize> = shared
             .plan
             .all_steps()
             .enumerate()
             .filter(|(_, step)| step.server == server.name)
             .map(|(index, _)| index)
             .collect();
-        let prepared = prepare(server, &board.scope.borrow(), settings);
-        let lane = Lane {
-            board: board.clone(),
+        let prepared = prepare(server, &shared.scope.borrow(), settings);
+        let lane = ServerLane {
+            shared: shared.clone(),
             settings: settings.clone(),
             place,
             ladder: ServerLadder::new(
@@ -217,12 +217,12 @@ fn not_started(name: &str) -> ServerReport {
 
 /// What all of them leave behind.
 fn record(
-    board: &Board,
+    shared: &SharedState,
     (steps, failures): (Vec<Option<StepReport>>, Vec<Failure>),
     mut ends: BTreeMap<usize, LaneEnd>,
 ) -> IterationRecord {
-    let stopped = board.stopped();
-    let (answers, outputs) = board.take_kept();
+    let stopped = shared.stopped();
+    let (answers, outputs) = shared.take_kept();
     let mut record = IterationRecord {
         failures,
         answers,
@@ -234,7 +234,7 @@ fn record(
         deadline_reached: stopped == Some(Stop::Deadline),
         ..IterationRecord::default()
     };
-    for (step, report) in board.plan.all_steps().zip(steps) {
+    for (step, report) in shared.plan.all_steps().zip(steps) {
         record.steps.push(report.unwrap_or_else(|| match stopped {
             Some(stop) => StepEnd::not_run(step, StepState::Skipped, stop.because()).report,
             // Every lane ends every step; one that did not would be a fault
@@ -242,7 +242,7 @@ fn record(
             None => step_report(step, StepState::Blocked),
         }));
     }
-    for (place, server) in board.plan.servers.values().enumerate() {
+    for (place, server) in shared.plan.servers.values().enumerate() {
         let end = ends.remove(&place);
         if let Some(tools) = end.as_ref().and_then(|end| end.tools.clone()) {
             record.tools.push((server.name.clone(), tools));
@@ -254,19 +254,19 @@ fn record(
 }
 
 /// Steps whose server the plan does not define belong to no lane.
-fn end_homeless_steps(board: &Rc<Board>, settings: &Rc<ExecSettings>) {
-    for (index, step) in board.plan.all_steps().enumerate() {
-        if board.plan.servers.contains_key(&step.server) {
+fn end_homeless_steps(shared: &Rc<SharedState>, settings: &Rc<ExecSettings>) {
+    for (index, step) in shared.plan.all_steps().enumerate() {
+        if shared.plan.servers.contains_key(&step.server) {
             continue;
         }
-        let end = if !board.selected.contains(&step.id) {
+        let end = if !shared.selected.contains(&step.id) {
             StepEnd::not_run(step, StepState::Skipped, Because::NotSelected)
-        } else if let Some(reason) = board.quarantined(step) {
+        } else if let Some(reason) = shared.quarantined(step) {
             StepEnd::not_run(step, StepState::Quarantined, Because::Plan(reason))
         } else {
-            unknown_server(step, board.plan.servers.keys().cloned())
+            unknown_server(step, shared.plan.servers.keys().cloned())
         };
-        end.keep(index, board, settings);
+        end.keep(index, shared, settings);
     }
 }
 

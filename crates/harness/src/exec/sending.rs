@@ -56,8 +56,8 @@ pub async fn send(
     let mut reply = match &ready.sends {
         Sends::List(kind) => session.list(*kind, params, limit).await,
         Sends::Raw(bytes) => session.send_raw(bytes, limit).await,
-        Sends::Subscribe { uris, filter } => {
-            let what = (uris.as_slice(), filter);
+        Sends::Subscribe(uris) => {
+            let what = (uris.as_slice(), &ready.params["notifications"]);
             return subscriptions.open(session, &step.id, what, limit).await;
         }
         Sends::Unsubscribe(id) => return subscriptions.end(session, id, limit).await,

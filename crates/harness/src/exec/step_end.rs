@@ -1,7 +1,7 @@
 //! How a step ended, and what is to be thought of its server then.
 
-use super::board::Board;
 use super::settings::ExecSettings;
+use super::shared_state::SharedState;
 use jelly_base::model::{Because, Failure, Phase, Rung, StepReport, StepState};
 use jelly_plan::Step;
 use jelly_wire::HttpEnd;
@@ -57,12 +57,12 @@ impl StepEnd {
     }
 
     /// Says how the step at this place ended, and keeps it.
-    pub fn keep(self, index: usize, board: &Board, settings: &ExecSettings) {
-        settings.tell_end(&board.cleaner, &self.report, &self.failures);
+    pub fn keep(self, index: usize, shared: &SharedState, settings: &ExecSettings) {
+        settings.tell_end(&shared.cleaner, &self.report, &self.failures);
         for failure in self.failures {
-            board.fail_step(index, failure);
+            shared.fail_step(index, failure);
         }
-        board.end(index, self.report);
+        shared.end(index, self.report);
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// What the ladder stands on.
 #[derive(Debug, Clone, Copy)]
-pub struct Footing<'a> {
+pub struct LadderInput<'a> {
     /// Not with `--no-adapt`, nor where the plan says `adapt: false`.
     pub adapts: bool,
     /// Only what a tool answers is wrapped; the text of a resource or a prompt
@@ -27,24 +27,24 @@ pub struct Footing<'a> {
 /// nothing to be had: then what counts is the answer itself.
 ///
 /// An error is never adapted, so none of it may look like an output.
-pub fn climb(result: &Value, footing: Footing<'_>) -> Option<(Value, Rung)> {
+pub fn climb(result: &Value, ladder_input: LadderInput<'_>) -> Option<(Value, Rung)> {
     if is_error(result) {
         return None;
     }
-    if let Some(own) = own_structure(result, footing.schema) {
+    if let Some(own) = own_structure(result, ladder_input.schema) {
         return Some((own.clone(), Rung::Structured));
     }
-    if !footing.adapts {
+    if !ladder_input.adapts {
         return None;
     }
-    if let Some(value) = json_text(result, footing.schema) {
+    if let Some(value) = json_text(result, ladder_input.schema) {
         return Some((value, Rung::JsonText));
     }
     let text = text_of(result);
-    if !footing.is_tool || text.trim().is_empty() {
+    if !ladder_input.is_tool || text.trim().is_empty() {
         return None;
     }
-    if let Some(value) = footing.schema.and_then(|schema| wrap(&text, schema)) {
+    if let Some(value) = ladder_input.schema.and_then(|schema| wrap(&text, schema)) {
         return Some((value, Rung::Declared));
     }
     Some((json!({ "result": text }), Rung::Generic))
@@ -63,7 +63,7 @@ pub fn own_structure<'r>(result: &'r Value, schema: Option<&Declared>) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::{Footing, climb};
+    use super::{LadderInput, climb};
     use crate::exec::declared::Declared;
     use jelly_base::model::Rung;
     use proptest::prelude::*;
@@ -77,8 +77,8 @@ mod tests {
         json!({ "content": blocks })
     }
 
-    fn on(schema: Option<&Declared>) -> Footing<'_> {
-        Footing {
+    fn on(schema: Option<&Declared>) -> LadderInput<'_> {
+        LadderInput {
             adapts: true,
             is_tool: true,
             schema,
@@ -105,18 +105,18 @@ mod tests {
         let well = texts(&["all", "is well"]);
         let read = |text: &str| json!({"contents": [{"uri": "a:b", "text": text}]});
         let (off, resource) = (
-            Footing {
+            LadderInput {
                 adapts: false,
                 ..on(None)
             },
-            Footing {
+            LadderInput {
                 is_tool: false,
                 ..on(None)
             },
         );
         let from_text = json!({"report": "from text"});
         let all_well = json!({"report": "all\nis well"});
-        for (result, footing, wanted) in [
+        for (result, ladder_input, wanted) in [
             (&json, schema, Some((from_text, Rung::JsonText))),
             (
                 &own,
@@ -142,7 +142,7 @@ mod tests {
             (&read("plain"), resource, None),
             (&read("[1]"), resource, Some((json!([1]), Rung::JsonText))),
         ] {
-            assert_eq!(climb(result, footing), wanted, "{result}");
+            assert_eq!(climb(result, ladder_input), wanted, "{result}");
         }
     }
 

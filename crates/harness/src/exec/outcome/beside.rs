@@ -3,9 +3,9 @@
 
 use super::{Ended, mismatched};
 use crate::exec::asked::judge_asked;
-use crate::exec::hearing::Hearing;
 use crate::exec::judge::{Findings, Judge, Mismatch};
-use crate::exec::scene::Scene;
+use crate::exec::notifications::AwaitedNotification;
+use crate::exec::step_context::StepContext;
 use crate::exec::step_end::{Aftermath, StepEnd};
 use jelly_base::model::AssertionTarget;
 use jelly_base::text::human_duration;
@@ -16,35 +16,35 @@ use serde_json::Value;
 impl Ended<'_> {
     /// What is wrong with the subscription, and with what the server asked for.
     pub(super) fn ask_questions(&self) -> Findings {
-        let board = self.scene.board;
+        let shared = self.context.shared;
         let resolve = |predicate: &Predicate| self.resolve(predicate);
-        let mut judge = Judge::new(&resolve, &board.compiled, &board.cleaner);
+        let mut judge = Judge::new(&resolve, &shared.compiled, &shared.cleaner);
         if let Some(trouble) = &self.trouble {
             judge.add(self.mismatch("subscribed", trouble));
         }
-        let server = &self.scene.server.answers;
+        let server = &self.context.server.answers;
         judge_asked(&mut judge, &self.questions, &self.step.answers, server);
         judge.findings
     }
 
     /// Adds to the findings so far what was not heard as it was expected.
     pub(super) async fn ask_notifications(&self, mut findings: Findings) -> Findings {
-        let board = self.scene.board;
+        let shared = self.context.shared;
         let resolve = |predicate: &Predicate| self.resolve(predicate);
         for (index, expect) in self.step.expect.notifications.iter().enumerate() {
             if findings.bad.is_some() {
                 break;
             }
-            let hearing = Hearing {
+            let awaited = AwaitedNotification {
                 expect,
                 index,
-                hearings: self.hearings,
-                within: expect.within.unwrap_or(self.scene.limit),
+                watch: self.watch,
+                within: expect.within.unwrap_or(self.context.limit),
                 resolve: &resolve,
-                compiled: &board.compiled,
-                cleaner: &board.cleaner,
+                compiled: &shared.compiled,
+                cleaner: &shared.cleaner,
             };
-            match hearing.wait(self.scene.session, self.at).await {
+            match awaited.wait(self.context.session, self.at).await {
                 Ok(None) => {}
                 Ok(Some(mut mismatch)) => {
                     for ended in self.subscriptions.borrow_mut().ended() {
@@ -79,12 +79,12 @@ impl Ended<'_> {
                 )
             }
             CancelEnd::Quiet => {
-                let Scene {
+                let StepContext {
                     session,
                     fragile,
                     limit,
                     ..
-                } = *self.scene;
+                } = *self.context;
                 let Some(pulse) = session.pulse(fragile, limit).await else {
                     return self.quiet().await;
                 };
@@ -142,8 +142,8 @@ impl Ended<'_> {
     }
 
     fn fail_with(&self, mismatch: Mismatch) -> StepEnd {
-        let board = self.scene.board;
-        self.fail_by(mismatched(board, self.step, &Value::Null, vec![mismatch]))
+        let shared = self.context.shared;
+        self.fail_by(mismatched(shared, self.step, &Value::Null, vec![mismatch]))
     }
 
     /// Nothing came of the cancelled request; what else is expected is asked.
@@ -158,7 +158,7 @@ impl Ended<'_> {
             None => AssertionTarget::Notification,
         };
         let compared = (Value::Bool(true), Value::Bool(false));
-        let message = self.scene.board.cleaner.quote(text);
+        let message = self.context.shared.cleaner.quote(text);
         Mismatch::new(kind, target, compared, message, self.step.at)
     }
 }

@@ -1,8 +1,8 @@
 //! Notifications that a step expects: matched as they come, and waited for as
 //! long as they may take.
 //!
-//! Main types: [`Hearings`], which listens from before the step's request on,
-//! and [`Hearing`], which waits for one expectation.
+//! Main types: [`NotificationWatch`], which listens from before the step's request on,
+//! and [`AwaitedNotification`], which waits for one expectation.
 
 use super::clean::Cleaner;
 use super::judge::{BadOperand, Judge, Mismatch, Resolve};
@@ -25,24 +25,24 @@ const OTHERS: usize = 5;
 /// Everything that a step expects to hear. Nothing is kept but what was found
 /// so far, so that it costs the same however many notifications come.
 #[derive(Debug)]
-pub struct Hearings {
-    ears: Shared,
+pub struct NotificationWatch {
+    watched: Shared,
     /// Ends with this.
     _attending: Option<Attending>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Shared(Arc<Mutex<Ears>>);
+struct Shared(Arc<Mutex<WatchedNotifications>>);
 
 #[derive(Debug, Default)]
-struct Ears {
-    ears: Vec<Ear>,
+struct WatchedNotifications {
+    watched: Vec<WatchedNotification>,
     compiled: RefCell<Compiled>,
 }
 
 /// One expectation, as it is held against what comes.
 #[derive(Debug)]
-struct Ear {
+struct WatchedNotification {
     method: String,
     json: Vec<JsonExpect>,
     /// The operands of its predicates, with values in the place of names.
@@ -66,7 +66,7 @@ struct Found {
     bad: Option<BadOperand>,
 }
 
-impl Hearings {
+impl NotificationWatch {
     /// Listens from now on. Operands are resolved at once: what a step expects
     /// does not depend on what its own answer brings.
     pub fn begin(
@@ -75,26 +75,26 @@ impl Hearings {
         resolve: Resolve<'_>,
         cleaner: &Cleaner,
     ) -> Self {
-        let ears = Shared::default();
+        let watched = Shared::default();
         if expects.is_empty() {
             return Self {
-                ears,
+                watched,
                 _attending: None,
             };
         }
-        ears.lock().ears = expects
+        watched.lock().watched = expects
             .iter()
-            .map(|expect| Ear::new(expect, resolve, cleaner))
+            .map(|expect| WatchedNotification::new(expect, resolve, cleaner))
             .collect();
         Self {
-            _attending: Some(session.attend(Box::new(ears.clone()))),
-            ears,
+            _attending: Some(session.attend(Box::new(watched.clone()))),
+            watched,
         }
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Ears> {
+    fn lock(&self) -> MutexGuard<'_, WatchedNotifications> {
         // Nothing in it depends on anything else in it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,20 +102,20 @@ impl Shared {
 
 impl Listener for Shared {
     fn hear(&mut self, notice: &Notice) {
-        let Ears { ears, compiled } = &mut *self.lock();
-        for ear in ears {
-            ear.hear(notice, compiled);
+        let WatchedNotifications { watched, compiled } = &mut *self.lock();
+        for one in watched {
+            one.hear(notice, compiled);
         }
     }
 
     fn miss(&mut self) {
-        for ear in &mut self.lock().ears {
-            ear.found.missed = true;
+        for one in &mut self.lock().watched {
+            one.found.missed = true;
         }
     }
 }
 
-impl Ear {
+impl WatchedNotification {
     fn new(expect: &NotificationExpect, resolve: Resolve<'_>, cleaner: &Cleaner) -> Self {
         let predicates = expect.json.iter().flat_map(|json| &json.predicates);
         Self {
@@ -200,18 +200,18 @@ impl Ear {
 }
 
 /// One expectation that is waited for.
-pub struct Hearing<'a> {
+pub struct AwaitedNotification<'a> {
     pub expect: &'a NotificationExpect,
     /// Its place among those of its step.
     pub index: usize,
-    pub hearings: &'a Hearings,
+    pub watch: &'a NotificationWatch,
     pub within: Duration,
     pub resolve: Resolve<'a>,
     pub compiled: &'a RefCell<Compiled>,
     pub cleaner: &'a Cleaner,
 }
 
-impl Hearing<'_> {
+impl AwaitedNotification<'_> {
     /// Waits until the expectation holds, or can't hold any more, or can't be
     /// told any more; `since` is when the answer came. Gives what does not hold.
     pub async fn wait(
@@ -237,9 +237,9 @@ impl Hearing<'_> {
     }
 
     fn found(&self) -> Found {
-        let ears = self.hearings.ears.lock();
-        let ear = ears.ears.get(self.index);
-        ear.map(|ear| ear.found.clone()).unwrap_or_default()
+        let watched = self.watch.watched.lock();
+        let one = watched.watched.get(self.index);
+        one.map(|one| one.found.clone()).unwrap_or_default()
     }
 
     /// Whether waiting can change nothing: for what must not come, that it

@@ -13,7 +13,7 @@ const ERRORS: usize = 1_000;
 
 /// The tools of one server, by name, with their schemas.
 #[derive(Debug, Default)]
-pub struct ToolBook {
+pub struct ToolSchemas {
     tools: HashMap<String, Tool>,
     names: Vec<String>,
 }
@@ -25,7 +25,7 @@ struct Tool {
     repeatable: bool,
 }
 
-impl ToolBook {
+impl ToolSchemas {
     #[must_use]
     pub fn new(tools: &[ToolInfo]) -> Self {
         Self {
@@ -166,7 +166,7 @@ fn type_names(kind: &TypeKind) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::ToolBook;
+    use super::ToolSchemas;
     use jelly_base::model::{PlanIssue, ToolInfo};
     use serde_json::{Value, json};
 
@@ -178,7 +178,7 @@ mod tests {
             repeatable: false,
         };
         let tools = [tool_info("echo", Some(schema)), tool_info("bare", None)];
-        ToolBook::new(&tools).issue(tool, &args)
+        ToolSchemas::new(&tools).issue(tool, &args)
     }
 
     fn open() -> Value {

@@ -1,9 +1,9 @@
 //! Where a step runs.
 
-use super::board::Board;
-use super::ladder::{Footing, ServerLadder};
-use super::preflight::ToolBook;
+use super::ladder::{LadderInput, ServerLadder};
 use super::script::Script;
+use super::shared_state::SharedState;
+use super::tool_schemas::ToolSchemas;
 use jelly_plan::Server;
 use jelly_wire::Session;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use tokio::time::Instant;
 
 /// Where a step runs.
 #[derive(Clone, Copy)]
-pub struct Scene<'a> {
-    pub board: &'a Board,
+pub struct StepContext<'a> {
+    pub shared: &'a SharedState,
     pub server: &'a Server,
     pub session: &'a Session,
-    pub book: &'a ToolBook,
+    pub schemas: &'a ToolSchemas,
     pub script: &'a Script,
     pub ladder: &'a ServerLadder,
     /// Nothing unknown is to be sent to the server.
@@ -30,12 +30,12 @@ pub struct Scene<'a> {
     pub deadline: Instant,
 }
 
-impl Scene<'_> {
+impl StepContext<'_> {
     /// Whether JSON in the text of an answer keeps what its tool declares. In a
     /// session of a revision without `structuredContent` there is no other
     /// place for it; in later ones it is a liberty, which the ladder takes.
-    pub(super) fn takes_text_for_structure(&self, footing: Footing<'_>) -> bool {
-        self.is_before_structure() || footing.adapts && !self.is_strict
+    pub(super) fn takes_text_for_structure(&self, ladder_input: LadderInput<'_>) -> bool {
+        self.is_before_structure() || ladder_input.adapts && !self.is_strict
     }
 
     pub(super) fn is_before_structure(&self) -> bool {

@@ -1,16 +1,16 @@
 //! One server in one iteration: started, its steps run in order, stopped. What
 //! is done when it dies or falls silent is in `life`.
 
-use super::board::Board;
 use super::ladder::ServerLadder;
 use super::launch::Prepared;
 use super::life::Running;
-use super::preflight::ToolBook;
-use super::scene::Scene;
 use super::script::Script;
 use super::settings::ExecSettings;
+use super::shared_state::SharedState;
 use super::step;
+use super::step_context::StepContext;
 use super::step_end::{Aftermath, StepEnd};
+use super::tool_schemas::ToolSchemas;
 use jelly_base::mcp::{ListKind, Method, Revision};
 use jelly_base::model::{
     Because, Event, Failure, Names, Offers, Outcome, RequestFacts, ServerReport, ServerState,
@@ -39,8 +39,8 @@ const NOT_OURS: &str = "jelly did not start it: each iteration has a new session
                         finds it as the one before left it";
 
 /// One server with its steps.
-pub struct Lane {
-    pub board: Rc<Board>,
+pub struct ServerLane {
+    pub shared: Rc<SharedState>,
     pub settings: Rc<ExecSettings>,
     /// The place of the server in the plan.
     pub place: usize,
@@ -62,8 +62,8 @@ pub struct LaneEnd {
     pub tools: Option<Vec<ToolInfo>>,
 }
 
-impl Lane {
-    /// Lives the server's life. Never fails: what goes wrong is on the board
+impl ServerLane {
+    /// Lives the server's life. Never fails: what goes wrong is in the shared state
     /// and in the report.
     pub async fn run(self) -> LaneEnd {
         let mut report = ServerReport {
@@ -82,8 +82,8 @@ impl Lane {
 
     /// Starts the server if a step wants it, or says why its steps can't run.
     async fn open(&self, report: &mut ServerReport) -> Result<(Session, Launch), Because> {
-        let selected = &self.board.selected;
-        let mut steps = self.steps.iter().map(|&index| self.board.step(index));
+        let selected = &self.shared.selected;
+        let mut steps = self.steps.iter().map(|&index| self.shared.step(index));
         if !steps.any(|step| selected.contains(&step.id)) {
             return Err(Because::NotSelected);
         }
@@ -114,8 +114,8 @@ impl Lane {
         let mut running = Running::new(session, launch, report);
         self.look_after(aftermath, &mut running).await;
         for &index in &self.steps {
-            self.board.turn(index).await;
-            let step = self.board.step(index);
+            self.shared.turn(index).await;
+            let step = self.shared.step(index);
             self.run_step(index, step, &mut running).await;
         }
         self.stop(&mut running).await;
@@ -145,7 +145,10 @@ impl Lane {
     /// What the client offers: what the plan declares, or what it has answers
     /// to, be it in one step alone.
     fn answers(&self) -> Answers {
-        let of_steps = self.steps.iter().flat_map(|&i| &self.board.step(i).answers);
+        let of_steps = self
+            .steps
+            .iter()
+            .flat_map(|&i| &self.shared.step(i).answers);
         let methods: BTreeSet<&str> = self
             .server
             .answers
@@ -168,9 +171,9 @@ impl Lane {
         let message = failure.message.as_deref().unwrap_or_default();
         self.emit(Event::ServerFailed {
             server: self.server.name.clone(),
-            message: self.board.cleaner.text(message).into_owned(),
+            message: self.shared.cleaner.text(message).into_owned(),
         });
-        self.board.fail_server(self.place, failure);
+        self.shared.fail_server(self.place, failure);
     }
 
     /// Starts the server, or says why its steps can't run.
@@ -194,7 +197,7 @@ impl Lane {
                 let _permit = self.settings.starts.acquire().await;
                 wire::start(launch).await
             } => started,
-            stop = self.board.stop() => {
+            stop = self.shared.stop() => {
                 report.state = ServerState::Failed;
                 report.notes.push("stopped before it was ready".to_owned());
                 return Err(stop.because());
@@ -256,7 +259,7 @@ impl Lane {
             return;
         }
         self.emit(Event::Warning {
-            message: format!("{}: {}", self.server.name, self.board.cleaner.text(&note)),
+            message: format!("{}: {}", self.server.name, self.shared.cleaner.text(&note)),
         });
         report.notes.push(note);
     }
@@ -264,9 +267,9 @@ impl Lane {
     /// Ends every step of a server that never became ready.
     async fn end_all(&self, because: &Because) {
         for &index in &self.steps {
-            self.board.turn(index).await;
-            let step = self.board.step(index);
-            let (state, because) = self.board.hindrance(step).unwrap_or_else(|| {
+            self.shared.turn(index).await;
+            let step = self.shared.step(index);
+            let (state, because) = self.shared.hindrance(step).unwrap_or_else(|| {
                 let state = match because {
                     Because::Server(_) => StepState::Blocked,
                     _ => StepState::Skipped,
@@ -278,14 +281,14 @@ impl Lane {
     }
 
     fn end(&self, index: usize, end: StepEnd) {
-        end.keep(index, &self.board, &self.settings);
+        end.keep(index, &self.shared, &self.settings);
     }
 
     async fn run_step(&self, index: usize, step: &Step, running: &mut Running) {
-        if let Some((state, because)) = self.board.hindrance(step) {
+        if let Some((state, because)) = self.shared.hindrance(step) {
             return self.end(index, StepEnd::not_run(step, state, because));
         }
-        if let Some(reason) = self.board.quarantined(step) {
+        if let Some(reason) = self.shared.quarantined(step) {
             let because = Because::Plan(reason);
             let end = StepEnd::not_run(step, StepState::Quarantined, because);
             return self.end(index, end);
@@ -306,19 +309,19 @@ impl Lane {
                 });
             }
             let limit = step.timeout.unwrap_or(self.server.request_timeout);
-            let (book, tools) = (&mut running.book, &mut running.tools);
+            let (schemas, tools) = (&mut running.schemas, &mut running.tools);
             let subscriptions = &mut running.subscriptions;
             let fragile = running.fragile;
             let ran = tokio::select! {
                 ran = async {
                     let deadline = Instant::now() + limit;
                     // Most of the time is for the step itself.
-                    refresh(session, step, book, tools, limit / 2).await;
-                    let scene = Scene {
-                        board: &self.board,
+                    refresh(session, step, schemas, tools, limit / 2).await;
+                    let context = StepContext {
+                        shared: &self.shared,
                         server: &self.server,
                         session,
-                        book,
+                        schemas,
                         script: &self.script,
                         ladder: &self.ladder,
                         fragile,
@@ -327,9 +330,9 @@ impl Lane {
                         limit,
                         deadline,
                     };
-                    step::run(&scene, subscriptions, step).await
+                    step::run(&context, subscriptions, step).await
                 } => ran,
-                stop = self.board.stop_of(step.section) => {
+                stop = self.shared.stop_of(step.section) => {
                     let end = StepEnd::not_run(step, StepState::Skipped, stop.because());
                     return self.end(index, end);
                 }
@@ -351,7 +354,7 @@ impl Lane {
                     continue;
                 }
                 self.emit(Event::Warning {
-                    message: format!("{}: {}", self.server.name, self.board.cleaner.text(&note)),
+                    message: format!("{}: {}", self.server.name, self.shared.cleaner.text(&note)),
                 });
                 running.report.notes.push(note);
             }
@@ -369,7 +372,7 @@ impl Lane {
 
     /// Why a step can't run while its server is down.
     fn without_server(&self, step: &Step) -> StepEnd {
-        let (state, because) = match self.board.stopped() {
+        let (state, because) = match self.shared.stopped() {
             Some(stop) => (StepState::Skipped, stop.because()),
             None => (
                 StepState::Blocked,
@@ -399,7 +402,7 @@ impl Lane {
         let limit = LOOK_UP.min(self.server.request_timeout);
         let reply = tokio::select! {
             reply = session.list(kind, Value::Null, limit) => reply,
-            _ = self.board.stop() => return,
+            _ = self.shared.stop() => return,
         };
         if let ReplyOutcome::Answered(list) = reply.outcome {
             *known = Some(names_in(&list, kind));
@@ -416,7 +419,7 @@ impl Lane {
             let info = session.server_info();
             failure.server_info = (!info.is_null()).then(|| info.clone());
         }
-        failure.tools_listed = told_tools(running.book.names(), failure.request.as_ref());
+        failure.tools_listed = told_tools(running.schemas.names(), failure.request.as_ref());
         failure.after_restart = running.deaths + running.restarts > 0;
     }
 }
@@ -450,7 +453,7 @@ fn told_tools(names: &[String], request: Option<&RequestFacts>) -> Vec<Value> {
 async fn refresh(
     session: &Session,
     step: &Step,
-    book: &mut ToolBook,
+    schemas: &mut ToolSchemas,
     tools: &mut Vec<ToolInfo>,
     limit: Duration,
 ) {
@@ -460,7 +463,7 @@ async fn refresh(
     // Without a new list the old one stands, and what is wrong with the
     // server shows in the step itself.
     if let Ok(now) = session.tools_now(limit).await {
-        *book = ToolBook::new(&now);
+        *schemas = ToolSchemas::new(&now);
         *tools = now;
     }
 }

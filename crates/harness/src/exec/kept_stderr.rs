@@ -1,8 +1,8 @@
 //! Expectations of stderr, of which jelly keeps only so much: what was not kept
 //! tells nothing, neither way.
 
-use super::cut::holds_of_kept;
 use super::judge::{Judge, Mismatch};
+use super::kept_text::holds_of_kept;
 use super::phrase::relation;
 use jelly_base::model::{AssertionTarget, OwnLimit};
 use jelly_plan::Predicate;

@@ -51,7 +51,7 @@ impl Stopping {
 /// the plan's order.
 type PlacedFailure = ((usize, usize), Failure);
 
-pub struct Board {
+pub struct SharedState {
     pub plan: Rc<Plan>,
     pub selected: BTreeSet<String>,
     quarantined: BTreeSet<String>,
@@ -74,7 +74,7 @@ pub struct Board {
     cut: Cell<bool>,
 }
 
-impl Board {
+impl SharedState {
     /// With the ids of the steps that are selected, and of those that were
     /// taken out of the run.
     pub fn new(
@@ -296,7 +296,7 @@ fn in_order(mut failures: Vec<PlacedFailure>) -> Vec<Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Board, Stop, Stopping};
+    use super::{SharedState, Stop, Stopping};
     use crate::exec::step_end::step_report;
     use crate::exec::{ExecSettings, Selection};
     use jelly_base::model::{Because, Signal, StepState};
@@ -319,11 +319,11 @@ teardown:
   - { id: down, server: m, tool: t }
 ";
 
-    fn board(fail_fast: bool) -> Board {
-        stopping_board(fail_fast, Stopping::default())
+    fn state(fail_fast: bool) -> SharedState {
+        stopping_state(fail_fast, Stopping::default())
     }
 
-    fn stopping_board(fail_fast: bool, stopping: Stopping) -> Board {
+    fn stopping_state(fail_fast: bool, stopping: Stopping) -> SharedState {
         let source = PlanSource {
             path: "p.yaml".into(),
             text: PLAN.into(),
@@ -356,10 +356,10 @@ teardown:
         let selected = settings.selection.select(&plan);
         let (_, stop) = watch::channel(stopping);
         let steps = (selected, std::collections::BTreeSet::new());
-        Board::new(Rc::new(plan), steps, Scope::default(), &settings, stop)
+        SharedState::new(Rc::new(plan), steps, Scope::default(), &settings, stop)
     }
 
-    impl Board {
+    impl SharedState {
         fn at(&self, id: &str) -> usize {
             self.index[id]
         }
@@ -376,31 +376,31 @@ teardown:
 
     #[test]
     fn set_up_stops_at_its_first_failure_and_teardown_runs_all_the_same() {
-        let board = board(false);
-        board.ends("up1", StepState::Failed);
+        let shared = state(false);
+        shared.ends("up1", StepState::Failed);
         let blocked = Some((StepState::Blocked, Because::Setup("up1".into())));
-        assert_eq!(board.hinders("up1"), None);
-        assert_eq!(board.hinders("up2"), blocked);
-        assert_eq!(board.hinders("other"), blocked);
-        assert_eq!(board.hinders("down"), None);
+        assert_eq!(shared.hinders("up1"), None);
+        assert_eq!(shared.hinders("up2"), blocked);
+        assert_eq!(shared.hinders("other"), blocked);
+        assert_eq!(shared.hinders("down"), None);
     }
 
     #[test]
     fn a_step_waits_for_set_up_and_for_what_it_captures_from() {
-        let board = board(false);
-        assert!(board.is_due(board.at("up1")) && !board.is_due(board.at("up2")));
-        board.ends("up1", StepState::Passed);
-        assert!(!board.is_due(board.at("other")));
-        board.ends("up2", StepState::Passed);
-        assert!(board.is_due(board.at("other")) && !board.is_due(board.at("use")));
-        board.ends("make", StepState::Failed);
-        assert!(board.is_due(board.at("use")));
+        let shared = state(false);
+        assert!(shared.is_due(shared.at("up1")) && !shared.is_due(shared.at("up2")));
+        shared.ends("up1", StepState::Passed);
+        assert!(!shared.is_due(shared.at("other")));
+        shared.ends("up2", StepState::Passed);
+        assert!(shared.is_due(shared.at("other")) && !shared.is_due(shared.at("use")));
+        shared.ends("make", StepState::Failed);
+        assert!(shared.is_due(shared.at("use")));
         let lost = (StepState::Skipped, Because::Step("make".into()));
-        assert_eq!(board.hinders("use"), Some(lost));
-        board.ends("use", StepState::Skipped);
-        assert!(!board.is_due(board.at("down")));
-        board.ends("other", StepState::Passed);
-        assert!(board.is_due(board.at("down")));
+        assert_eq!(shared.hinders("use"), Some(lost));
+        shared.ends("use", StepState::Skipped);
+        assert!(!shared.is_due(shared.at("down")));
+        shared.ends("other", StepState::Passed);
+        assert!(shared.is_due(shared.at("down")));
     }
 
     #[test]
@@ -408,11 +408,11 @@ teardown:
         let interrupted = Some((StepState::Skipped, Because::Interrupted));
         for teardown in [false, true] {
             let why = Some(Stop::Interrupted(Signal::Int));
-            let board = stopping_board(false, Stopping { why, teardown });
-            assert_eq!(board.hinders("up1"), interrupted);
-            assert_eq!(board.hinders("other"), interrupted);
+            let shared = stopping_state(false, Stopping { why, teardown });
+            assert_eq!(shared.hinders("up1"), interrupted);
+            assert_eq!(shared.hinders("other"), interrupted);
             assert_eq!(
-                board.hinders("down"),
+                shared.hinders("down"),
                 interrupted.clone().filter(|_| teardown)
             );
         }
@@ -420,14 +420,14 @@ teardown:
 
     #[test]
     fn fail_fast_cuts_what_comes_after_a_failure_but_for_teardown() {
-        let board = board(true);
-        board.ends("up1", StepState::Passed);
-        board.ends("up2", StepState::Passed);
-        board.ends("make", StepState::Passed);
-        assert_eq!(board.hinders("use"), None);
-        board.ends("other", StepState::Failed);
+        let shared = state(true);
+        shared.ends("up1", StepState::Passed);
+        shared.ends("up2", StepState::Passed);
+        shared.ends("make", StepState::Passed);
+        assert_eq!(shared.hinders("use"), None);
+        shared.ends("other", StepState::Failed);
         let cut = (StepState::Skipped, Because::FailFast);
-        assert_eq!(board.hinders("use"), Some(cut));
-        assert_eq!(board.hinders("down"), None);
+        assert_eq!(shared.hinders("use"), Some(cut));
+        assert_eq!(shared.hinders("down"), None);
     }
 }
