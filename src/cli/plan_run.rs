@@ -14,7 +14,7 @@ use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
 use crate::cli::args::Format;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
-use jelly_base::model::{EventSink, RunReport, StepAnswers, Verdict, Warnings};
+use jelly_base::model::{EventSink, Fix, RunReport, StepAnswers, Verdict, Warnings};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::shell_word;
 use jelly_harness::exec::{ExecSettings, Overrides, Selection};
@@ -494,10 +494,12 @@ fn identity(plan: &Path, project: &Path) -> String {
 }
 
 /// Names the plan where a rule, which does not know it, says `PLAN`.
-fn name_plan(fix: &mut [String], plan: &Path) {
-    for line in fix.iter_mut().filter(|line| line.starts_with("$ jelly ")) {
-        if let Some(before) = line.strip_suffix(" PLAN") {
-            *line = format!("{before} {}", shell_word(&plan.display().to_string()));
+fn name_plan(fix: &mut [Fix], plan: &Path) {
+    for step in fix.iter_mut().filter(|step| step.is_command()) {
+        if step.text.starts_with("jelly ")
+            && let Some(before) = step.text.strip_suffix(" PLAN")
+        {
+            step.text = format!("{before} {}", shell_word(&plan.display().to_string()));
         }
     }
 }

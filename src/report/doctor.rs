@@ -7,10 +7,10 @@ use super::words::{self, shell_line};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use jelly_base::model::{
-    Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel, Lint, json_word,
+    Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel, Fix, FixKind, Lint,
+    json_word,
 };
 use jelly_base::text::{capitalised, one_line, plural, sanitize};
-use jelly_setup::doctor::is_member;
 use std::fmt::Write as _;
 
 /// How much of one text a line shows.
@@ -338,13 +338,15 @@ impl DoctorPaint {
         }
     }
 
-    fn fix(&self, fix: &str, out: &mut String) {
-        if is_for_pasting(fix) {
-            for line in fix.lines() {
-                let _ = writeln!(out, "    {}", sanitize(line));
+    fn fix(&self, fix: &Fix, out: &mut String) {
+        match fix.kind {
+            // To be pasted, so neither wrapped nor cut.
+            FixKind::Command | FixKind::Member => {
+                for line in fix.line().lines() {
+                    let _ = writeln!(out, "    {}", sanitize(line));
+                }
             }
-        } else {
-            self.wrapped("  - ", "    ", &line(fix), out);
+            FixKind::Text => self.wrapped("  - ", "    ", &line(&fix.text), out),
         }
     }
 }
@@ -352,11 +354,6 @@ impl DoctorPaint {
 /// Whether it is told once for all servers: nearly every configuration has it.
 fn is_shared(finding: &Finding) -> bool {
     finding.lint == Lint::UnpinnedVersion
-}
-
-/// A command, or a member of an entry: neither wrapped nor cut.
-fn is_for_pasting(fix: &str) -> bool {
-    fix.starts_with("$ ") || is_member(fix)
 }
 
 /// The same as Markdown.
@@ -405,12 +402,11 @@ pub fn doctor_md(report: &DoctorReport) -> String {
             }
             let _ = write!(page, "\n{}\n\n", sanitize(&lines.join(" ")));
             for fix in &diagnosis.advice.fix {
-                let fix = match fix.strip_prefix("$ ") {
-                    Some(command) => code_cell(command),
-                    None if is_for_pasting(fix) => {
-                        fix.lines().map(code_cell).collect::<Vec<_>>().join("<br>")
-                    }
-                    None => sanitize(fix).into_owned(),
+                let text = &*fix.text;
+                let fix = match fix.kind {
+                    FixKind::Command => code_cell(text),
+                    FixKind::Member => text.lines().map(code_cell).collect::<Vec<_>>().join("<br>"),
+                    FixKind::Text => sanitize(text).into_owned(),
                 };
                 let _ = writeln!(page, "- {fix}");
             }

@@ -7,8 +7,8 @@ use super::quote::{cell, code, code_cell, command_block, fence, prose, table};
 use super::{view, words};
 use failure::output;
 use jelly_base::model::{
-    ActionReport, BeforeAfter, HelpSummary, HookReport, IterationReport, RepairReport, RunReport,
-    ServerReport, StepReport, StepState, Verdict, json_word,
+    ActionReport, BeforeAfter, Fix, HelpSummary, HookReport, IterationReport, RepairReport,
+    RunReport, ServerReport, StepReport, StepState, Verdict, json_word,
 };
 use jelly_base::text::{capitalised, plural};
 
@@ -124,23 +124,25 @@ pub(super) fn help_summary(help: &HelpSummary) -> String {
         }
         if !problem.next.is_empty() {
             out.push_str("\n**Next**\n\n");
-            out.push_str(&instructions(&problem.next));
+            out.push_str(&instructions(
+                problem.next.iter().map(|line| Fix::from(&**line)),
+            ));
         }
     }
     out
 }
 
 /// Steps in order: sentences as paragraphs, commands in a block to copy.
-fn instructions(lines: &[String]) -> String {
+fn instructions(steps: impl Iterator<Item = Fix>) -> String {
     let mut out = String::new();
     let mut commands = String::new();
-    for line in lines {
-        if let Some(command) = line.strip_prefix("$ ") {
-            commands.push_str(command);
+    for step in steps {
+        if step.is_command() {
+            commands.push_str(&step.text);
             commands.push('\n');
         } else {
             flush_commands(&mut out, &mut commands);
-            out.push_str(&format!("{}\n\n", prose(line)));
+            out.push_str(&format!("{}\n\n", prose(&step.text)));
         }
     }
     flush_commands(&mut out, &mut commands);

@@ -242,7 +242,7 @@ pub fn rule_text(rule: &RuleInfo) -> String {
     let _ = writeln!(text, "  why   {}", sanitize(&advice.why));
     for (index, fix) in advice.fix.iter().enumerate() {
         let label = if index == 0 { "fix" } else { "" };
-        let _ = writeln!(text, "  {label:<5} {}", sanitize(fix));
+        let _ = writeln!(text, "  {label:<5} {}", sanitize(&fix.line()));
     }
     list(&mut text, "examples", &examples(&rule.examples));
     list(&mut text, "look-alikes", &examples(&rule.lookalikes));
@@ -317,7 +317,7 @@ pub fn explanation_text(explanation: &Explanation) -> String {
     let _ = writeln!(text, "  why       {}", one_line(&advice.why, 400));
     for (index, fix) in advice.fix.iter().enumerate() {
         let label = if index == 0 { "fix" } else { "" };
-        let _ = writeln!(text, "  {label:<9} {}", one_line(fix, 400));
+        let _ = writeln!(text, "  {label:<9} {}", one_line(&fix.line(), 400));
     }
     if !explanation.texts.is_empty() {
         let _ = writeln!(text, "\nread, most telling first");

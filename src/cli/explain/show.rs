@@ -5,7 +5,7 @@ use super::compare::Part;
 use super::known::{Known, Seen};
 use crate::cli::paint::{BOLD, DIM, DiffPaint, GREEN, RED};
 use anstyle::Style;
-use jelly_base::model::{ErrorCategory, Side};
+use jelly_base::model::{ErrorCategory, Fix, Side};
 use jelly_base::text::{plural, sanitize};
 use jelly_triage::history::TestName;
 use std::fmt::Write;
@@ -49,7 +49,8 @@ pub fn show(known: &Known, paint: DiffPaint) -> String {
     {
         text += &paint.block("Meaning", &[advice.what.clone(), advice.why.clone()]);
         if !advice.fix.is_empty() {
-            text += &paint.block("To do", &advice.fix);
+            let steps: Vec<String> = advice.fix.iter().map(Fix::to_string).collect();
+            text += &paint.block("To do", &steps);
         }
     }
     if let Some(seen) = &known.history {

@@ -7,7 +7,7 @@ use super::origin::Origin;
 use super::shared::Shared;
 use crate::cli::refusal::Refusal;
 use crate::report::{DoctorOptions, server_text};
-use jelly_base::model::{Checkup, FindingLevel};
+use jelly_base::model::{Checkup, FindingLevel, Fix, FixKind};
 use jelly_base::text::redact::show_argv;
 use jelly_base::text::{shell_command, shell_word};
 use jelly_harness::exec::{CheckupSettings, Examined, ExecSettings};
@@ -76,15 +76,18 @@ pub fn unwell(
 }
 
 /// How a server that wants to know who asks is told so.
-fn authorizing(url: &str) -> Vec<String> {
+fn authorizing(url: &str) -> Vec<Fix> {
     let url = shell_word(url);
     vec![
-        "With a token in the environment (here in TOKEN; the plan holds its name alone):"
-            .to_owned(),
-        format!("$ jelly init --header 'Authorization: Bearer ${{secret:TOKEN}}' {url}"),
-        "With a login of yours, where the server has OAuth:".to_owned(),
-        format!("$ jelly login {url}"),
-        format!("$ jelly init --login {url}"),
+        Fix::text(
+            "With a token in the environment (here in TOKEN; the plan holds its name alone):",
+        ),
+        Fix::command(format!(
+            "jelly init --header 'Authorization: Bearer ${{secret:TOKEN}}' {url}"
+        )),
+        Fix::text("With a login of yours, where the server has OAuth:"),
+        Fix::command(format!("jelly login {url}")),
+        Fix::command(format!("jelly init --login {url}")),
     ]
 }
 
@@ -102,10 +105,10 @@ fn in_words_of_commands(checkup: &mut Checkup, config: &Config, entry: &Entry) {
     let Some(diagnosis) = &mut checkup.diagnosis else {
         return;
     };
-    for line in &mut diagnosis.advice.fix {
-        match command_for(line, entry) {
-            Some(command) => *line = format!("$ {command}"),
-            None => *line = without_place(line, &nowhere),
+    for fix in &mut diagnosis.advice.fix {
+        match command_for(&fix.text, entry).filter(|_| fix.kind == FixKind::Member) {
+            Some(command) => *fix = Fix::command(command),
+            None => fix.text = without_place(&fix.text, &nowhere),
         }
     }
 }

@@ -177,7 +177,7 @@ fn advice(failure: &FailureReport) -> String {
     format!(
         "\n**Advice**: {}\n\n{}",
         prose(what.trim_start()),
-        instructions(&advice.fix)
+        instructions(advice.fix.iter().cloned())
     )
 }
 

@@ -2,7 +2,7 @@
 
 use super::words::{before, first_names, fitting, notes, retry, side, totals};
 use crate::report::terminal::paint::{TerminalPaint, Tone};
-use jelly_base::model::{Cluster, TriageReport, Verdict};
+use jelly_base::model::{Cluster, Fix, TriageReport, Verdict};
 use jelly_base::text::{one_line, plural, sanitize};
 
 /// Causes that are told in full.
@@ -91,7 +91,7 @@ fn causes(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
         .filter(|cluster| cluster.count > cluster.flaky)
         .collect();
     // One advice is given once, however many causes it is for.
-    let mut advised: Vec<&[String]> = Vec::new();
+    let mut advised: Vec<&[Fix]> = Vec::new();
     for (at, cluster) in causes.iter().take(CAUSES).enumerate() {
         out.push('\n');
         let said = at == 0
@@ -106,12 +106,12 @@ fn causes(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
         }
         advised.push(fix);
         for step in fix.iter().take(STEPS) {
-            if step.starts_with("$ ") {
+            if step.is_command() {
                 // Copied as a whole, so neither wrapped nor folded nor cut.
                 let head = paint.tone(Tone::Good, "   fix ");
-                out.push_str(&format!("{head}{}\n", sanitize(step)));
+                out.push_str(&format!("{head}{}\n", sanitize(&step.line())));
             } else {
-                let text = one_line(step, TEXT);
+                let text = one_line(&step.text, TEXT);
                 out.push_str(&paint.hanging("   fix ", Tone::Good, &text, 7));
             }
         }

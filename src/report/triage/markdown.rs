@@ -100,13 +100,14 @@ fn cause(report: &TriageReport, cluster: &Cluster, out: &mut String) {
     if !cluster.advice.fix.is_empty() {
         out.push('\n');
         for step in cluster.advice.fix.iter() {
-            match step.strip_prefix("$ ") {
+            let text = &*step.text;
+            match step.is_command() {
                 // A code span has no double spaces, and an end.
-                Some(command) if one_line(command, INLINE) != command => {
-                    out.push_str(&format!("\n{}\n", command_block(command)));
+                true if one_line(text, INLINE) != text => {
+                    out.push_str(&format!("\n{}\n", command_block(text)));
                 }
-                Some(command) => out.push_str(&format!("- {}\n", code(command))),
-                None => out.push_str(&format!("- {}\n", prose(step))),
+                true => out.push_str(&format!("- {}\n", code(text))),
+                false => out.push_str(&format!("- {}\n", prose(text))),
             }
         }
     }

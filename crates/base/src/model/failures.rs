@@ -1,6 +1,7 @@
 //! Failures by the ten thousand, each text kept once.
 
 use super::diagnosis::{Advice, Diagnosis, Evidence, SharedAdvice, Side};
+use super::fix::Fix;
 use super::triage::{FailureHistory, FailureStatus, TriagedFailure};
 use foldhash::quality::RandomState;
 use indexmap::IndexSet;
@@ -80,7 +81,7 @@ pub struct FailureView<'a> {
 #[derive(Debug, Default)]
 pub struct KnownAdvice {
     whys: HashMap<u32, Arc<str>>,
-    fixes: HashMap<u32, Arc<[String]>>,
+    fixes: HashMap<u32, Arc<[Fix]>>,
 }
 
 impl KnownAdvice {
@@ -240,7 +241,8 @@ impl Failures {
         let before = self.rows.last().copied();
         let like = |of: fn(&Row) -> u32| before.as_ref().map(of);
         let advice = std::mem::take(&mut diagnosis.advice);
-        let fix: Box<[u32]> = advice.fix.into_iter().map(|text| self.text(text)).collect();
+        let fix = advice.fix.iter();
+        let fix: Box<[u32]> = fix.map(|fix| self.text(fix.line().into_owned())).collect();
         let fingerprint = self.text(std::mem::take(&mut diagnosis.fingerprint));
         let test_fingerprint = self.text(std::mem::take(&mut diagnosis.test_fingerprint));
         let evidence = diagnosis
@@ -360,11 +362,11 @@ impl Failures {
         }
     }
 
-    fn fix_of(&self, row: &Row) -> Vec<String> {
+    fn fix_of(&self, row: &Row) -> Vec<Fix> {
         let fix = self.fixes.get_index(row.fix as usize);
         fix.into_iter()
             .flatten()
-            .map(|line| self.said(*line).to_owned())
+            .map(|line| Fix::from(self.said(*line)))
             .collect()
     }
 

@@ -13,6 +13,7 @@ mod quoted;
 pub mod redact;
 mod shell;
 mod stable;
+mod word_list;
 mod words;
 
 pub use disarm::{Disarmer, Disarming, Notation, disarmed};
@@ -25,6 +26,7 @@ pub use placeholder::is_placeholder;
 pub use quoted::{Lines, Quoted, render_quoted};
 pub use shell::{is_sayable, shell_command, shell_word};
 pub use stable::{MOMENT, UUID, stable_name};
+pub use word_list::WordList;
 pub use words::{
     capitalised, human_duration, is_variable_name, json_type, lines, listed, one_line, plural,
     truncate, truncate_middle, variable_name,

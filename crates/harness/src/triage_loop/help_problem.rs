@@ -443,13 +443,10 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     }
     // To mend the server is no advice for what is not its fault, and of two
     // readings enough is said above.
-    let advice = diagnosis.advice.fix.iter();
     let readings_said = doubtful || outlives;
-    next.extend(
-        advice
-            .filter(|line| !readings_said || line.starts_with("$ "))
-            .cloned(),
-    );
+    let advice = diagnosis.advice.fix.iter();
+    let advice = advice.filter(|fix| !readings_said || fix.is_command());
+    next.extend(advice.map(|fix| fix.line().into_owned()));
     if !snapshots.is_empty() {
         next.push("where the new answer is right, store it:".to_owned());
         next.append(&mut snapshots);

@@ -13,12 +13,11 @@ use super::field::word;
 use super::matcher::says_enough;
 use super::pattern::{Pattern, RankedRule};
 use super::reading::{is_syntax, without_values};
-use super::rule::{Example, Rule};
+use super::rule::{Audience, Example, Rule};
 use super::rule_index::{Key, applies};
 use super::when::When;
 use jelly_base::model::{
-    Advice, Asked, Explanation, Failure, MatchInfo, Matched, RuleInfo, TextInfo, VetoInfo,
-    WithheldInfo,
+    Asked, Explanation, Failure, MatchInfo, Matched, RuleInfo, TextInfo, VetoInfo, WithheldInfo,
 };
 use jelly_base::text::one_line;
 use serde_json::{Map, Value};
@@ -291,11 +290,7 @@ fn info(rule: &Rule, asked: Asked) -> RuleInfo {
         patterns: rule.patterns.clone(),
         unless: rule.unless.clone(),
         fields: rule.fields.iter().map(word).collect(),
-        advice: Advice {
-            what: rule.advice.what.clone(),
-            why: rule.advice.why.clone(),
-            fix: rule.advice.fix.clone(),
-        },
+        advice: rule.advice.unfilled(Audience::Plan),
         examples: shown(&rule.examples),
         lookalikes: shown(&rule.lookalikes),
     }

@@ -401,7 +401,8 @@ mod tests {
         let module = "/srv/node_modules/x/i.js:3\nfoo\n^\n\nSyntaxError: a\n    at wrapSafe (node:internal/x:1:2)";
         let script = "TypeError: a\n    at Object.<anonymous> (/srv/x.js:2:25)";
         let hosts = json!({"arguments": {"urls": ["http://a.test/"]}});
-        let cases: [(fn(&Failure) -> bool, Value, bool); 30] = [
+        type Reading = (fn(&Failure) -> bool, Value, bool);
+        let cases: [Reading; 30] = [
             (packaged, json!({"stderr": installed}), true),
             (packaged, json!({"stderr": own}), false),
             (packaged, json!({"stderr": module}), true),

@@ -54,7 +54,7 @@ pub use load::{RuleError, parse_rule_file, parse_rules};
 pub use own::{
     RuleEntry, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleProblem, RuleText,
 };
-pub use rule::{AdviceText, Example, Rule};
+pub use rule::{AdviceText, Audience, Example, FixText, Rule};
 pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
 

@@ -9,7 +9,7 @@ use jelly_base::model::{ErrorCategory, Failure, PlanIssue};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Advice with placeholders: `{name}`, or `{name|what to say without it}`.
 /// A line of `fix` with an unfilled placeholder is left out.
@@ -21,7 +21,73 @@ pub struct AdviceText {
     /// Why it happens.
     pub why: String,
     /// Steps in order; one that begins with `$ ` is a command to paste.
-    pub fix: Vec<String>,
+    pub fix: Vec<FixText>,
+}
+
+/// Who reads advice, which chooses its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    /// Who has written a plan.
+    Plan,
+    /// Who has a client's configuration.
+    Configuration,
+}
+
+/// A step with placeholders: a text alone, or a map that gives it an id, or
+/// keeps it to one audience.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FixText {
+    /// By which a better step takes its place, as in [`Fix::id`].
+    ///
+    /// [`Fix::id`]: jelly_base::model::Fix::id
+    pub id: Option<Arc<str>>,
+    pub only: Option<Audience>,
+    pub text: String,
+}
+
+impl From<&str> for FixText {
+    fn from(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+impl JsonSchema for FixText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "FixText".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A text, or a map with what else is to be known of it.",
+            "anyOf": [
+                {"type": "string"},
+                {
+                    "type": "object",
+                    "properties": {
+                        "id": {
+                            "description": "By which `jelly doctor` replaces it where it knows better.",
+                            "type": "string",
+                        },
+                        "only": {
+                            "description": "Who is told; both if left out.",
+                            "enum": ["plan", "configuration"],
+                        },
+                        "text": {"type": "string"},
+                    },
+                    "required": ["text"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
 }
 
 /// A failure that a rule must, or must not, explain.
@@ -52,6 +118,25 @@ impl<'de> Deserialize<'de> for Example {
             match text_or_map(deserializer, "a text, or a failure as a map")? {
                 TextOr::Text(text) => Self::Text(text),
                 TextOr::Other(failure) => Self::Failure(Box::new(failure)),
+            },
+        )
+    }
+}
+
+impl<'de> Deserialize<'de> for FixText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct FixMap {
+            id: Option<Arc<str>>,
+            only: Option<Audience>,
+            text: String,
+        }
+
+        Ok(
+            match text_or_map(deserializer, "a text, or a map with an `id` and a `text`")? {
+                TextOr::Text(text) => Self::from(text.as_str()),
+                TextOr::Other(FixMap { id, only, text }) => Self { id, only, text },
             },
         )
     }

@@ -21,7 +21,8 @@ impl Mark {
     pub(super) fn restore(&self, diagnosis: &mut Diagnosis) {
         let advice = &mut diagnosis.advice;
         let quoted = diagnosis.evidence.iter_mut().map(|quote| &mut quote.text);
-        for text in quoted.chain([&mut advice.what]).chain(&mut advice.fix) {
+        let steps = advice.fix.iter_mut().map(|step| &mut step.text);
+        for text in quoted.chain([&mut advice.what]).chain(steps) {
             if text.contains(NEUTRAL) {
                 *text = text.replace(NEUTRAL, &self.0);
             }
