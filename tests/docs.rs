@@ -361,34 +361,6 @@ fn the_page_of_settings_has_the_table_that_the_program_writes() {
     );
 }
 
-/// Renewed by `cargo run -- schema --write docs/schemas`.
-#[test]
-fn the_published_schemas_are_what_the_program_prints() {
-    let temp = tempfile::tempdir().unwrap();
-    let output = Command::cargo_bin("jelly")
-        .unwrap()
-        .args(["schema", "--write"])
-        .arg(temp.path())
-        .output()
-        .unwrap();
-    assert!(output.status.success());
-    let read = |folder: &Path| -> BTreeMap<String, String> {
-        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-        let text = |file: fs::DirEntry| {
-            let name = file.file_name().into_string().unwrap();
-            (name, fs::read_to_string(file.path()).unwrap())
-        };
-        files.map(text).collect()
-    };
-    let (printed, published) = (read(temp.path()), read(&root().join("docs/schemas")));
-    let names = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
-    let renew = "`cargo run -- schema --write docs/schemas` renews docs/schemas";
-    assert_eq!(names(&published), names(&printed), "{renew}");
-    for (name, text) in &printed {
-        assert!(&published[name] == text, "{name} is stale; {renew}");
-    }
-}
-
 /// Blocks marked `yaml rules` and `yaml jelly.yaml` hold good rules, which
 /// decide their own examples.
 #[test]

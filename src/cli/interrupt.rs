@@ -1,6 +1,7 @@
 //! Signals: the first asks for an orderly end, the second for one that waits for
 //! nothing but the reports, the third ends at once.
 
+use super::refusal::Refusal;
 use jelly_base::model::{ExitCode, Interrupt, Signal};
 use std::io;
 use std::sync::mpsc;
@@ -21,7 +22,12 @@ const REPORTS_TAKE: Duration = Duration::from_secs(3);
 ///
 /// # Errors
 /// The system refuses a handler or the thread.
-pub fn listen() -> io::Result<watch::Receiver<Option<Interrupt>>> {
+pub fn listen() -> Result<watch::Receiver<Option<Interrupt>>, Refusal> {
+    let listening = start_listening();
+    listening.map_err(|error| Refusal::fault(&format!("signals can't be listened for: {error}")))
+}
+
+fn start_listening() -> io::Result<watch::Receiver<Option<Interrupt>>> {
     let (sender, receiver) = watch::channel(None);
     let (ready, outcome) = mpsc::channel();
     thread::Builder::new()

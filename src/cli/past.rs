@@ -1,13 +1,12 @@
 //! `--history`: where the past is kept, and how it is opened.
 
 use super::invalid::chain;
+use super::refusal::{Refusal, complain};
 use super::settings::World;
 use crate::cli::args::HistoryArgs;
-use crate::cli::complain::complain;
-use jelly_base::model::ExitCode;
 use jelly_base::text::plural;
-use jelly_triage::history::{HistoryError, Past, PastRun, Recorded, Store};
-use std::path::{Path, PathBuf};
+use jelly_triage::history::{Past, PastRun, Recorded, Store};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// The folder whose presence asks for a history.
@@ -38,27 +37,22 @@ impl HistoryArgs {
     /// the default one is gone without, and that is said.
     ///
     /// # Errors
-    /// The exit code for what was said already.
-    pub fn open(&self, world: &World) -> Result<Option<Memory>, ExitCode> {
+    /// It was asked for.
+    pub fn open(&self, world: &World) -> Result<Option<Memory>, Refusal> {
         let Some(store) = self.store(world) else {
             return Ok(None);
         };
         let opened = store.check_writable().and_then(|()| store.load());
         match opened {
-            Ok((past, warnings)) => {
-                for warning in warnings {
-                    complain(&format!("warning: {warning}"));
-                }
-                Ok(Some(Memory {
-                    store,
-                    past: Rc::new(past),
-                }))
-            }
-            Err(error) if self.history.is_some() => {
-                refuse(&error);
-                complain("help: name a file that can be written, or run with --no-history");
-                Err(ExitCode::InvalidInput)
-            }
+            Ok(loaded) => Ok(Some(Memory {
+                store,
+                past: Rc::new(warned(loaded)),
+            })),
+            Err(error) if self.history.is_some() => Err(Refusal::invalid(format!(
+                "error: failed to {}\n\
+                 help: name a file that can be written, or run with --no-history",
+                chain(&error)
+            ))),
             Err(error) => {
                 complain(&format!(
                     "warning: nothing is remembered of this run: failed to {}",
@@ -70,9 +64,23 @@ impl HistoryArgs {
     }
 }
 
-/// Says that a history can't be used.
-pub fn refuse(error: &HistoryError) {
-    complain(&format!("error: failed to {}", chain(error)));
+/// Reads a history that is only looked into.
+///
+/// # Errors
+/// It can't be read.
+pub fn load(store: &Store) -> Result<Past, Refusal> {
+    let loaded = store
+        .load()
+        .map_err(|error| Refusal::invalid(format!("error: failed to {}", chain(&error))));
+    loaded.map(warned)
+}
+
+/// A history, when its warnings have been said.
+fn warned((past, warnings): (Past, Vec<String>)) -> Past {
+    for warning in warnings {
+        complain(&format!("warning: {warning}"));
+    }
+    past
 }
 
 impl Memory {
@@ -85,7 +93,7 @@ impl Memory {
                 "{} of this run are not remembered: there were more than a run may add to the \
                  history {}",
                 plural(dropped, "failure"),
-                shown(self.store.path())
+                self.store.path().display()
             )),
             Err(error) => Some(format!(
                 "this run is not remembered: failed to {}",
@@ -93,8 +101,4 @@ impl Memory {
             )),
         }
     }
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }

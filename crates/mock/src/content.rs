@@ -3,6 +3,7 @@
 use super::interpolate::{self, Lookup};
 use super::reply::Body;
 use super::spec::Script;
+use jelly_base::mcp::code;
 use serde_json::{Map, Value, json};
 
 fn put(map: &mut Map<String, Value>, key: &str, value: Option<&String>) {
@@ -45,14 +46,18 @@ pub fn prompts(script: &Script) -> Vec<Value> {
         .collect()
 }
 
-/// `resources/read`. What is not there is `-32602` in the modern era, and
-/// `-32002` before (schema 2026-07-28, error codes).
+/// `resources/read`. What is not there has a code of its own in the legacy era
+/// alone (schema 2026-07-28, error codes).
 #[must_use]
 pub fn read(script: &Script, params: &Value, modern: bool) -> Body {
     let uri = params["uri"].as_str().unwrap_or_default();
     let Some(resource) = script.resources.iter().find(|r| r.uri == uri) else {
         return Body::Error {
-            code: if modern { -32602 } else { -32002 },
+            code: if modern {
+                code::INVALID_PARAMS
+            } else {
+                code::RESOURCE_NOT_FOUND
+            },
             message: format!("Resource not found: {uri}"),
             data: Some(json!({"uri": uri})),
         };
@@ -71,17 +76,14 @@ pub fn read(script: &Script, params: &Value, modern: bool) -> Body {
 pub fn prompt(script: &Script, params: &Value, refs: &mut dyn Lookup) -> Body {
     let name = params["name"].as_str().unwrap_or_default();
     let Some(prompt) = script.prompts.iter().find(|prompt| prompt.name == name) else {
-        return Body::error(-32602, format!("Unknown prompt: {name}"));
+        return Body::invalid(format!("Unknown prompt: {name}"));
     };
     let missing = prompt
         .arguments
         .iter()
         .find(|argument| argument.required && params["arguments"].get(&argument.name).is_none());
     if let Some(argument) = missing {
-        return Body::error(
-            -32602,
-            format!("Missing required argument: {}", argument.name),
-        );
+        return Body::invalid(format!("Missing required argument: {}", argument.name));
     }
     let text = match interpolate::resolve(&prompt.text.0, refs) {
         Value::String(text) => text,

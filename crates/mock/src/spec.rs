@@ -5,6 +5,7 @@
 
 use super::fault::{Fault, Kind};
 use super::{interpolate, units};
+use jelly_base::mcp::code;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -187,7 +188,7 @@ pub struct ErrorResponse {
 }
 
 fn internal_error() -> i64 {
-    -32603
+    code::INTERNAL_ERROR
 }
 
 /// A resource with its content.

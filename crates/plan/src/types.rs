@@ -9,7 +9,8 @@ use super::package::PackageUse;
 use super::source::{Location, PlanSource};
 use super::template::Template;
 use indexmap::IndexMap;
-use jelly_base::model::{Era, Section};
+use jelly_base::mcp::{Era, ListKind};
+use jelly_base::model::Section;
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
@@ -108,7 +109,7 @@ pub struct Server {
     /// A pinned era; without one, it is found out.
     pub era: Option<Era>,
     /// A pinned revision, the server's own or that of this combination of the
-    /// matrix: one of [`jelly_base::model::REVISIONS`].
+    /// matrix: one of [`jelly_base::mcp::REVISIONS`].
     pub protocol: Option<String>,
     /// What the client declares; without it, what follows from the answers of
     /// the server and of its steps.
@@ -197,15 +198,6 @@ pub enum Request {
     Unsubscribe(String),
     /// Bytes: a line over pipes, a body over HTTP.
     Raw(Raw),
-}
-
-/// What can be listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ListKind {
-    Tools,
-    Resources,
-    ResourceTemplates,
-    Prompts,
 }
 
 /// One request to one server, with expectations.

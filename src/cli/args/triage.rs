@@ -39,6 +39,16 @@ pub enum TriageFormat {
     Junit,
 }
 
+impl TriageFormat {
+    /// The reports are read a second time for the cases that passed.
+    pub fn has_all_cases(self) -> bool {
+        match self {
+            Self::Ctrf | Self::Junit => true,
+            Self::Human | Self::Json | Self::Jsonl | Self::Md | Self::Table | Self::Github => false,
+        }
+    }
+}
+
 /// How much is printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Mode {

@@ -1,7 +1,7 @@
 //! Each server of the configurations: blanks filled, looked at, started, and
 //! diagnosed.
 
-use super::super::read::text_within;
+use super::super::files::text_within;
 use super::super::settings::World;
 use super::ask::Answers;
 use super::find::FoundConfigs;
@@ -208,22 +208,7 @@ impl Examiner<'_> {
             name: clean(&entry.name),
             client: config.client.name().to_owned(),
             at: config.at(entry.place),
-            state: CheckupState::Unchecked,
             argv: shown_argv(entry, reach.as_ref(), redactor),
-            url: None,
-            era: None,
-            protocol_version: None,
-            server_info: None,
-            tools: None,
-            resources: None,
-            prompts: None,
-            startup_ms: None,
-            stdout_noise: 0,
-            stdout_noise_sample: Vec::new(),
-            stderr_tail: String::new(),
-            message: None,
-            diagnosis: None,
-            by_hand: None,
             findings: findings
                 .into_iter()
                 .map(|finding| Finding {
@@ -233,6 +218,7 @@ impl Examiner<'_> {
                 })
                 .collect(),
             notes,
+            ..Checkup::default()
         };
         if entry.disabled {
             checkup.state = CheckupState::Disabled;

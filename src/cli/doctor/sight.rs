@@ -1,6 +1,6 @@
 //! What remedies may ask of this machine.
 
-use super::super::read::text_within;
+use super::super::files::text_within;
 use jelly_process as process;
 use jelly_setup::doctor::Sight;
 use std::fs;

@@ -4,7 +4,8 @@
 use super::super::doctor::examine::Examiner;
 use super::super::settings::World;
 use super::origin::Origin;
-use super::shared::{InitRefusal, Shared};
+use super::shared::Shared;
+use crate::cli::refusal::Refusal;
 use crate::report::{DoctorOptions, server_text};
 use jelly_base::model::{Checkup, FindingLevel};
 use jelly_base::text::redact::show_argv;
@@ -24,7 +25,7 @@ pub fn unwell(
     origin: &Origin,
     examined: Examined,
     exec: &ExecSettings,
-) -> InitRefusal {
+) -> Refusal {
     let settings = CheckupSettings {
         startup_timeout: shared.args.timeout,
         redactor: exec.redactor.clone(),
@@ -65,13 +66,13 @@ pub fn unwell(
             diagnosis.advice.fix = authorizing(&exec.redactor.redact(&url.text));
         }
         let options = DoctorOptions {
-            color: world.color(shared.color, world.stderr_is_terminal),
+            color: world.colors_stderr(),
             width: world.width().unwrap_or(100),
         };
         text.push_str("\n\n");
         text.push_str(&server_text(&checkup, options));
     }
-    InitRefusal::Help(text)
+    Refusal::needs_help(text.trim_end())
 }
 
 /// How a server that wants to know who asks is told so.

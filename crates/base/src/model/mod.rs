@@ -8,7 +8,6 @@
 mod budget;
 mod diagnosis;
 mod doctor;
-mod era;
 mod event;
 mod exit;
 mod failure;
@@ -27,6 +26,7 @@ mod template;
 mod triage;
 mod wire;
 
+pub use crate::mcp::Era;
 pub use budget::{Budgets, Spent, Track};
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,
@@ -35,7 +35,6 @@ pub use doctor::{
     Checkup, CheckupCounts, CheckupState, ConfigProblem, ConfigSummary, DoctorReport, Finding,
     FindingLevel, Lint,
 };
-pub use era::{Era, REVISIONS};
 pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Interrupt, Signal, Verdict};
 pub use failure::{

@@ -19,7 +19,7 @@ pub use disarm::{Disarmer, Disarming, Notation, disarmed};
 pub use harmless::{is_unseen, sanitize, strip_ansi};
 pub use jsonc::{JsoncError, parse_jsonc, refused_by_strict_json, without_mark};
 pub use modes::{HttpPart, address_words, http_parts, http_variables, listening_line};
-pub use names::close_names;
+pub use names::{close_names, did_you_mean};
 pub use order::natural_cmp;
 pub use placeholder::is_placeholder;
 pub use quoted::{Lines, Quoted, render_quoted};

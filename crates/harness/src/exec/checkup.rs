@@ -7,11 +7,12 @@ use super::clean::Cleaner;
 use super::lane::shorten;
 use super::launch::{ServerFacts, not_startable, prepare, shown_url};
 use super::settings::ExecSettings;
+use jelly_base::mcp::ListKind;
 use jelly_base::model::{Failure, Inventory, Outcome, Phase, RequestFacts};
 use jelly_base::text::redact::Redactor;
 use jelly_plan::{Scope, Server};
 use jelly_process as process;
-use jelly_wire::{self as wire, Launch, ListKind, Reach, ReplyOutcome, Session};
+use jelly_wire::{self as wire, Launch, Reach, ReplyOutcome, Session};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -282,12 +283,7 @@ async fn listed(
     kind: ListKind,
     failure: &mut Option<Box<Failure>>,
 ) -> Option<Vec<Value>> {
-    let capability = match kind {
-        // They come with the resources.
-        ListKind::ResourceTemplates => ListKind::Resources.key(),
-        ListKind::Tools | ListKind::Resources | ListKind::Prompts => kind.key(),
-    };
-    session.capabilities().get(capability)?;
+    session.capabilities().get(kind.capability())?;
     let reply = session.list(kind, Value::Null, PATIENCE).await;
     let method = kind.method();
     let failed = |message: String| Failure {

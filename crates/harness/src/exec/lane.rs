@@ -11,13 +11,14 @@ use super::script::Script;
 use super::settings::ExecSettings;
 use super::step;
 use super::step_end::{Aftermath, StepEnd};
+use jelly_base::mcp::{ListKind, Method, Revision};
 use jelly_base::model::{
     Because, Event, Failure, Names, Offers, Outcome, RequestFacts, ServerReport, ServerState,
     StepState, ToolInfo,
 };
 use jelly_base::text::truncate_middle;
 use jelly_plan::{Request, Server, Step};
-use jelly_wire::{self as wire, Answers, Launch, ListKind, Reach, ReplyOutcome, Session, Version};
+use jelly_wire::{self as wire, Answers, Launch, Reach, ReplyOutcome, Session};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -128,7 +129,7 @@ impl Lane {
     fn launch(&self, reach: Reach) -> Launch {
         Launch {
             era: self.server.era,
-            version: self.server.protocol.as_deref().and_then(Version::find),
+            version: self.server.protocol.as_deref().and_then(Revision::find),
             startup_timeout: self.server.startup_timeout,
             request_timeout: self.server.request_timeout,
             shutdown_timeout: self.server.shutdown_timeout,
@@ -384,14 +385,12 @@ impl Lane {
         let (Some(session), Some(offers)) = (&running.session, &mut running.report.offers) else {
             return;
         };
-        let method = failure
-            .request
-            .as_ref()
-            .map(|request| request.method.as_str());
-        let (kind, key, known) = match method {
-            Some("prompts/get") => (ListKind::Prompts, "name", &mut offers.prompts),
-            Some("resources/read") => (ListKind::Resources, "uri", &mut offers.resources),
-            Some(_) | None => return,
+        let request = failure.request.as_ref();
+        let method = request.and_then(|request| Method::find(&request.method));
+        let (kind, known) = match method.and_then(|method| method.subject) {
+            Some(kind @ ListKind::Prompts) => (kind, &mut offers.prompts),
+            Some(kind @ ListKind::Resources) => (kind, &mut offers.resources),
+            Some(ListKind::Tools | ListKind::ResourceTemplates) | None => return,
         };
         let declared = session.capabilities().get(kind.key()).is_some();
         if failure.outcome != Some(Outcome::Error) || known.is_some() || !declared {
@@ -403,7 +402,7 @@ impl Lane {
             _ = self.board.stop() => return,
         };
         if let ReplyOutcome::Answered(list) = reply.outcome {
-            *known = Some(names_in(&list, kind, key));
+            *known = Some(names_in(&list, kind));
         }
     }
 
@@ -422,11 +421,11 @@ impl Lane {
     }
 }
 
-/// The names in a list, by what an item of it is called by.
-fn names_in(list: &Value, kind: ListKind, key: &str) -> Names {
+/// The names in a list.
+fn names_in(list: &Value, kind: ListKind) -> Names {
     let items = list.get(kind.key()).and_then(Value::as_array);
     let items = items.into_iter().flatten();
-    Names::of(items.filter_map(|item| Some(name_of(item.get(key)?.as_str()?))))
+    Names::of(items.filter_map(|item| Some(name_of(item.get(kind.name_key())?.as_str()?))))
 }
 
 /// No longer than anybody reads.

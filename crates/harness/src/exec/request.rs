@@ -5,28 +5,13 @@ use super::launch::issue_of;
 use super::preflight::ToolBook;
 use super::script::{Slot, slots};
 use super::step_end::at_step;
-use jelly_base::model::{Era, Failure, Phase, RequestFacts};
+use jelly_base::mcp::{self, Era, ListKind, Method};
+use jelly_base::model::{Failure, Phase, RequestFacts};
 use jelly_plan::{
-    self as plan, Completion, CompletionOf, Raw, Request, Scope, Step, Subscription, Template,
-    Unresolved,
+    Completion, CompletionOf, Raw, Request, Scope, Step, Subscription, Template, Unresolved,
 };
-use jelly_wire::{LOG_LEVEL, ListKind};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-
-/// Requests that only ask, or set what a new session has to be told anyway.
-const WITHOUT_EFFECT: [&str; 10] = [
-    "completion/complete",
-    "logging/setLevel",
-    "ping",
-    "prompts/get",
-    "prompts/list",
-    "resources/list",
-    "resources/read",
-    "resources/templates/list",
-    "server/discover",
-    "tools/list",
-];
 
 /// The request a step makes.
 pub struct Ready {
@@ -93,7 +78,7 @@ impl Ready {
             Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => true,
             Sends::Request => match &self.tool {
                 Some(tool) => book.is_repeatable(tool),
-                None => WITHOUT_EFFECT.contains(&self.method.as_ref()),
+                None => Method::find(&self.method).is_some_and(|method| method.is_repeatable),
             },
         }
     }
@@ -145,7 +130,8 @@ fn want_logs(params: &mut Value, level: &str) {
             .entry("_meta")
             .or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(meta) = meta {
-            meta.entry(LOG_LEVEL).or_insert_with(|| level.into());
+            meta.entry(mcp::meta::LOG_LEVEL)
+                .or_insert_with(|| level.into());
         }
     }
 }
@@ -174,13 +160,10 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
             tool: Some(name.clone()),
             ..plain("tools/call", named(name, arguments))
         },
-        Request::List(kind) => {
-            let kind = wire_kind(*kind);
-            Ready {
-                sends: Sends::List(kind),
-                ..plain(kind.method(), arguments)
-            }
-        }
+        Request::List(kind) => Ready {
+            sends: Sends::List(*kind),
+            ..plain(kind.method(), arguments)
+        },
         Request::Read(uri) => plain("resources/read", json!({ "uri": text(uri)? })),
         Request::Prompt(name) => plain("prompts/get", named(name, arguments)),
         Request::Method(method) => Ready {
@@ -205,7 +188,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
             let uris = uris.collect::<Result<Vec<String>, Unresolved>>()?;
             let filter = filter(to, &uris);
             let method = match era {
-                Era::Modern => "subscriptions/listen",
+                Era::Modern => mcp::LISTEN,
                 Era::Legacy => "resources/subscribe",
             };
             Ready {
@@ -278,13 +261,4 @@ fn filter(to: &Subscription, uris: &[String]) -> Value {
         filter.insert("resourceSubscriptions".to_owned(), json!(uris));
     }
     Value::Object(filter)
-}
-
-fn wire_kind(kind: plan::ListKind) -> ListKind {
-    match kind {
-        plan::ListKind::Tools => ListKind::Tools,
-        plan::ListKind::Resources => ListKind::Resources,
-        plan::ListKind::ResourceTemplates => ListKind::ResourceTemplates,
-        plan::ListKind::Prompts => ListKind::Prompts,
-    }
 }

@@ -30,10 +30,6 @@ pub struct Scene<'a> {
     pub deadline: Instant,
 }
 
-/// The first revision with `structuredContent`; revisions are dates, and
-/// compare as texts.
-const FIRST_STRUCTURED: &str = "2025-06-18";
-
 impl Scene<'_> {
     /// Whether JSON in the text of an answer keeps what its tool declares. In a
     /// session of a revision without `structuredContent` there is no other
@@ -43,6 +39,6 @@ impl Scene<'_> {
     }
 
     pub(super) fn is_before_structure(&self) -> bool {
-        self.session.protocol_version() < FIRST_STRUCTURED
+        !self.session.version().has_structured_content
     }
 }

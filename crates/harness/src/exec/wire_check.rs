@@ -4,20 +4,21 @@
 use super::lane::Lane;
 use super::life::{HASTY_GRACE, afresh};
 use super::step_end::Aftermath;
+use jelly_base::mcp::ListKind;
 use jelly_base::model::{
     Assertion, AssertionTarget, Because, Era, Event, Failure, Outcome, Phase, ServerReport,
     WireCheck,
 };
 use jelly_base::text::plural;
-use jelly_wire::{Launch, ListKind, ReplyOutcome, Session};
+use jelly_wire::{Launch, ReplyOutcome, Session};
 use serde_json::Value;
 
 /// The lists that a server may declare, beside that of its tools, which is
 /// read at every start.
-const LISTS: [(&str, ListKind); 3] = [
-    ("resources", ListKind::Resources),
-    ("resources", ListKind::ResourceTemplates),
-    ("prompts", ListKind::Prompts),
+const LISTS: [ListKind; 3] = [
+    ListKind::Resources,
+    ListKind::ResourceTemplates,
+    ListKind::Prompts,
 ];
 
 impl Lane {
@@ -64,8 +65,8 @@ impl Lane {
         if !self.checks_wire() {
             return Aftermath::Alive;
         }
-        for (capability, kind) in LISTS {
-            if session.capabilities().get(capability).is_none() {
+        for kind in LISTS {
+            if session.capabilities().get(kind.capability()).is_none() {
                 continue;
             }
             let limit = self.server.request_timeout;
@@ -86,7 +87,8 @@ impl Lane {
                 ReplyOutcome::Exited(_) => return Aftermath::Alive,
             };
             report.notes.push(format!(
-                "it declares `{capability}`, and was asked `{}` for the wire check: {how}",
+                "it declares `{}`, and was asked `{}` for the wire check: {how}",
+                kind.capability(),
                 kind.method()
             ));
             return Aftermath::Unsure;

@@ -4,7 +4,7 @@ use super::reader::{MapShape, Path, Reader, get};
 use super::step::UnreadStep;
 use crate::matrix::{MAX_VARIANTS, Matrix};
 use crate::syntax::{Data, Node};
-use jelly_base::model::REVISIONS;
+use jelly_base::mcp::REVISIONS;
 use std::collections::BTreeSet;
 
 const SHAPE: MapShape = MapShape {
@@ -159,7 +159,7 @@ impl<'t> Reader<'t> {
 
     /// A revision of the protocol.
     pub(super) fn revision(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<&'static str> {
-        let known = REVISIONS.map(|(name, _)| (name, name));
+        let known = REVISIONS.each_ref().map(|own| (own.name, own.name));
         self.one_of(node, path, "revision", &known)
     }
 

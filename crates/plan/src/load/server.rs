@@ -7,7 +7,7 @@ use crate::syntax::{Entry, Node};
 use crate::template::Template;
 use crate::{Command, Server, Transport};
 use indexmap::IndexMap;
-use jelly_base::model::{Era, REVISIONS};
+use jelly_base::mcp::{Era, Revision};
 use jelly_base::text::close_names;
 use serde_json::Value;
 use std::time::Duration;
@@ -135,7 +135,7 @@ impl<'t> Reader<'t> {
             .entry("protocol")
             .and_then(|entry| self.revision(&entry.value, path.key("protocol")));
         if let (Some(own), Some(era), Some(entry)) = (own, era, node.entry("era"))
-            && !REVISIONS.contains(&(own, era))
+            && Revision::find(own).is_some_and(|own| own.era != era)
         {
             let message = format!("the revision {own} is not of the {era} era");
             self.problem(entry.value.span, path.key("era"), message)

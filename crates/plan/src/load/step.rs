@@ -4,8 +4,9 @@ use super::features::Of;
 use super::reader::{MapShape, Path, Reader, entry, get};
 use super::references::{Needs, TemplatePlace};
 use crate::syntax::{Data, Entry, Node};
-use crate::{Capture, Expect, ListKind, LogLevel, Request, Step};
+use crate::{Capture, Expect, LogLevel, Request, Step};
 use indexmap::IndexMap;
+use jelly_base::mcp::ListKind;
 use jelly_base::model::Section;
 use serde_json::Value;
 use serde_json_path::JsonPath;
@@ -79,13 +80,6 @@ const SHAPE: MapShape = MapShape {
         ("retries", "retries are a budget of the plan: `budgets`"),
     ],
 };
-
-const LISTS: [(&str, ListKind); 4] = [
-    ("tools", ListKind::Tools),
-    ("resources", ListKind::Resources),
-    ("resource_templates", ListKind::ResourceTemplates),
-    ("prompts", ListKind::Prompts),
-];
 
 /// A step of one of the three lists, before it is read.
 #[derive(Clone, Copy)]
@@ -331,7 +325,10 @@ impl<'t> Reader<'t> {
                 to,
                 "a tool's name",
             )?)),
-            "list" => Some(Request::List(self.one_of(value, to, "list", &LISTS)?)),
+            "list" => {
+                let known = ListKind::ALL.map(|kind| (kind.plan_key(), kind));
+                Some(Request::List(self.one_of(value, to, "list", &known)?))
+            }
             "read" => {
                 let uri = self.string(value, to)?.to_owned();
                 if uri.is_empty() {

@@ -1,6 +1,6 @@
 //! What stands in many places of a plan.
 
-use jelly_base::model::REVISIONS;
+use jelly_base::mcp::REVISIONS;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
@@ -65,6 +65,6 @@ parts! {
     });
     Revision => json_schema!({
         "description": "A revision of the protocol.",
-        "enum": REVISIONS.map(|(name, _)| name),
+        "enum": REVISIONS.each_ref().map(|revision| revision.name),
     });
 }

@@ -1,6 +1,7 @@
 //! Typed facts of live failures that take some reading: what was raised, by
 //! whose code, and where a request was sent.
 
+use jelly_base::mcp::{Method, Notification};
 use jelly_base::model::{Failure, Outcome};
 use jelly_base::text::{http_parts, http_variables, listening_line};
 use serde_json::Value;
@@ -58,32 +59,12 @@ pub(super) fn tail(text: &str) -> &str {
 
 /// Whether any revision of MCP knows the method of the request.
 pub(super) fn method_known(failure: &Failure) -> Option<bool> {
-    const METHODS: [&str; 22] = [
-        "initialize",
-        "ping",
-        "tools/list",
-        "tools/call",
-        "resources/list",
-        "resources/templates/list",
-        "resources/read",
-        "resources/subscribe",
-        "resources/unsubscribe",
-        "prompts/list",
-        "prompts/get",
-        "completion/complete",
-        "logging/setLevel",
-        "server/discover",
-        "tasks/list",
-        "tasks/get",
-        "tasks/result",
-        "tasks/cancel",
-        "tasks/update",
-        "subscriptions/listen",
-        "sampling/createMessage",
-        "elicitation/create",
-    ];
     let method = failure.request.as_ref()?.method.as_str();
-    Some(METHODS.contains(&method) || method.starts_with("notifications/"))
+    Some(
+        Method::find(method).is_some()
+            || Method::find_of_server(method).is_some()
+            || method.starts_with(Notification::PREFIX),
+    )
 }
 
 /// What the call sends to the tool.

@@ -1,8 +1,9 @@
 //! What a revision of the specification says of the messages of servers.
 //!
-//! Main type: [`Revision`]. A *type* has the name that it has in the schema:
+//! Main type: [`Specification`]. A *type* has the name that it has in the schema:
 //! its members, each with a shape, or the types that it is one of. The data
-//! in `revisions/` states for each revision what differs from the one before:
+//! ([`jelly_base::mcp::Revision::messages`]) states for each revision what
+//! differs from the one before:
 //!
 //! - `fields` are added, and replaced where they are known; `null` takes one
 //!   out. A shape that begins with `maybe` need not be there.
@@ -17,6 +18,8 @@
 //!   is and where it stands.
 
 use super::rules::Rule;
+use super::strings::{Form, Scalar};
+use jelly_base::mcp::Era;
 use jelly_base::model::WireLevel;
 use std::collections::HashMap;
 
@@ -73,21 +76,9 @@ impl Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shape {
     Any,
-    String,
-    Number,
-    Integer,
-    IntegerOrNull,
-    /// An integer that is not negative.
-    Count,
-    /// A number from 0 to 1.
-    Unit,
-    Boolean,
-    Object,
-    /// A string or an integer.
-    Id,
-    Uri,
-    UriTemplate,
-    Base64,
+    Scalar(&'static Scalar),
+    /// A string of a form.
+    Form(&'static Form),
     /// An object with the keys that `_meta` may have.
     Meta,
     /// One of these words.
@@ -132,9 +123,10 @@ pub(super) struct Type {
 }
 
 /// A revision, with all that it took over from the ones before.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Revision {
-    pub(super) name: String,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Specification {
+    pub(super) name: &'static str,
+    pub(super) era: Era,
     pub(super) types: HashMap<String, Type>,
     pub(super) results: HashMap<String, String>,
     pub(super) notifications: HashMap<String, String>,
@@ -143,13 +135,13 @@ pub(super) struct Revision {
     pub(super) rules: HashMap<Rule, (WireLevel, Section)>,
 }
 
-impl Revision {
+impl Specification {
     pub(super) fn has(&self, rule: Rule) -> bool {
         self.rules.contains_key(&rule)
     }
 
     pub(super) fn is_modern(&self) -> bool {
-        self.results.contains_key("server/discover")
+        self.era == Era::Modern
     }
 }
 

@@ -1,8 +1,9 @@
-//! Files that are read whole, and may not be huge.
+//! Files that are read whole, and may not be huge; files that are written whole.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// The text of a file of at most `max` bytes.
 ///
@@ -20,6 +21,21 @@ pub fn text_within(path: &Path, max: u64) -> io::Result<String> {
         return Err(io::Error::other(format!("it has more than {max} bytes")));
     }
     Ok(text)
+}
+
+/// A file that is to take its place in the folder when it is whole, for others
+/// to read as far as the umask allows.
+///
+/// # Errors
+/// The folder can't be written.
+pub fn temp_file_in(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.prefix(prefix).tempfile_in(folder)
 }
 
 #[cfg(test)]

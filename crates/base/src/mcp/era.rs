@@ -1,5 +1,6 @@
 //! The two eras of MCP.
 
+use super::method::{DISCOVER, INITIALIZE};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -14,14 +15,25 @@ pub enum Era {
     Legacy,
 }
 
-/// The published revisions of the protocol, newest first, and their eras.
-pub const REVISIONS: [(&str, Era); 5] = [
-    ("2026-07-28", Era::Modern),
-    ("2025-11-25", Era::Legacy),
-    ("2025-06-18", Era::Legacy),
-    ("2025-03-26", Era::Legacy),
-    ("2024-11-05", Era::Legacy),
-];
+impl Era {
+    /// The request that opens a connection.
+    #[must_use]
+    pub fn opening(self) -> &'static str {
+        match self {
+            Self::Modern => DISCOVER,
+            Self::Legacy => INITIALIZE,
+        }
+    }
+
+    /// The one that is not this.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Modern => Self::Legacy,
+            Self::Legacy => Self::Modern,
+        }
+    }
+}
 
 impl fmt::Display for Era {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
