@@ -80,7 +80,7 @@ impl JsonSchema for FixText {
                             "description": "Who is told; both if left out.",
                             "enum": ["plan", "configuration"],
                         },
-                        "text": {"type": "string"},
+                        "text": {"description": "What to do; a command begins with `$ `.", "type": "string"},
                     },
                     "required": ["text"],
                     "additionalProperties": false,
