@@ -6,12 +6,12 @@ mod auth;
 mod compare;
 mod edit;
 mod features;
+mod grammar;
 mod json_schema;
 mod literals;
 mod load;
 mod matrix;
 mod package;
-mod schema;
 mod scope;
 mod source;
 mod syntax;
@@ -28,6 +28,7 @@ pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
 };
+pub use grammar::{Operator, plan_schema};
 pub use json_schema::{BoundedSchema, SchemaError, TooComplex};
 pub use load::{
     PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, check, load, load_with,
@@ -35,13 +36,11 @@ pub use load::{
 };
 pub use matrix::{Matrix, Variant};
 pub use package::PackageUse;
-pub use schema::plan_schema;
 pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, Location, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
     BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect,
-    ListKind, Operator, Plan, Predicate, Redaction, Request, Segment, Server, Step, Transport,
-    Volatile,
+    ListKind, Plan, Predicate, Redaction, Request, Segment, Server, Step, Transport, Volatile,
 };
 pub use uses::{UnknownServer, snapshot_path};

@@ -4,6 +4,7 @@ use super::auth::Auth;
 use super::features::{
     Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
 };
+use super::grammar::Operator;
 use super::matrix::Matrix;
 use super::package::PackageUse;
 use super::source::{Location, PlanSource};
@@ -208,6 +209,22 @@ pub enum ListKind {
     Prompts,
 }
 
+impl ListKind {
+    /// With their names, as plans write them.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("tools", Self::Tools),
+        ("resources", Self::Resources),
+        ("resource_templates", Self::ResourceTemplates),
+        ("prompts", Self::Prompts),
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let row = Self::ALL.into_iter().find(|(_, kind)| *kind == self);
+        row.map_or("", |(name, _)| name)
+    }
+}
+
 /// One request to one server, with expectations.
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -353,98 +370,6 @@ impl Volatile {
             Self::Uuid => "uuid",
             Self::Duration => "duration",
             Self::Hash => "hash",
-        }
-    }
-}
-
-/// The closed set of operators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Operator {
-    Equals,
-    NotEquals,
-    Contains,
-    NotContains,
-    Matches,
-    StartsWith,
-    EndsWith,
-    OneOf,
-    Gt,
-    Ge,
-    Lt,
-    Le,
-    Exists,
-    Type,
-    Length,
-    Schema,
-    Snapshot,
-}
-
-impl Operator {
-    pub const ALL: [Self; 17] = [
-        Self::Equals,
-        Self::NotEquals,
-        Self::Contains,
-        Self::NotContains,
-        Self::Matches,
-        Self::StartsWith,
-        Self::EndsWith,
-        Self::OneOf,
-        Self::Gt,
-        Self::Ge,
-        Self::Lt,
-        Self::Le,
-        Self::Exists,
-        Self::Type,
-        Self::Length,
-        Self::Schema,
-        Self::Snapshot,
-    ];
-
-    /// Whether its operand is what the value is to be or to hold.
-    #[must_use]
-    pub fn names_value(self) -> bool {
-        match self {
-            Self::Equals
-            | Self::Contains
-            | Self::Matches
-            | Self::StartsWith
-            | Self::EndsWith
-            | Self::OneOf
-            | Self::Snapshot => true,
-            Self::NotEquals
-            | Self::NotContains
-            | Self::Gt
-            | Self::Ge
-            | Self::Lt
-            | Self::Le
-            | Self::Exists
-            | Self::Type
-            | Self::Length
-            | Self::Schema => false,
-        }
-    }
-
-    /// The name as plans write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Equals => "equals",
-            Self::NotEquals => "not_equals",
-            Self::Contains => "contains",
-            Self::NotContains => "not_contains",
-            Self::Matches => "matches",
-            Self::StartsWith => "starts_with",
-            Self::EndsWith => "ends_with",
-            Self::OneOf => "one_of",
-            Self::Gt => "gt",
-            Self::Ge => "ge",
-            Self::Lt => "lt",
-            Self::Le => "le",
-            Self::Exists => "exists",
-            Self::Type => "type",
-            Self::Length => "length",
-            Self::Schema => "schema",
-            Self::Snapshot => "snapshot",
         }
     }
 }
