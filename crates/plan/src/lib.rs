@@ -18,6 +18,7 @@ mod syntax;
 mod template;
 mod types;
 mod uses;
+mod words;
 
 pub use anything::{can_not_fail, takes_anything};
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};

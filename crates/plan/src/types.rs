@@ -200,6 +200,24 @@ pub enum Request {
     Raw(Raw),
 }
 
+impl Request {
+    /// The key that says it; of raw bytes, `raw`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Tool(_) => "tool",
+            Self::List(_) => "list",
+            Self::Read(_) => "read",
+            Self::Prompt(_) => "prompt",
+            Self::Method(_) => "request",
+            Self::Complete(_) => "complete",
+            Self::Subscribe(_) => "subscribe",
+            Self::Unsubscribe(_) => "unsubscribe",
+            Self::Raw(_) => "raw",
+        }
+    }
+}
+
 /// What can be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ListKind {

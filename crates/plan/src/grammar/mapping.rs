@@ -1,6 +1,7 @@
 //! What the tables are made of.
 
 use super::operators::Target;
+use crate::words::has_word;
 
 /// What a mapping of the document may hold.
 pub(crate) struct Mapping {
@@ -121,18 +122,11 @@ impl Mapping {
 
     /// What would help a person who wrote a key that is none.
     pub(crate) fn hint(&self, wrong: &str) -> Option<String> {
-        let mut also = self
-            .keys
-            .iter()
-            .filter(|key| key.also.split(' ').any(|word| word == wrong));
-        let meant = also
-            .next()
-            .map(|key| format!("did you mean `{}`?", key.name));
-        meant.or_else(|| {
-            let mut hints = self.hints.iter();
-            let (_, hint) = hints.find(|(words, _)| words.split(' ').any(|word| word == wrong))?;
-            Some((*hint).to_owned())
-        })
+        if let Some(key) = self.keys.iter().find(|key| has_word(key.also, wrong)) {
+            return Some(format!("did you mean `{}`?", key.name));
+        }
+        let hint = self.hints.iter().find(|(words, _)| has_word(words, wrong));
+        hint.map(|(_, hint)| (*hint).to_owned())
     }
 
     /// The keys of which exactly one must stand there.

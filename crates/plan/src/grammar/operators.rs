@@ -1,6 +1,7 @@
 //! Operators, and what they can be said of.
 
 use super::mapping::{Key, Kind, Mapping, Rule, mapping};
+use crate::words::has_word;
 
 /// What kind of question an operator asks, which decides where it makes sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,9 +115,7 @@ impl Operator {
 
     /// The operator that another word stands for.
     pub(crate) fn meant_by(word: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|op| op.also().split(' ').any(|also| also == word))
+        Self::ALL.into_iter().find(|op| has_word(op.also(), word))
     }
 }
 

@@ -51,6 +51,13 @@ fn the_schema_has_every_mapping_with_its_keys() {
     }
 }
 
+#[test]
+fn a_key_without_a_name_is_no_other_word_for_anything() {
+    assert_eq!(STEP.hint(""), None);
+    assert_eq!(Operator::meant_by(""), None);
+    assert_eq!(STEP.hint("call").unwrap(), "did you mean `tool`?");
+}
+
 /// Every plan that lies in the repository.
 fn plans() -> Vec<PlanSource> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("plans");

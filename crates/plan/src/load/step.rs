@@ -259,17 +259,9 @@ impl<'t> Reader<'t> {
         let Some(args) = fields.entry("args") else {
             return Value::Null;
         };
-        let takes_none = match request {
-            Some(Request::List(_)) => Some("list"),
-            Some(Request::Read(_)) => Some("read"),
-            Some(Request::Subscribe(_)) => Some("subscribe"),
-            Some(Request::Unsubscribe(_)) => Some("unsubscribe"),
-            Some(Request::Raw(_)) => Some("raw"),
-            Some(
-                Request::Tool(_) | Request::Prompt(_) | Request::Method(_) | Request::Complete(_),
-            )
-            | None => None,
-        };
+        let takes_none = request
+            .map(Request::kind)
+            .filter(|kind| ["list", "read", "subscribe", "unsubscribe", "raw"].contains(kind));
         if let Some(kind) = takes_none {
             self.problem(args.key_span, path, format!("`{kind}` takes no `args`"))
                 .hint("`request: METHOD` sends any parameters");
