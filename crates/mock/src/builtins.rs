@@ -34,10 +34,9 @@ impl Outcome {
     }
 
     fn invalid(tool: &str, problem: &str) -> Self {
-        Self::of(Body::error(
-            -32602,
-            format!("Invalid arguments for tool {tool}: {problem}"),
-        ))
+        Self::of(Body::invalid(format!(
+            "Invalid arguments for tool {tool}: {problem}"
+        )))
     }
 }
 

@@ -1,12 +1,11 @@
 //! The catalogue of faults: their names, values, places and meaning, in one
 //! table that the parser reads and `--list-faults` prints.
 
-use super::fault::{At, End, Kind, Malformed, PanicStyle, Signal, SplitSize, WrongId};
+use super::fault::{At, Kind, Malformed, PanicStyle, SplitSize, WrongId};
 use super::units;
 use super::values::{
-    ask, count, echo_env, end, grandchild, pointed_value, pointer, required, signal,
+    ask, count, echo_env, end, grandchild, pointed_value, pointer, required, signal, word,
 };
-use std::time::Duration;
 
 /// Where a kind of fault can act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +54,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     CATALOGUE.iter().map(|entry| entry.name)
 }
 
+fn text(value: Option<&str>, default: &str) -> Result<String, String> {
+    Ok(value.unwrap_or(default).to_owned())
+}
+
 const fn entry(
     name: &'static str,
     value: &'static str,
@@ -82,7 +85,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Spawn,
         Places::Moments,
         "ends instead of answering (1)",
-        |v| Ok(Kind::Exit(end(v, End::Code(1))?)),
+        |v| end(v.unwrap_or("1")).map(Kind::Exit),
     ),
     entry(
         "exit_after",
@@ -90,7 +93,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Call,
         Places::Requests,
         "answers, then ends (0)",
-        |v| Ok(Kind::ExitAfter(end(v, End::Code(0))?)),
+        |v| end(v.unwrap_or("0")).map(Kind::ExitAfter),
     ),
     entry(
         "kill",
@@ -98,10 +101,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Call,
         Places::Moments,
         "ends by a signal (SIGKILL) instead of answering",
-        |v| match v {
-            None => Ok(Kind::Kill(Signal(rustix::process::Signal::KILL))),
-            Some(text) => signal(text).map(Kind::Kill),
-        },
+        |v| signal(v.unwrap_or("KILL")).map(Kind::Kill),
     ),
     entry(
         "panic",
@@ -109,11 +109,13 @@ pub static CATALOGUE: &[Entry] = &[
         At::Call,
         Places::Moments,
         "prints that language's stack trace on stderr and exits 101, 1 or 1",
-        |v| match v {
-            None | Some("rust") => Ok(Kind::Panic(PanicStyle::Rust)),
-            Some("python") => Ok(Kind::Panic(PanicStyle::Python)),
-            Some("node") => Ok(Kind::Panic(PanicStyle::Node)),
-            Some(other) => Err(format!("`{other}` is none of rust, python, node")),
+        |v| {
+            let known = [
+                ("rust", PanicStyle::Rust),
+                ("python", PanicStyle::Python),
+                ("node", PanicStyle::Node),
+            ];
+            word(v.unwrap_or("rust"), &known).map(Kind::Panic)
         },
     ),
     entry(
@@ -138,10 +140,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Call,
         Places::Moments,
         "waits (2s) before it answers or goes on",
-        |v| match v {
-            None => Ok(Kind::Slow(Duration::from_secs(2))),
-            Some(text) => units::duration(text).map(Kind::Slow),
-        },
+        |v| units::duration(v.unwrap_or("2s")).map(Kind::Slow),
     ),
     entry(
         "close_stdout",
@@ -165,11 +164,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Spawn,
         Places::Moments,
         "a line of text on stdout, before the reply",
-        |v| {
-            Ok(Kind::Banner(
-                v.unwrap_or("Server running on stdio").to_owned(),
-            ))
-        },
+        |v| text(v, "Server running on stdio").map(Kind::Banner),
     ),
     entry(
         "junk",
@@ -177,7 +172,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Any,
         Places::Moments,
         "lines (3) that are no JSON on stdout, before the reply",
-        |v| count(v, 3).map(Kind::Junk),
+        |v| count(v.unwrap_or("3")).map(Kind::Junk),
     ),
     entry(
         "junk_only",
@@ -185,7 +180,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Any,
         Places::Requests,
         "such lines (1) instead of the reply",
-        |v| count(v, 1).map(Kind::JunkOnly),
+        |v| count(v.unwrap_or("1")).map(Kind::JunkOnly),
     ),
     entry(
         "http_banner",
@@ -194,10 +189,8 @@ pub static CATALOGUE: &[Entry] = &[
         Places::Start,
         "listens on a TCP port instead of stdio and says so on stdout; ${port} in TEXT",
         |v| {
-            Ok(Kind::HttpBanner(
-                v.unwrap_or("MCP server listening on http://127.0.0.1:${port}/mcp")
-                    .to_owned(),
-            ))
+            let default = "MCP server listening on http://127.0.0.1:${port}/mcp";
+            text(v, default).map(Kind::HttpBanner)
         },
     ),
     entry(
@@ -222,10 +215,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Any,
         Places::Requests,
         "writes byte by byte with a pause (1ms) after each",
-        |v| match v {
-            None => Ok(Kind::Drip(Duration::from_millis(1))),
-            Some(text) => units::duration(text).map(Kind::Drip),
-        },
+        |v| units::duration(v.unwrap_or("1ms")).map(Kind::Drip),
     ),
     entry(
         "split",
@@ -247,7 +237,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Call,
         Places::Requests,
         "N notifications (100) and the reply in one write",
-        |v| count(v, 100).map(Kind::Burst),
+        |v| count(v.unwrap_or("100")).map(Kind::Burst),
     ),
     entry(
         "huge",
@@ -255,10 +245,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Call,
         Places::Requests,
         "the result's text is this long (1M)",
-        |v| match v {
-            None => Ok(Kind::Huge(1024 * 1024)),
-            Some(text) => units::size(text).map(Kind::Huge),
-        },
+        |v| units::size(v.unwrap_or("1M")).map(Kind::Huge),
     ),
     entry(
         "wrong_id",
@@ -266,11 +253,13 @@ pub static CATALOGUE: &[Entry] = &[
         At::Any,
         Places::Requests,
         "replies with another id, the same as another JSON type, or null",
-        |v| match v {
-            None | Some("other") => Ok(Kind::WrongId(WrongId::Other)),
-            Some("retyped") => Ok(Kind::WrongId(WrongId::Retyped)),
-            Some("null") => Ok(Kind::WrongId(WrongId::Null)),
-            Some(other) => Err(format!("`{other}` is none of other, retyped, null")),
+        |v| {
+            let known = [
+                ("other", WrongId::Other),
+                ("retyped", WrongId::Retyped),
+                ("null", WrongId::Null),
+            ];
+            word(v.unwrap_or("other"), &known).map(Kind::WrongId)
         },
     ),
     entry(
@@ -287,7 +276,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Any,
         Places::Requests,
         "another `jsonrpc` (1.0) than 2.0",
-        |v| Ok(Kind::JsonrpcVersion(v.unwrap_or("1.0").to_owned())),
+        |v| text(v, "1.0").map(Kind::JsonrpcVersion),
     ),
     entry(
         "set",
@@ -295,7 +284,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Any,
         Places::Requests,
         "another value (null) at this JSON pointer (/result) into the reply, if its parent is there",
-        pointed_value,
+        |v| pointed_value(v.unwrap_or("/result null")),
     ),
     entry(
         "drop",
@@ -311,7 +300,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Handshake,
         Places::Requests,
         "names a protocol version (1999-01-01) that nobody asked for",
-        |v| Ok(Kind::ProtocolVersion(v.unwrap_or("1999-01-01").to_owned())),
+        |v| text(v, "1999-01-01").map(Kind::ProtocolVersion),
     ),
     entry(
         "error",
@@ -356,14 +345,14 @@ pub static CATALOGUE: &[Entry] = &[
         At::List,
         Places::Requests,
         "`tools` is no array, or the first tool lacks its name or its input schema is none",
-        |v| match v {
-            None | Some("not_array") => Ok(Kind::MalformedTools(Malformed::NotArray)),
-            Some("no_name") => Ok(Kind::MalformedTools(Malformed::NoName)),
-            Some("bad_schema") => Ok(Kind::MalformedTools(Malformed::BadSchema)),
-            Some("null_schema") => Ok(Kind::MalformedTools(Malformed::NullSchema)),
-            Some(other) => Err(format!(
-                "`{other}` is none of not_array, no_name, bad_schema, null_schema"
-            )),
+        |v| {
+            let known = [
+                ("not_array", Malformed::NotArray),
+                ("no_name", Malformed::NoName),
+                ("bad_schema", Malformed::BadSchema),
+                ("null_schema", Malformed::NullSchema),
+            ];
+            word(v.unwrap_or("not_array"), &known).map(Kind::MalformedTools)
         },
     ),
     entry(
@@ -388,7 +377,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Call,
         Places::Requests,
         "the result's text is another (`wrong`)",
-        |v| Ok(Kind::WrongValue(v.unwrap_or("wrong").to_owned())),
+        |v| text(v, "wrong").map(Kind::WrongValue),
     ),
     entry(
         "flaky",
@@ -418,10 +407,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Spawn,
         Places::Moments,
         "this much (1M) on stderr",
-        |v| match v {
-            None => Ok(Kind::StderrFlood(1024 * 1024)),
-            Some(text) => units::size(text).map(Kind::StderrFlood),
-        },
+        |v| units::size(v.unwrap_or("1M")).map(Kind::StderrFlood),
     ),
     entry(
         "echo_env",
@@ -437,7 +423,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Call,
         Places::Requests,
         "asks the client (ping) before it answers, and puts what it said into the result",
-        |v| ask(v).map(Kind::Ask),
+        |v| ask(v.unwrap_or("ping")).map(Kind::Ask),
     ),
     entry(
         "ask_nowait",
@@ -445,7 +431,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Call,
         Places::Requests,
         "asks the client and answers at once",
-        |v| ask(v).map(Kind::AskNowait),
+        |v| ask(v.unwrap_or("ping")).map(Kind::AskNowait),
     ),
     entry(
         "progress",
@@ -453,7 +439,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Call,
         Places::Requests,
         "N progress notifications (3) before the reply, spread over a `slow` wait",
-        |v| count(v, 3).map(Kind::Progress),
+        |v| count(v.unwrap_or("3")).map(Kind::Progress),
     ),
     entry(
         "log",
@@ -461,7 +447,7 @@ pub static CATALOGUE: &[Entry] = &[
         At::Call,
         Places::Requests,
         "a log notification before the reply",
-        |v| Ok(Kind::Log(v.unwrap_or("working on it").to_owned())),
+        |v| text(v, "working on it").map(Kind::Log),
     ),
     entry(
         "notify",
@@ -537,7 +523,7 @@ pub fn table(width: u16) -> String {
     }
     format!(
         "A fault is written KIND[@PHASE][=VALUE]. Phases: {}.\n\n{}",
-        super::fault::PHASES.join(", "),
+        super::fault::phases().join(", "),
         table.trim_fmt()
     )
 }

@@ -2,86 +2,68 @@
 
 use super::interpolate::{self, Lookup};
 use super::reply::Body;
-use super::spec::Script;
-use serde_json::{Map, Value, json};
-
-fn put(map: &mut Map<String, Value>, key: &str, value: Option<&String>) {
-    if let Some(value) = value {
-        map.insert(key.to_owned(), json!(value));
-    }
-}
+use super::spec::{Resource, Script};
+use jelly_base::mcp::code;
+use serde_json::{Value, json};
 
 /// What `resources/list` shows.
 #[must_use]
 pub fn resources(script: &Script) -> Vec<Value> {
-    script
-        .resources
-        .iter()
-        .map(|resource| {
-            let mut map = Map::new();
-            map.insert("uri".to_owned(), json!(resource.uri));
-            let name = resource.name.as_ref().unwrap_or(&resource.uri);
-            map.insert("name".to_owned(), json!(name));
-            put(&mut map, "description", resource.description.as_ref());
-            put(&mut map, "mimeType", resource.mime_type.as_ref());
-            Value::Object(map)
-        })
-        .collect()
+    let listed = |resource: &Resource| {
+        let mut listed = json!(resource);
+        if resource.name.is_none() {
+            listed["name"] = json!(resource.uri);
+        }
+        listed
+    };
+    script.resources.iter().map(listed).collect()
 }
 
 /// What `prompts/list` shows.
 #[must_use]
 pub fn prompts(script: &Script) -> Vec<Value> {
-    script
-        .prompts
-        .iter()
-        .map(|prompt| {
-            let mut map = Map::new();
-            map.insert("name".to_owned(), json!(prompt.name));
-            put(&mut map, "description", prompt.description.as_ref());
-            map.insert("arguments".to_owned(), json!(prompt.arguments));
-            Value::Object(map)
-        })
-        .collect()
+    script.prompts.iter().map(|one| json!(one)).collect()
 }
 
-/// `resources/read`. What is not there is `-32602` in the modern era, and
-/// `-32002` before (schema 2026-07-28, error codes).
+/// `resources/read`. What is not there has a code of its own in the legacy era
+/// alone (schema 2026-07-28, error codes).
 #[must_use]
 pub fn read(script: &Script, params: &Value, modern: bool) -> Body {
     let uri = params["uri"].as_str().unwrap_or_default();
     let Some(resource) = script.resources.iter().find(|r| r.uri == uri) else {
         return Body::Error {
-            code: if modern { -32602 } else { -32002 },
+            code: if modern {
+                code::INVALID_PARAMS
+            } else {
+                code::RESOURCE_NOT_FOUND
+            },
             message: format!("Resource not found: {uri}"),
             data: Some(json!({"uri": uri})),
         };
     };
-    let mut map = Map::new();
-    map.insert("uri".to_owned(), json!(resource.uri));
-    put(&mut map, "mimeType", resource.mime_type.as_ref());
+    let mut content = json!({"uri": resource.uri});
+    if let Some(kind) = &resource.mime_type {
+        content["mimeType"] = json!(kind);
+    }
     match &resource.blob {
-        Some(blob) => map.insert("blob".to_owned(), json!(blob)),
-        None => map.insert("text".to_owned(), json!(resource.text)),
-    };
-    Body::Result(json!({"contents": [map]}))
+        Some(blob) => content["blob"] = json!(blob),
+        None => content["text"] = json!(resource.text),
+    }
+    Body::Result(json!({"contents": [content]}))
 }
 
 /// `prompts/get`.
 pub fn prompt(script: &Script, params: &Value, refs: &mut dyn Lookup) -> Body {
     let name = params["name"].as_str().unwrap_or_default();
     let Some(prompt) = script.prompts.iter().find(|prompt| prompt.name == name) else {
-        return Body::error(-32602, format!("Unknown prompt: {name}"));
+        return Body::invalid(format!("Unknown prompt: {name}"));
     };
     let missing = prompt
         .arguments
         .iter()
         .find(|argument| argument.required && params["arguments"].get(&argument.name).is_none());
     if let Some(argument) = missing {
-        return Body::error(
-            -32602,
-            format!("Missing required argument: {}", argument.name),
-        );
+        return Body::invalid(format!("Missing required argument: {}", argument.name));
     }
     let text = match interpolate::resolve(&prompt.text.0, refs) {
         Value::String(text) => text,

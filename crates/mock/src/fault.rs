@@ -8,6 +8,7 @@
 use super::catalogue::{self, Places};
 use super::units;
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
@@ -104,68 +105,56 @@ impl At {
     }
 }
 
+/// The phases that are a word of their own.
+const WORDS: [(&str, At); 9] = [
+    ("spawn", At::Spawn),
+    ("initialize", At::Initialize),
+    ("discover", At::Discover),
+    ("handshake", At::Handshake),
+    ("initialized", At::Initialized),
+    ("list", At::List),
+    ("call", At::Call),
+    ("shutdown", At::Shutdown),
+    ("any", At::Any),
+];
+
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Spawn => f.write_str("spawn"),
-            Self::Initialize => f.write_str("initialize"),
-            Self::Discover => f.write_str("discover"),
-            Self::Handshake => f.write_str("handshake"),
-            Self::Initialized => f.write_str("initialized"),
-            Self::List => f.write_str("list"),
-            Self::Call => f.write_str("call"),
             Self::NthCall(n) => write!(f, "call:{n}"),
             Self::Tool(name) => write!(f, "tool:{name}"),
-            Self::Shutdown => f.write_str("shutdown"),
-            Self::Any => f.write_str("any"),
+            word => {
+                let known = WORDS.iter().find(|(_, at)| at == word);
+                f.write_str(known.map_or("", |(name, _)| name))
+            }
         }
     }
 }
 
 /// The phases as they are written, for messages.
-pub const PHASES: [&str; 11] = [
-    "spawn",
-    "initialize",
-    "discover",
-    "handshake",
-    "initialized",
-    "list",
-    "call",
-    "call:N",
-    "tool:NAME",
-    "shutdown",
-    "any",
-];
+#[must_use]
+pub fn phases() -> Vec<&'static str> {
+    let mut names: Vec<&str> = WORDS.iter().map(|(name, _)| *name).collect();
+    // Beside the word that they begin with.
+    let calls = names.iter().position(|name| *name == "call").unwrap_or(0);
+    names.splice(calls + 1..calls + 1, ["call:N", "tool:NAME"]);
+    names
+}
 
 impl FromStr for At {
     type Err = FaultError;
 
     fn from_str(text: &str) -> Result<Self, FaultError> {
-        let unknown = || FaultError::UnknownPhase {
-            phase: text.to_owned(),
-            hint: units::did_you_mean(text, PHASES),
-        };
-        if let Some(n) = text.strip_prefix("call:") {
-            return match n.parse() {
-                Ok(n) if n > 0 => Ok(Self::NthCall(n)),
-                _ => Err(unknown()),
-            };
-        }
-        if let Some(name) = text.strip_prefix("tool:").filter(|name| !name.is_empty()) {
-            return Ok(Self::Tool(name.to_owned()));
-        }
-        Ok(match text {
-            "spawn" => Self::Spawn,
-            "initialize" => Self::Initialize,
-            "discover" => Self::Discover,
-            "handshake" => Self::Handshake,
-            "initialized" => Self::Initialized,
-            "list" => Self::List,
-            "call" => Self::Call,
-            "shutdown" => Self::Shutdown,
-            "any" => Self::Any,
-            _ => return Err(unknown()),
-        })
+        let nth_call = || text.strip_prefix("call:")?.parse().ok().filter(|n| *n > 0);
+        let tool = || text.strip_prefix("tool:").filter(|name| !name.is_empty());
+        let word = WORDS.iter().find(|(name, _)| *name == text);
+        word.map(|(_, at)| at.clone())
+            .or_else(|| nth_call().map(Self::NthCall))
+            .or_else(|| tool().map(|name| Self::Tool(name.to_owned())))
+            .ok_or_else(|| FaultError::UnknownPhase {
+                phase: text.to_owned(),
+                hint: units::did_you_mean(text, phases()),
+            })
     }
 }
 
@@ -325,7 +314,7 @@ pub struct Grandchild {
 pub enum FaultError {
     #[error("unknown fault `{kind}`{hint}; `jelly mock --list-faults` shows them all")]
     UnknownKind { kind: String, hint: String },
-    #[error("unknown phase `{phase}`{hint}; one of {}", PHASES.join(", "))]
+    #[error("unknown phase `{phase}`{hint}; one of {}", phases().join(", "))]
     UnknownPhase { phase: String, hint: String },
     #[error("fault `{kind}` can't act at `{at}`: it acts {places}")]
     WrongPlace {
@@ -395,6 +384,26 @@ impl FromStr for Fault {
     }
 }
 
+/// A fault that is spelled out.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FaultSpec {
+    kind: String,
+    #[serde(default, deserialize_with = "present")]
+    at: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    value: Option<Value>,
+}
+
+/// Null is what is there, and not the absence of it.
+fn present<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    T::deserialize(deserializer).map(Some)
+}
+
 impl<'de> Deserialize<'de> for Fault {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct FaultVisitor;
@@ -410,20 +419,11 @@ impl<'de> Deserialize<'de> for Fault {
                 text.parse().map_err(E::custom)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fault, A::Error> {
-                let (mut kind, mut at, mut value) = (None::<String>, None::<String>, None);
-                while let Some(key) = map.next_key::<String>()? {
-                    match key.as_str() {
-                        "kind" => kind = Some(map.next_value()?),
-                        "at" => at = Some(map.next_value()?),
-                        "value" => value = Some(scalar(&map.next_value()?)?),
-                        other => {
-                            return Err(A::Error::unknown_field(other, &["kind", "at", "value"]));
-                        }
-                    }
-                }
-                let kind = kind.ok_or_else(|| A::Error::missing_field("kind"))?;
-                Fault::new(&kind, at.as_deref(), value.as_deref()).map_err(A::Error::custom)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Fault, A::Error> {
+                let spec = FaultSpec::deserialize(MapAccessDeserializer::new(map))?;
+                let value = spec.value.as_ref().map(scalar).transpose()?;
+                Fault::new(&spec.kind, spec.at.as_deref(), value.as_deref())
+                    .map_err(A::Error::custom)
             }
         }
 

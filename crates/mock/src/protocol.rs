@@ -5,49 +5,43 @@
 
 use super::reply::Body;
 use super::spec::{Eras, Script};
+use jelly_base::mcp::{DISCOVER, Era, INITIALIZE, LISTEN, Method, Revision, code, meta};
 use serde_json::{Map, Value, json};
 
-/// The modern versions a mock speaks.
-pub const MODERN: [&str; 1] = ["2026-07-28"];
-/// The legacy versions a mock speaks, oldest first.
-pub const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-
 const META: &str = "_meta";
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+/// The versions of an era, newest first.
+fn versions(era: Era) -> Vec<&'static str> {
+    Revision::all(era).map(|revision| revision.name).collect()
+}
 
 /// Whether a request carries the metadata of a modern client.
 #[must_use]
 pub fn is_modern(params: &Value) -> bool {
     params
         .get(META)
-        .and_then(|meta| meta.get(VERSION))
+        .and_then(|own| own.get(meta::PROTOCOL_VERSION))
         .is_some()
 }
 
 /// What is wrong with the metadata of a modern request, as an error.
 #[must_use]
 pub fn refuse_meta(params: &Value) -> Option<Body> {
-    let field = |name| params.get(META).and_then(|meta| meta.get(name));
-    let Some(version) = field(VERSION).and_then(Value::as_str) else {
-        return Some(Body::error(
-            -32602,
-            format!("Invalid params: _meta lacks {VERSION}"),
-        ));
+    let field = |name| params.get(META).and_then(|own| own.get(name));
+    let lacks = |name| Some(Body::invalid(format!("Invalid params: _meta lacks {name}")));
+    let Some(version) = field(meta::PROTOCOL_VERSION).and_then(Value::as_str) else {
+        return lacks(meta::PROTOCOL_VERSION);
     };
-    if !MODERN.contains(&version) {
+    let known = versions(Era::Modern);
+    if !known.contains(&version) {
         return Some(Body::Error {
-            code: -32022,
+            code: code::UNSUPPORTED_VERSION,
             message: "Unsupported protocol version".to_owned(),
-            data: Some(json!({"supported": MODERN, "requested": version})),
+            data: Some(json!({"supported": known, "requested": version})),
         });
     }
-    if !field(CAPABILITIES).is_some_and(Value::is_object) {
-        return Some(Body::error(
-            -32602,
-            format!("Invalid params: _meta lacks {CAPABILITIES}"),
-        ));
+    if !field(meta::CLIENT_CAPABILITIES).is_some_and(Value::is_object) {
+        return lacks(meta::CLIENT_CAPABILITIES);
     }
     None
 }
@@ -57,7 +51,7 @@ pub fn refuse_meta(params: &Value) -> Option<Body> {
 pub fn client_can(params: &Value, capability: &str) -> bool {
     params
         .get(META)
-        .and_then(|meta| meta.get(CAPABILITIES))
+        .and_then(|own| own.get(meta::CLIENT_CAPABILITIES))
         .and_then(|capabilities| capabilities.get(capability))
         .is_some()
 }
@@ -87,11 +81,10 @@ fn capabilities(script: &Script) -> Value {
 #[must_use]
 pub fn negotiate(params: &Value) -> &'static str {
     let wish = params.get("protocolVersion").and_then(Value::as_str);
-    LEGACY
-        .iter()
-        .find(|version| Some(**version) == wish)
-        .copied()
-        .unwrap_or(LEGACY[LEGACY.len() - 1])
+    Revision::all(Era::Legacy)
+        .find(|revision| Some(revision.name) == wish)
+        .unwrap_or(Revision::newest(Era::Legacy))
+        .name
 }
 
 /// The answer to `initialize`.
@@ -112,13 +105,14 @@ pub fn initialize(script: &Script, version: &str) -> Body {
 /// its versions, which may be all that a legacy client can show.
 #[must_use]
 pub fn refuse_initialize() -> Body {
+    let known = versions(Era::Modern);
     Body::Error {
-        code: -32601,
+        code: code::METHOD_NOT_FOUND,
         message: format!(
             "Method not found: initialize; this server speaks {} without a handshake",
-            MODERN.join(", ")
+            known.join(", ")
         ),
-        data: Some(json!({"supported": MODERN})),
+        data: Some(json!({"supported": known})),
     }
 }
 
@@ -126,7 +120,7 @@ pub fn refuse_initialize() -> Body {
 #[must_use]
 pub fn discover(script: &Script) -> Body {
     let mut result = json!({
-        "supportedVersions": MODERN,
+        "supportedVersions": versions(Era::Modern),
         "capabilities": capabilities(script),
     });
     if let Some(text) = &script.instructions {
@@ -145,34 +139,33 @@ pub fn modernise(body: Body, method: &str, script: &Script) -> Body {
     if !result.contains_key("resultType") {
         result.insert("resultType".to_owned(), json!("complete"));
     }
-    let cacheable =
-        method == "server/discover" || method == "resources/read" || method.ends_with("/list");
+    let cacheable = method == DISCOVER || method == "resources/read" || method.ends_with("/list");
     if cacheable && result["resultType"] == "complete" {
         result.insert("ttlMs".to_owned(), json!(0));
         result.insert("cacheScope".to_owned(), json!("private"));
     }
-    let meta = result.entry(META).or_insert_with(|| json!({}));
-    if let Some(meta) = meta.as_object_mut() {
-        meta.insert(SERVER_INFO.to_owned(), server_info(script));
+    let own = result.entry(META).or_insert_with(|| json!({}));
+    if let Some(own) = own.as_object_mut() {
+        own.insert(meta::SERVER_INFO.to_owned(), server_info(script));
     }
     Body::Result(Value::Object(result))
 }
 
-/// Whether this era's servers know the method. What a capability would gate
-/// is known only with it.
+/// Whether this server knows the method, by its era and its capabilities.
+/// Nothing of it changes, so that there is nothing to subscribe to.
 #[must_use]
-pub fn knows(method: &str, modern: bool, script: &Script) -> bool {
-    match method {
-        "initialize" => !modern && script.era != Eras::Modern,
-        "ping" => !modern,
-        "server/discover" => modern,
-        "tools/list" | "tools/call" => true,
-        "resources/list" | "resources/templates/list" | "resources/read" => {
-            !script.resources.is_empty()
-        }
-        "prompts/list" | "prompts/get" => !script.prompts.is_empty(),
-        _ => false,
-    }
+pub fn knows(name: &str, modern: bool, script: &Script) -> bool {
+    let era = if modern { Era::Modern } else { Era::Legacy };
+    let offered = capabilities(script);
+    Method::find(name).is_some_and(|method| {
+        let mut path = method.capability.iter();
+        name != LISTEN
+            && (name != INITIALIZE || script.era != Eras::Modern)
+            && Revision::all(era).any(|revision| method.is_in(revision))
+            && path
+                .try_fold(&offered, |value, key| value.get(key))
+                .is_some()
+    })
 }
 
 /// One page of a list: all of it without a page size. `None` is a cursor that
@@ -200,12 +193,13 @@ pub fn page(items: &[Value], key: &str, params: &Value, size: Option<usize>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{LEGACY, negotiate, page};
+    use super::{negotiate, page, versions};
+    use jelly_base::mcp::Era;
     use serde_json::{Value, json};
 
     #[test]
     fn a_known_version_is_taken_and_an_unknown_one_answered_with_the_latest() {
-        for version in LEGACY {
+        for version in versions(Era::Legacy) {
             assert_eq!(negotiate(&json!({"protocolVersion": version})), version);
         }
         assert_eq!(negotiate(&json!({"protocolVersion": "1999"})), "2025-11-25");

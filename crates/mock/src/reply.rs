@@ -4,6 +4,7 @@
 use super::action::{Action, Pieces};
 use super::emit;
 use super::fault::{Kind, Malformed, SplitSize, WrongId};
+use jelly_base::mcp::code;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -27,6 +28,12 @@ impl Body {
             message: message.into(),
             data: None,
         }
+    }
+
+    /// An error of params that a method can't take.
+    #[must_use]
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::error(code::INVALID_PARAMS, message)
     }
 
     /// A tool's result of one text block.

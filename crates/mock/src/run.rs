@@ -73,13 +73,11 @@ fn load_state(path: &Path) -> Result<State, String> {
     }
 }
 
-fn save_state(path: &Path, state: &State) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    serde_json::to_writer(&mut file, state)?;
+/// Puts a file in its place when it is whole.
+fn write_whole(path: &Path, content: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(content.as_bytes())?;
     file.persist(path)?;
     Ok(())
 }
@@ -164,7 +162,7 @@ impl Edge {
             Action::Listen(text) => self.listen(&text),
             Action::Persist(state) => {
                 if let Some(path) = &self.state_file
-                    && let Err(error) = save_state(path, &state)
+                    && let Err(error) = write_whole(path, &serde_json::json!(state).to_string())
                 {
                     complain(&format!("can't write {}: {error}", path.display()));
                     std::process::exit(i32::from(BAD_INPUT));
@@ -331,15 +329,8 @@ fn be_stubborn(pid_file: &str, leave_session: bool) -> ExitCode {
     if leave_session {
         let _ = rustix::process::setsid();
     }
-    let path = Path::new(pid_file);
-    let written = (|| {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        write!(file, "{}", std::process::id())?;
-        file.persist(path)?;
-        io::Result::Ok(())
-    })();
-    if let Err(error) = written {
+    let id = std::process::id().to_string();
+    if let Err(error) = write_whole(Path::new(pid_file), &id) {
         complain(&format!("can't write {pid_file}: {error}"));
         return ExitCode::from(BAD_INPUT);
     }
@@ -349,7 +340,7 @@ fn be_stubborn(pid_file: &str, leave_session: bool) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{load_state, save_state};
+    use super::{load_state, write_whole};
     use crate::state::State;
 
     #[test]
@@ -362,7 +353,7 @@ mod tests {
             counter: 9,
             ..State::default()
         };
-        save_state(&path, &state).unwrap();
+        write_whole(&path, &serde_json::json!(state).to_string()).unwrap();
         assert_eq!(load_state(&path), Ok(state));
         std::fs::write(&path, "{\"starts\": -1}").unwrap();
         assert!(load_state(&path).unwrap_err().contains("not a state"));

@@ -13,6 +13,7 @@ use super::state::State;
 use super::tools::{self, Tools};
 use super::units::Dice;
 use super::{emit, protocol};
+use jelly_base::mcp::{DISCOVER, Method, code};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -150,7 +151,7 @@ impl<H: Host> Server<H> {
             return Vec::new();
         }
         let Ok(mut message) = serde_json::from_str::<Value>(line) else {
-            return self.plain_error(Value::Null, -32700, "Parse error");
+            return self.plain_error(Value::Null, code::PARSE_ERROR, "Parse error");
         };
         let method = message
             .get("method")
@@ -165,7 +166,11 @@ impl<H: Host> Server<H> {
             (Some(method), Some(id)) => self.request(id, method, params.unwrap_or_default()),
             (Some(method), None) => self.notification(&method, &params.unwrap_or_default()),
             (None, Some(id)) if is_response(&message) => self.answered(&id, message),
-            (None, id) => self.plain_error(id.unwrap_or_default(), -32600, "Invalid Request"),
+            (None, id) => self.plain_error(
+                id.unwrap_or_default(),
+                code::INVALID_REQUEST,
+                "Invalid Request",
+            ),
         }
     }
 
@@ -212,7 +217,7 @@ impl<H: Host> Server<H> {
         let modern = match self.script.era {
             Eras::Modern => true,
             Eras::Legacy => false,
-            Eras::Both => protocol::is_modern(&params) || method == "server/discover",
+            Eras::Both => protocol::is_modern(&params) || method == DISCOVER,
         };
         let mut actions = Vec::new();
         let mut job = Job {
@@ -413,15 +418,13 @@ fn progress(job: &Job) -> Vec<Action> {
 /// said it can answer.
 fn input_required(ask: Ask, params: &Value) -> Body {
     let (method, request) = emit::ask_request(ask);
-    let capability = match ask {
-        // A ping is never asked this way.
-        Ask::Ping | Ask::Roots => "roots",
-        Ask::Sampling => "sampling",
-        Ask::Elicitation => "elicitation",
-    };
-    if !protocol::client_can(params, capability) {
+    // A ping, which needs none, is never asked this way.
+    let capability = Method::find_of_server(method).map(|method| method.capability);
+    if let Some(&[capability]) = capability
+        && !protocol::client_can(params, capability)
+    {
         return Body::Error {
-            code: -32021,
+            code: code::MISSING_CAPABILITY,
             message: "Missing required client capability".to_owned(),
             data: Some(json!({"requiredCapabilities": {capability: {}}})),
         };

@@ -5,7 +5,8 @@
 
 use super::fault::{Fault, Kind};
 use super::{interpolate, units};
-use serde::{Deserialize, Deserializer};
+use jelly_base::mcp::code;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -88,18 +89,23 @@ pub struct Start {
     pub faults: Vec<Fault>,
 }
 
-/// A scripted tool.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "ToolSpec")]
+/// A scripted tool. Written, it is as `tools/list` shows it.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(try_from = "ToolSpec", rename_all(serialize = "camelCase"))]
 pub struct Tool {
     pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     pub input_schema: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
     /// Never empty.
+    #[serde(skip_serializing)]
     pub responses: Vec<Response>,
     /// After the last response comes the first again, not the last for ever.
+    #[serde(skip_serializing)]
     pub cycle: bool,
 }
 
@@ -187,37 +193,43 @@ pub struct ErrorResponse {
 }
 
 fn internal_error() -> i64 {
-    -32603
+    code::INTERNAL_ERROR
 }
 
-/// A resource with its content.
-#[derive(Debug, Clone, Deserialize)]
+/// A resource with its content. Written, it is as `resources/list` shows it.
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
     pub uri: String,
     /// The URI by default.
     pub name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(rename = "mimeType", alias = "mime_type")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub text: String,
     /// Base64; wins over `text`.
+    #[serde(skip_serializing)]
     pub blob: Option<String>,
 }
 
-/// A prompt that becomes one message of the user.
-#[derive(Debug, Clone, Deserialize)]
+/// A prompt that becomes one message of the user. Written, it is as
+/// `prompts/list` shows it.
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prompt {
     pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(default)]
     pub arguments: Vec<PromptArgument>,
+    #[serde(skip_serializing)]
     pub text: Template,
 }
 
-#[derive(Debug, Clone, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PromptArgument {
     pub name: String,

@@ -24,7 +24,7 @@ impl Tools {
         let builtins = script
             .builtins
             .unwrap_or(script.tools.is_empty() && script.files.is_none());
-        let mut listed: Vec<Value> = script.tools.iter().map(descriptor).collect();
+        let mut listed: Vec<Value> = script.tools.iter().map(|tool| json!(tool)).collect();
         if script.files.is_some() {
             listed.extend(builtins::file_descriptors());
         }
@@ -74,22 +74,6 @@ impl Tools {
             format!("{place}: {problem}")
         })
     }
-}
-
-fn descriptor(tool: &Tool) -> Value {
-    let mut map = Map::new();
-    map.insert("name".to_owned(), json!(tool.name));
-    if let Some(description) = &tool.description {
-        map.insert("description".to_owned(), json!(description));
-    }
-    map.insert("inputSchema".to_owned(), tool.input_schema.clone());
-    if let Some(schema) = &tool.output_schema {
-        map.insert("outputSchema".to_owned(), schema.clone());
-    }
-    if let Some(annotations) = &tool.annotations {
-        map.insert("annotations".to_owned(), annotations.clone());
-    }
-    Value::Object(map)
 }
 
 /// The response that is due at a tool's nth call, from 1.

@@ -30,11 +30,8 @@ pub fn pointer(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// It is not that.
-pub fn pointed_value(value: Option<&str>) -> Result<Kind, String> {
-    let (path, text) = value
-        .unwrap_or("/result null")
-        .split_once(' ')
-        .ok_or("the value is POINTER JSON")?;
+pub fn pointed_value(value: &str) -> Result<Kind, String> {
+    let (path, text) = value.split_once(' ').ok_or("the value is POINTER JSON")?;
     let value = serde_json::from_str(text).map_err(|why| format!("`{text}` is no JSON: {why}"))?;
     Ok(Kind::Set {
         pointer: pointer(path)?,
@@ -46,10 +43,20 @@ pub fn pointed_value(value: Option<&str>) -> Result<Kind, String> {
 ///
 /// # Errors
 /// It is none.
-pub fn count(value: Option<&str>, default: u32) -> Result<u32, String> {
-    value.map_or(Ok(default), |text| {
-        text.parse()
-            .map_err(|_| format!("`{text}` is no whole number"))
+pub fn count(text: &str) -> Result<u32, String> {
+    text.parse()
+        .map_err(|_| format!("`{text}` is no whole number"))
+}
+
+/// What a word stands for.
+///
+/// # Errors
+/// It is none of these.
+pub fn word<T: Clone>(text: &str, known: &[(&str, T)]) -> Result<T, String> {
+    let found = known.iter().find(|(name, _)| *name == text);
+    found.map(|(_, meant)| meant.clone()).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        format!("`{text}` is none of {}", names.join(", "))
     })
 }
 
@@ -57,10 +64,7 @@ pub fn count(value: Option<&str>, default: u32) -> Result<u32, String> {
 ///
 /// # Errors
 /// It is neither.
-pub fn end(value: Option<&str>, default: End) -> Result<End, String> {
-    let Some(text) = value else {
-        return Ok(default);
-    };
+pub fn end(text: &str) -> Result<End, String> {
     // What a parent sees of an exit code is its last eight bits.
     if let Ok(code) = text.parse::<u8>() {
         return Ok(End::Code(i32::from(code)));
@@ -109,16 +113,14 @@ pub fn signal(text: &str) -> Result<Signal, String> {
 ///
 /// # Errors
 /// Nothing a server may ask.
-pub fn ask(value: Option<&str>) -> Result<Ask, String> {
-    match value {
-        None | Some("ping") => Ok(Ask::Ping),
-        Some("roots") => Ok(Ask::Roots),
-        Some("sampling") => Ok(Ask::Sampling),
-        Some("elicitation") => Ok(Ask::Elicitation),
-        Some(other) => Err(format!(
-            "`{other}` is none of ping, roots, sampling, elicitation"
-        )),
-    }
+pub fn ask(text: &str) -> Result<Ask, String> {
+    let known = [
+        ("ping", Ask::Ping),
+        ("roots", Ask::Roots),
+        ("sampling", Ask::Sampling),
+        ("elicitation", Ask::Elicitation),
+    ];
+    word(text, &known)
 }
 
 /// `NAME[,FORM]`.
@@ -128,19 +130,15 @@ pub fn ask(value: Option<&str>) -> Result<Ask, String> {
 pub fn echo_env(value: Option<&str>) -> Result<Kind, String> {
     let text = required(value)?;
     let (name, form) = text.split_once(',').unwrap_or((&text, "plain"));
-    let form = match form.trim() {
-        "plain" => EchoForm::Plain,
-        "split" => EchoForm::Split,
-        "url" => EchoForm::Url,
-        "base64" => EchoForm::Base64,
-        "json" => EchoForm::Json,
-        "result" => EchoForm::Result,
-        other => {
-            return Err(format!(
-                "`{other}` is none of plain, split, url, base64, json, result"
-            ));
-        }
-    };
+    let known = [
+        ("plain", EchoForm::Plain),
+        ("split", EchoForm::Split),
+        ("url", EchoForm::Url),
+        ("base64", EchoForm::Base64),
+        ("json", EchoForm::Json),
+        ("result", EchoForm::Result),
+    ];
+    let form = word(form.trim(), &known)?;
     Ok(Kind::EchoEnv {
         name: name.trim().to_owned(),
         form,
@@ -185,8 +183,8 @@ mod tests {
 
     #[test]
     fn an_exit_code_has_eight_bits() {
-        assert!(end(Some("255"), super::End::Code(0)).is_ok());
-        assert!(end(Some("256"), super::End::Code(0)).is_err());
-        assert!(end(Some("-1"), super::End::Code(0)).is_err());
+        assert!(end("255").is_ok());
+        assert!(end("256").is_err());
+        assert!(end("-1").is_err());
     }
 }

@@ -41,7 +41,7 @@ pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, Location, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
-    BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect,
-    ListKind, Plan, Predicate, Redaction, Request, Segment, Server, Step, Transport, Volatile,
+    BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect, Plan,
+    Predicate, Redaction, Request, Segment, Server, Step, Transport, Volatile,
 };
 pub use uses::{UnknownServer, snapshot_path};

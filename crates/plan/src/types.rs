@@ -10,7 +10,8 @@ use super::package::PackageUse;
 use super::source::{Location, PlanSource};
 use super::template::Template;
 use indexmap::IndexMap;
-use jelly_base::model::{Era, Section};
+use jelly_base::mcp::{Era, ListKind};
+use jelly_base::model::Section;
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
@@ -109,7 +110,7 @@ pub struct Server {
     /// A pinned era; without one, it is found out.
     pub era: Option<Era>,
     /// A pinned revision, the server's own or that of this combination of the
-    /// matrix: one of [`jelly_base::model::REVISIONS`].
+    /// matrix: one of [`jelly_base::mcp::REVISIONS`].
     pub protocol: Option<String>,
     /// What the client declares; without it, what follows from the answers of
     /// the server and of its steps.
@@ -215,31 +216,6 @@ impl Request {
             Self::Unsubscribe(_) => "unsubscribe",
             Self::Raw(_) => "raw",
         }
-    }
-}
-
-/// What can be listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ListKind {
-    Tools,
-    Resources,
-    ResourceTemplates,
-    Prompts,
-}
-
-impl ListKind {
-    /// With their names, as plans write them.
-    pub const ALL: [(&'static str, Self); 4] = [
-        ("tools", Self::Tools),
-        ("resources", Self::Resources),
-        ("resource_templates", Self::ResourceTemplates),
-        ("prompts", Self::Prompts),
-    ];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        let row = Self::ALL.into_iter().find(|(_, kind)| *kind == self);
-        row.map_or("", |(name, _)| name)
     }
 }
 

@@ -4,15 +4,12 @@
 //! makes each answer from what was asked. Without either, everything but `ping`
 //! is refused politely, and nothing is offered that would be refused.
 
-use super::era::Version;
+use jelly_base::mcp::{Revision, code};
 use jelly_base::model::RpcError;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-
-/// JSON-RPC's code for a method that the other side does not know.
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// What a server asks its client for: a request of its own (2024-11-05 to
 /// 2025-11-25), or one of the `inputRequests` of a result (2026-07-28).
@@ -118,22 +115,20 @@ impl Answers {
     /// The client capabilities to declare in a version: what was set, or those
     /// that have an answer.
     #[must_use]
-    pub fn capabilities(&self, version: &Version) -> Value {
+    pub fn capabilities(&self, version: &Revision) -> Value {
         if let Some(capabilities) = &self.capabilities {
             return capabilities.clone();
         }
         let mut capabilities = Map::new();
         let methods = self.by_method.keys().chain(&self.answered);
         for (area, _) in methods.filter_map(|method| method.split_once('/')) {
-            let declared = match area {
-                "roots" | "sampling" => json!({}),
-                // Names of versions are dates: they sort as they came.
-                "elicitation" if version.name < "2025-06-18" => continue,
-                "elicitation" if version.name < "2025-11-25" => json!({}),
-                "elicitation" => json!({ "form": {} }),
+            let modes: &[&str] = match (area, version.elicitation) {
+                ("roots" | "sampling", _) => &[],
+                ("elicitation", Some(modes)) => modes,
                 _ => continue,
             };
-            capabilities.insert(area.to_owned(), declared);
+            let modes = modes.iter().map(|mode| ((*mode).to_owned(), json!({})));
+            capabilities.insert(area.to_owned(), modes.collect());
         }
         Value::Object(capabilities)
     }
@@ -156,7 +151,7 @@ impl Answers {
                 "jsonrpc": "2.0",
                 "id": id,
                 "error": {
-                    "code": METHOD_NOT_FOUND,
+                    "code": code::METHOD_NOT_FOUND,
                     "message": format!("jelly does not offer {}", ask.method),
                 },
             }),
@@ -183,8 +178,8 @@ pub fn accept_defaults(params: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::{Answers, Ask, accept_defaults};
-    use crate::Version;
-    use jelly_base::model::{Era, RpcError};
+    use jelly_base::mcp::{Era, Revision};
+    use jelly_base::model::RpcError;
     use serde_json::{Value, json};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -195,8 +190,8 @@ mod tests {
         }
     }
 
-    fn newest() -> &'static Version {
-        Version::newest(Era::Legacy)
+    fn newest() -> &'static Revision {
+        Revision::newest(Era::Legacy)
     }
 
     #[test]
@@ -271,7 +266,7 @@ mod tests {
             ("2025-11-25", json!({"elicitation": {"form": {}}})),
             ("2026-07-28", json!({"elicitation": {"form": {}}})),
         ] {
-            let version = Version::find(version).unwrap();
+            let version = Revision::find(version).unwrap();
             assert_eq!(answers.capabilities(version), declared, "{}", version.name);
         }
         let own = json!({"elicitation": {"url": {}}, "extensions": {"org.example/x": {}}});

@@ -3,13 +3,13 @@
 //! Main types: [`Candidate`] and [`Attempt`].
 
 use super::connection::Connection;
-use super::exchange::Beyond;
-use super::handshake::{INITIALIZE, Opening, Settled, Trouble};
+use super::exchange::{Beyond, ReplyOutcome};
+use super::handshake::{Opening, Settled, Trouble};
 use super::http::Link;
 use super::launch::{Launch, Reach};
-use super::listing::ListKind;
 use super::peer::Peer;
 use super::reply::{StartFailure, describe_exit};
+use jelly_base::mcp::{INITIALIZE, ListKind};
 use jelly_base::model::{Outcome, Phase, RequestFacts, RpcError};
 use jelly_base::text::{Disarming, Notation, human_duration};
 use jelly_process::{Capture, CommandSpec, ExitWatch, Process, StderrHandle, spawn};
@@ -190,13 +190,15 @@ impl Attempt {
     /// then refused `initialize`, or died and had read something before.
     pub(super) fn blames_the_probe(&self) -> bool {
         match (&self.opening, &self.result) {
-            (Opening::Probe { .. }, Err(Trouble::Exited(_))) => {
+            (Opening::Probe { .. }, Err(trouble)) if trouble.is_exit() => {
                 let sent = self.candidate.connection.look(Peer::bytes_written);
                 let process = self.candidate.process.as_ref();
                 let unread = process.and_then(Process::unread_stdin_bytes);
                 unread.is_none_or(|unread| (unread as u64) < sent)
             }
-            (Opening::Probe { .. }, Err(Trouble::Refused { method, .. })) => *method == INITIALIZE,
+            (Opening::Probe { .. }, Err(Trouble::Ended(method, ReplyOutcome::RpcError(_)))) => {
+                *method == INITIALIZE
+            }
             (Opening::Probe { .. } | Opening::Only(_) | Opening::Exactly(_), _) => false,
         }
     }
@@ -205,13 +207,14 @@ impl Attempt {
     pub(super) fn end_in_words(&self) -> String {
         match &self.result {
             Ok(_) => "was ready".to_owned(),
-            Err(Trouble::Exited(exit)) => format!("exited {}", describe_exit(exit)),
-            Err(Trouble::TimedOut) => "was silent".to_owned(),
-            Err(Trouble::Refused { method, .. } | Trouble::Http { method, .. }) => {
-                format!("refused `{method}`")
-            }
-            Err(Trouble::Breach(why) | Trouble::Version(why)) => why.clone(),
-            Err(Trouble::Beyond(beyond)) => beyond.text.clone(),
+            Err(Trouble::Version(why)) => why.clone(),
+            Err(Trouble::Ended(method, end)) => match end {
+                ReplyOutcome::Exited(exit) => format!("exited {}", describe_exit(exit)),
+                ReplyOutcome::RpcError(_) | ReplyOutcome::Http(_) => format!("refused `{method}`"),
+                ReplyOutcome::Broken(why) | ReplyOutcome::Unanswered(why) => why.clone(),
+                ReplyOutcome::Beyond(beyond) => beyond.text.clone(),
+                ReplyOutcome::TimedOut(_) | ReplyOutcome::Answered(_) => "was silent".to_owned(),
+            },
         }
     }
 
@@ -223,10 +226,9 @@ impl Attempt {
         let sent = self.candidate.connection.look(Peer::bytes_written);
         let process = self.candidate.process.as_ref();
         let unread = process.and_then(Process::unread_stdin_bytes);
-        matches!(
-            (self.opening, &self.result),
-            (Opening::Only(_), Err(Trouble::Exited(_)))
-        ) && unread.is_some_and(|unread| unread as u64 >= sent)
+        matches!(self.opening, Opening::Only(_))
+            && self.result.as_ref().is_err_and(Trouble::is_exit)
+            && unread.is_some_and(|unread| unread as u64 >= sent)
     }
 
     /// Of two failed attempts the one that says more: an end rather than
@@ -234,12 +236,16 @@ impl Attempt {
     /// time may not have come so far), and the one without a probe rather than
     /// the other.
     pub(super) fn more_telling(one: Self, other: Self) -> Self {
-        let lives = |attempt: &Self| matches!(attempt.result, Err(Trouble::TimedOut));
+        let lives = |attempt: &Self| {
+            let silent =
+                |trouble: &Trouble| matches!(trouble, Trouble::Ended(_, ReplyOutcome::TimedOut(_)));
+            attempt.result.as_ref().is_err_and(silent)
+        };
         let beside_one_that_lives = lives(&one) || lives(&other);
         let rank = |attempt: &Self| {
             (
                 !(beside_one_that_lives && attempt.fell_over_the_other()),
-                !matches!(attempt.result, Err(Trouble::TimedOut)),
+                !lives(attempt),
                 attempt.candidate.connection.look(|peer| {
                     let seen = peer.observed();
                     seen.noise + seen.messages > 0
@@ -271,10 +277,9 @@ impl Attempt {
         let trouble = match self.result {
             Err(trouble) => trouble,
             // Nobody asks for the failure of what did not fail.
-            Ok(_) => Trouble::TimedOut,
+            Ok(_) => Trouble::timed_out(),
         };
-        let alive =
-            process.is_some() && !exit_watch.has_exited() && !matches!(trouble, Trouble::Exited(_));
+        let alive = process.is_some() && !exit_watch.has_exited() && !trouble.is_exit();
         if alive {
             stderr.caught_up().await;
         } else {
@@ -314,12 +319,23 @@ impl Attempt {
             notes,
             ..blank(phase, Outcome::Ok)
         };
-        failure.request = Some(RequestFacts {
-            method: waited_for.to_owned(),
-            params: None,
-        });
-        match trouble {
-            Trouble::Exited(exit) => {
+        let asked = |method: &str| {
+            Some(RequestFacts {
+                method: method.to_owned(),
+                params: None,
+            })
+        };
+        failure.request = asked(waited_for);
+        let (method, end) = match trouble {
+            Trouble::Version(why) => {
+                let why = launch.redactor.redact(&why).into_owned();
+                failure.message = format!("protocol version mismatch: it {why}");
+                return Box::new(failure);
+            }
+            Trouble::Ended(method, end) => (method, end),
+        };
+        match end {
+            ReplyOutcome::Exited(exit) => {
                 failure.outcome = Outcome::Eof;
                 failure.message = format!(
                     "exited during startup {}, before it answered `{waited_for}`",
@@ -327,7 +343,7 @@ impl Attempt {
                 );
                 failure.exit = Some(exit);
             }
-            Trouble::TimedOut => {
+            ReplyOutcome::TimedOut(_) | ReplyOutcome::Answered(_) => {
                 failure.outcome = Outcome::Timeout;
                 failure.timeout = Some(launch.startup_timeout);
                 failure.protocol_breach = seen.breaches.into_iter().next();
@@ -338,12 +354,9 @@ impl Attempt {
                 );
                 failure.http = unreached;
             }
-            Trouble::Http { method, end } => {
+            ReplyOutcome::Http(end) => {
                 let end = *end;
-                failure.request = Some(RequestFacts {
-                    method: method.to_owned(),
-                    params: None,
-                });
+                failure.request = asked(method);
                 failure.message = format!("did not become ready: `{method}` {}", end.message);
                 failure.http = Some(end.facts);
                 failure.protocol_breach = end.breach;
@@ -353,31 +366,24 @@ impl Attempt {
                     failure.rpc_error = Some(redacted(error, launch));
                 }
             }
-            Trouble::Refused { method, error } => {
+            ReplyOutcome::RpcError(error) => {
                 let error = redacted(error, launch);
                 failure.outcome = Outcome::Error;
-                failure.request = Some(RequestFacts {
-                    method: method.to_owned(),
-                    params: None,
-                });
+                failure.request = asked(method);
                 failure.message = match error.code {
                     Some(code) => format!("refused `{method}`: {} ({code})", error.message),
                     None => format!("refused `{method}`: {}", error.message),
                 };
                 failure.rpc_error = Some(error);
             }
-            Trouble::Breach(why) => {
+            ReplyOutcome::Broken(why) | ReplyOutcome::Unanswered(why) => {
                 let why = launch.redactor.redact(&why).into_owned();
                 failure.message = format!("broke the protocol during startup: it {why}");
                 failure.protocol_breach = Some(why);
             }
-            Trouble::Beyond(Beyond { limit, text }) => {
+            ReplyOutcome::Beyond(Beyond { limit, text }) => {
                 failure.message = format!("did not become ready: it {text}");
                 failure.own_limit = Some(limit);
-            }
-            Trouble::Version(why) => {
-                let why = launch.redactor.redact(&why).into_owned();
-                failure.message = format!("protocol version mismatch: it {why}");
             }
         }
         Box::new(failure)

@@ -6,7 +6,7 @@
 //! What the task moves the messages by, pipes or HTTP, is the driver's alone
 //! to know; the connection must not know of eras either.
 
-use super::exchange::{Life, Outgoing, RequestEnd};
+use super::exchange::{Outgoing, ReplyOutcome};
 use super::http::ParamHeaders;
 use super::notices::Listener;
 use super::peer::Peer;
@@ -104,10 +104,9 @@ impl Connection {
         f(&self.shared.peer())
     }
 
-    /// Hears what goes on here, without being part of it.
-    #[must_use]
-    pub fn ear(&self) -> ConnectionObserver {
-        ConnectionObserver(Arc::clone(&self.shared))
+    /// For who looks at the peer while another owns the connection.
+    pub(super) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
     }
 
     /// Sends a request. Dropping what comes back before the answer gives the
@@ -216,30 +215,12 @@ impl Drop for Attending {
     }
 }
 
-/// Looks at a connection that somebody else owns.
-#[derive(Debug)]
-pub struct ConnectionObserver(Arc<Shared>);
-
-impl ConnectionObserver {
-    /// Messages received so far.
-    #[must_use]
-    pub fn messages(&self) -> u64 {
-        self.0.peer().observed().messages
-    }
-
-    /// Bytes sent so far.
-    #[must_use]
-    pub fn bytes_written(&self) -> u64 {
-        self.0.peer().bytes_written()
-    }
-}
-
 /// A request that waits for its answer.
 #[derive(Debug)]
 pub struct InFlight {
     id: u64,
     /// None once the answer was taken.
-    receiver: Option<oneshot::Receiver<RequestEnd>>,
+    receiver: Option<oneshot::Receiver<ReplyOutcome>>,
     shared: Arc<Shared>,
 }
 
@@ -255,7 +236,7 @@ impl InFlight {
     }
 
     /// The answer, if it is there. After the answer there is none.
-    pub fn answer_now(&mut self) -> Option<RequestEnd> {
+    pub fn answer_now(&mut self) -> Option<ReplyOutcome> {
         let answer = self.receiver.as_mut()?.try_recv().ok()?;
         self.receiver = None;
         Some(answer)
@@ -263,7 +244,7 @@ impl InFlight {
 
     /// The answer. Cancel-safe: it can be called again after being dropped
     /// at an await. After the answer it stays pending for ever.
-    pub async fn answer(&mut self) -> RequestEnd {
+    pub async fn answer(&mut self) -> ReplyOutcome {
         match self.answer_at_once(WAKEFUL).await {
             Some(answer) => answer,
             None => self.answer_in_time().await,
@@ -273,7 +254,7 @@ impl InFlight {
     /// The answer of a server that answers at once, for which it is not worth
     /// going to sleep: to be woken on another processor takes longer than its
     /// answer.
-    async fn answer_at_once(&mut self, limit: Duration) -> Option<RequestEnd> {
+    async fn answer_at_once(&mut self, limit: Duration) -> Option<ReplyOutcome> {
         self.receiver.as_ref()?;
         let patience = std::time::Instant::now() + limit;
         loop {
@@ -290,41 +271,36 @@ impl InFlight {
     }
 
     /// The answer of a server that has work to do.
-    async fn answer_in_time(&mut self) -> RequestEnd {
+    async fn answer_in_time(&mut self) -> ReplyOutcome {
         let Some(receiver) = &mut self.receiver else {
             return std::future::pending().await;
         };
         let answer = receiver.await;
         self.receiver = None;
         // The peer answers everybody before it goes.
-        answer.unwrap_or_else(|_| RequestEnd::Broken("connection was closed by jelly".to_owned()))
+        answer.unwrap_or_else(|_| ReplyOutcome::Broken("connection was closed by jelly".to_owned()))
     }
 
-    /// The answer, if it comes in time; else the request is given up, the
-    /// server told, and the signs of life since given back.
-    pub async fn answer_within(self, limit: Duration) -> Result<RequestEnd, Life> {
+    /// The answer, if it comes in time; else the request is given up, and the
+    /// server told.
+    pub async fn answer_within(self, limit: Duration) -> ReplyOutcome {
         self.ended_after(limit, "timed out", false).await
     }
 
     /// The same, and what the peer still hears of the request is watched for:
     /// see [`Peer::watch`].
-    pub async fn cancelled_after(self, limit: Duration, reason: &str) -> Result<RequestEnd, Life> {
+    pub async fn cancelled_after(self, limit: Duration, reason: &str) -> ReplyOutcome {
         self.ended_after(limit, reason, true).await
     }
 
-    async fn ended_after(
-        mut self,
-        limit: Duration,
-        reason: &str,
-        watched: bool,
-    ) -> Result<RequestEnd, Life> {
+    async fn ended_after(mut self, limit: Duration, reason: &str, watched: bool) -> ReplyOutcome {
         // Most answers come before a timer would be worth its while.
         let at_once = WAKEFUL.min(limit);
         if let Some(answer) = self.answer_at_once(at_once).await {
-            return Ok(answer);
+            return answer;
         }
         if let Ok(answer) = timeout(limit - at_once, self.answer_in_time()).await {
-            return Ok(answer);
+            return answer;
         }
         let life = {
             let mut peer = self.shared.peer();
@@ -338,10 +314,10 @@ impl InFlight {
         match life {
             Some(life) => {
                 self.receiver = None;
-                Err(life)
+                ReplyOutcome::TimedOut(life)
             }
             // It came in this very moment.
-            None => Ok(self.answer().await),
+            None => self.answer().await,
         }
     }
 

@@ -1,5 +1,5 @@
 use super::Connection;
-use crate::{Answers, Outgoing, Peer, RequestEnd};
+use crate::{Answers, Outgoing, Peer, ReplyOutcome};
 use jelly_base::model::Exit;
 use jelly_base::text::redact::Redactor;
 use serde_json::{Value, json};
@@ -81,8 +81,8 @@ async fn ten_thousand_messages_in_one_chunk_and_then_the_answer() {
     chunk.push_str(&answer(1));
     server.say(&chunk).await;
     let end = waiting.answer_within(SOON).await;
-    assert_eq!(end, Ok(RequestEnd::Result(json!({}))));
-    assert_eq!(connection.ear().messages(), 10_001);
+    assert_eq!(end, ReplyOutcome::Answered(json!({})));
+    assert_eq!(connection.look(|peer| peer.observed().messages), 10_001);
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn a_line_of_twenty_megabytes_is_an_answer_like_any_other() {
         server
     });
     match waiting.answer_within(SOON).await {
-        Ok(RequestEnd::Result(result)) => {
+        ReplyOutcome::Answered(result) => {
             assert_eq!(
                 result["text"].as_str().map(str::len),
                 Some(20 * 1024 * 1024)
@@ -116,16 +116,15 @@ async fn a_server_that_does_not_read_blocks_nobody() {
     let (connection, mut server) = connect(1024);
     let huge = json!({"text": "x".repeat(1024 * 1024)});
     let stuck = connection.send(call(huge));
-    let life = stuck
-        .answer_within(Duration::from_millis(50))
-        .await
-        .unwrap_err();
-    assert!(life.unread);
+    match stuck.answer_within(Duration::from_millis(50)).await {
+        ReplyOutcome::TimedOut(life) => assert!(life.unread),
+        other => panic!("{other:?}"),
+    }
     server
         .say("{\"jsonrpc\":\"2.0\",\"method\":\"hello\"}\n")
         .await;
     let mut patience = 0;
-    while connection.ear().messages() == 0 {
+    while connection.look(|peer| peer.observed().messages) == 0 {
         tokio::task::yield_now().await;
         patience += 1;
         assert!(patience < 1_000_000, "its message was never read");
@@ -145,16 +144,16 @@ async fn what_was_written_before_the_exit_counts() {
     server.exit(7);
     assert_eq!(
         first.answer_within(SOON).await,
-        Ok(RequestEnd::Result(json!({})))
+        ReplyOutcome::Answered(json!({}))
     );
     match second.answer_within(SOON).await {
-        Ok(RequestEnd::Exited(exit)) => assert_eq!(exit.code, Some(7)),
+        ReplyOutcome::Exited(exit) => assert_eq!(exit.code, Some(7)),
         other => panic!("{other:?}"),
     }
     let later = connection.send(call(Value::Null));
     assert!(matches!(
         later.answer_within(SOON).await,
-        Ok(RequestEnd::Exited(_))
+        ReplyOutcome::Exited(_)
     ));
 }
 
@@ -165,7 +164,7 @@ async fn a_closed_stdout_of_a_live_server_is_said_as_such() {
     let Server { output, exit, .. } = server;
     drop(output);
     match waiting.answer_within(SOON).await {
-        Ok(RequestEnd::Broken(why)) => assert!(why.contains("closed its stdout"), "{why}"),
+        ReplyOutcome::Broken(why) => assert!(why.contains("closed its stdout"), "{why}"),
         other => panic!("{other:?}"),
     }
     drop(exit);
@@ -198,7 +197,7 @@ async fn a_closed_stdin_ends_the_requests_that_can_no_longer_be_read() {
     drop(input);
     let waiting = connection.send(call(json!({"text": "x".repeat(1000)})));
     match waiting.answer_within(SOON).await {
-        Ok(RequestEnd::Broken(why)) => assert!(why.contains("closed its stdin"), "{why}"),
+        ReplyOutcome::Broken(why) => assert!(why.contains("closed its stdin"), "{why}"),
         other => panic!("{other:?}"),
     }
     output.write_all(b"still talking\n").await.unwrap();
@@ -216,7 +215,8 @@ async fn a_dropped_request_is_cancelled() {
     server.say(&answer(1)).await;
     let next = connection.send(call(Value::Null));
     server.say(&answer(2)).await;
-    assert!(next.answer_within(SOON).await.is_ok());
+    let answer = next.answer_within(SOON).await;
+    assert!(!matches!(answer, ReplyOutcome::TimedOut(_)));
     let breaches = connection.with_peer(|peer| peer.observed().breaches.clone());
     assert!(breaches.is_empty(), "{breaches:?}");
 }

@@ -1,92 +1,19 @@
-//! The versions of MCP as a table, and what each era puts into a message.
+//! What each era puts into a message, and how a server greets in it.
 //!
-//! Main type: [`Version`]. Pure; must not know how messages travel.
+//! Main type: [`Greeting`]. Pure; must not know how messages travel.
 
 use super::answers::Answers;
-use jelly_base::model::{Era, RpcError};
+use jelly_base::mcp::{Era, Revision, code, meta};
+use jelly_base::model::RpcError;
 use serde_json::{Map, Value, json};
-
-/// One published version of the protocol.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Version {
-    /// As it stands on the wire.
-    pub name: &'static str,
-    pub era: Era,
-}
-
-/// Every version that jelly speaks, newest first. A new one is a new row.
-pub const VERSIONS: &[Version] = &[
-    Version {
-        name: "2026-07-28",
-        era: Era::Modern,
-    },
-    Version {
-        name: "2025-11-25",
-        era: Era::Legacy,
-    },
-    Version {
-        name: "2025-06-18",
-        era: Era::Legacy,
-    },
-    Version {
-        name: "2025-03-26",
-        era: Era::Legacy,
-    },
-    Version {
-        name: "2024-11-05",
-        era: Era::Legacy,
-    },
-];
-
-impl Version {
-    /// The version with this name, if jelly speaks it.
-    #[must_use]
-    pub fn find(name: &str) -> Option<&'static Self> {
-        VERSIONS.iter().find(|version| version.name == name)
-    }
-
-    /// The newest version of an era.
-    #[must_use]
-    pub fn newest(era: Era) -> &'static Self {
-        let newest = VERSIONS.iter().find(|version| version.era == era);
-        // The table holds both eras, so its first row is never needed.
-        newest.unwrap_or(&VERSIONS[0])
-    }
-
-    /// The newest version of an era that is among `offered`.
-    #[must_use]
-    pub fn best_of(era: Era, offered: &[String]) -> Option<&'static Self> {
-        VERSIONS
-            .iter()
-            .find(|version| version.era == era && offered.iter().any(|name| name == version.name))
-    }
-
-    /// All names that jelly speaks, for a message.
-    #[must_use]
-    pub fn all_names() -> String {
-        let names: Vec<&str> = VERSIONS.iter().map(|version| version.name).collect();
-        names.join(", ")
-    }
-}
-
-/// The keys of `_meta` that the specification reserves (2026-07-28, basic,
-/// `_meta`).
-const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
-const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// What the server is to log of a request.
-pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
-
-/// Codes that only a modern server sends: the specification defines them
-/// for 2026-07-28 and allows nobody else to use them.
-const MODERN_CODES: std::ops::RangeInclusive<i64> = -32022..=-32020;
 
 /// Whether an answer to the probe tells a modern server, although it is an
 /// error.
 #[must_use]
 pub fn is_modern_error(error: &RpcError) -> bool {
-    error.code.is_some_and(|code| MODERN_CODES.contains(&code))
+    error
+        .code
+        .is_some_and(|code| code::OF_MODERN_ERA.contains(&code))
 }
 
 /// The versions that a refusal names in `data.supported`, in both eras.
@@ -102,7 +29,7 @@ fn client_info() -> Value {
 
 /// The params of `initialize`.
 #[must_use]
-pub fn initialize_params(version: &Version, answers: &Answers) -> Value {
+pub fn initialize_params(version: &Revision, answers: &Answers) -> Value {
     json!({
         "protocolVersion": version.name,
         "capabilities": answers.capabilities(version),
@@ -113,7 +40,7 @@ pub fn initialize_params(version: &Version, answers: &Answers) -> Value {
 /// Adds to `params` what every request of this version carries, and the
 /// progress token, if one is given. What `params` says itself stays as it is,
 /// and params that are no object are sent as they are.
-pub fn dress(params: &mut Value, version: &Version, answers: &Answers, progress: Option<u64>) {
+pub fn dress(params: &mut Value, version: &Revision, answers: &Answers, progress: Option<u64>) {
     let modern = version.era == Era::Modern;
     if params.is_null() && (modern || progress.is_some()) {
         *params = Value::Object(Map::new());
@@ -124,19 +51,20 @@ pub fn dress(params: &mut Value, version: &Version, answers: &Answers, progress:
     if !modern && progress.is_none() {
         return;
     }
-    let Value::Object(meta) = params
+    let Value::Object(own) = params
         .entry("_meta")
         .or_insert_with(|| Value::Object(Map::new()))
     else {
         return;
     };
     if let Some(token) = progress {
-        meta.entry("progressToken").or_insert(token.into());
+        own.entry("progressToken").or_insert(token.into());
     }
     if modern {
-        meta.entry(META_VERSION).or_insert(version.name.into());
-        meta.entry(META_CLIENT).or_insert_with(client_info);
-        meta.entry(META_CAPABILITIES)
+        own.entry(meta::PROTOCOL_VERSION)
+            .or_insert(version.name.into());
+        own.entry(meta::CLIENT_INFO).or_insert_with(client_info);
+        own.entry(meta::CLIENT_CAPABILITIES)
             .or_insert_with(|| answers.capabilities(version));
     }
 }
@@ -158,7 +86,7 @@ pub fn read_discover(result: &Value) -> Option<(Vec<String>, Greeting)> {
     let versions = strings(result.get("supportedVersions"))?;
     let server_info = result
         .get("_meta")
-        .and_then(|meta| meta.get(META_SERVER))
+        .and_then(|own| own.get(meta::SERVER_INFO))
         .or_else(|| result.get("serverInfo"));
     Some((versions, greeting(result, server_info)))
 }
@@ -203,32 +131,17 @@ fn strings(value: Option<&Value>) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::{
-        Answers, VERSIONS, Version, dress, is_modern_error, read_discover, read_initialize,
+        Answers, Era, Revision, RpcError, dress, is_modern_error, read_discover, read_initialize,
         supported_by,
     };
-    use jelly_base::model::{Era, REVISIONS, RpcError};
     use serde_json::{Value, json};
-
-    #[test]
-    fn the_versions_are_the_revisions_that_a_plan_may_name() {
-        let versions: Vec<_> = VERSIONS.iter().map(|v| (v.name, v.era)).collect();
-        assert_eq!(versions, REVISIONS);
-    }
-
-    #[test]
-    fn the_newest_version_of_each_era_comes_first() {
-        assert_eq!(Version::newest(Era::Modern).name, "2026-07-28");
-        assert_eq!(Version::newest(Era::Legacy).name, "2025-11-25");
-        assert!(Version::find("2024-11-05").is_some());
-        assert!(Version::find("1999-01-01").is_none());
-    }
 
     #[test]
     fn a_modern_request_carries_what_the_specification_requires() {
         let mut params = Value::Null;
         dress(
             &mut params,
-            Version::newest(Era::Modern),
+            Revision::newest(Era::Modern),
             &Answers::default(),
             Some(3),
         );
@@ -250,7 +163,7 @@ mod tests {
         let mut params = json!({"_meta": {"progressToken": "mine", "a": 1}});
         dress(
             &mut params,
-            Version::newest(Era::Legacy),
+            Revision::newest(Era::Legacy),
             &Answers::default(),
             Some(3),
         );
@@ -263,7 +176,7 @@ mod tests {
             let mut dressed = params.clone();
             dress(
                 &mut dressed,
-                Version::newest(Era::Legacy),
+                Revision::newest(Era::Legacy),
                 &Answers::default(),
                 None,
             );
@@ -272,7 +185,7 @@ mod tests {
         let mut list = json!([1]);
         dress(
             &mut list,
-            Version::newest(Era::Modern),
+            Revision::newest(Era::Modern),
             &Answers::default(),
             Some(1),
         );

@@ -1,22 +1,32 @@
 //! What passes between a [`super::Peer`] and whoever asks through it.
 
-use super::era::Version;
+use jelly_base::mcp::Revision;
 use jelly_base::model::{Exit, HttpFacts, OwnLimit, RpcError};
 use serde_json::Value;
 
-/// How a request ended, but for its time limit, which the asker holds.
+/// How a request ended. Values are as the server sent them, not redacted.
 #[derive(Debug, Clone, PartialEq)]
-pub enum RequestEnd {
-    Result(Value),
-    Error(RpcError),
-    /// The process ended first.
+pub enum ReplyOutcome {
+    /// The result, whatever it is; null too.
+    Answered(Value),
+    RpcError(RpcError),
+    /// The limit ran out; the server was told.
+    TimedOut(Life),
+    /// The process ended before it answered. What it had written before was
+    /// read, and of a [`crate::Reply`] its stderr has settled.
     Exited(Exit),
-    /// A breach of the protocol leaves no hope for an answer; a fragment that
-    /// completes "the server …".
+    /// A breach of the protocol, so that no answer can come; a redacted
+    /// fragment that completes "the server …".
     Broken(String),
-    /// It may have been there, and was not read.
+    /// A modern server asked for input that the client has offered and has not
+    /// got; a fragment that completes "the server …". The request is not made
+    /// again.
+    Unanswered(String),
+    /// An answer may have come, and jelly went no further for a limit of its
+    /// own.
     Beyond(Beyond),
-    /// The exchange over HTTP went wrong. The server may be there for the next.
+    /// The exchange over HTTP brought no good answer. The server may be there
+    /// for the next.
     Http(Box<HttpEnd>),
 }
 
@@ -68,10 +78,10 @@ pub enum End {
 }
 
 impl End {
-    pub(super) fn answer(&self) -> RequestEnd {
+    pub(super) fn answer(&self) -> ReplyOutcome {
         match self {
-            Self::Exited(exit) => RequestEnd::Exited(exit.clone()),
-            Self::Closed(why) => RequestEnd::Broken(why.clone()),
+            Self::Exited(exit) => ReplyOutcome::Exited(exit.clone()),
+            Self::Closed(why) => ReplyOutcome::Broken(why.clone()),
         }
     }
 }
@@ -83,7 +93,7 @@ pub struct Outgoing<'a> {
     /// Null for none.
     pub params: Value,
     /// What the request is dressed for; none to send it as it is.
-    pub version: Option<&'static Version>,
+    pub version: Option<&'static Revision>,
     /// Ask for progress notifications.
     pub progress: bool,
     /// The probe for the era: blame for an answer that names nobody goes to

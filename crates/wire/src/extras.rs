@@ -5,14 +5,13 @@
 
 use super::connection::Attending;
 use super::connection::{InFlight, deadline_after};
-use super::exchange::{Outgoing, RequestEnd};
-use super::listing::ListKind;
+use super::exchange::{Outgoing, ReplyOutcome};
 use super::notices::Listener;
-use super::peer::{LISTEN, LateAnswer, Peer};
+use super::peer::{LateAnswer, Peer};
 use super::raw::RawAsks;
-use super::reply::{Reply, ReplyOutcome};
+use super::reply::Reply;
 use super::session::Session;
-use jelly_base::model::Era;
+use jelly_base::mcp::{DISCOVER, Era, LISTEN, ListKind};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -37,7 +36,7 @@ impl Listening {
     /// order.
     pub fn ended(&mut self) -> Option<&ReplyOutcome> {
         if self.ended.is_none() {
-            self.ended = self.in_flight.answer_now().map(|end| Ok(end).into());
+            self.ended = self.in_flight.answer_now();
         }
         self.ended.as_ref()
     }
@@ -75,26 +74,26 @@ impl Session {
     /// what comes back is kept.
     #[must_use]
     pub fn attend(&self, listener: Box<dyn Listener>) -> Attending {
-        self.connection().attend(listener)
+        self.connection.attend(listener)
     }
 
     /// For who waits for more of them.
     #[must_use]
     pub fn stirs(&self) -> Stirs {
-        Stirs(self.connection().look(Peer::stirs))
+        Stirs(self.connection.look(Peer::stirs))
     }
 
     /// Whether the server has no way to tell what nobody asked for, as over
     /// HTTP in the eras of sessions where it offers no stream for that.
     #[must_use]
     pub fn is_mute_unasked(&self) -> bool {
-        self.connection().look(|peer| peer.observed().mute_unasked)
+        self.connection.look(|peer| peer.observed().mute_unasked)
     }
 
     /// Whether nothing more will come.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        self.connection().look(Peer::has_ended)
+        self.connection.look(Peer::has_ended)
     }
 
     // ── subscriptions ────────────────────────────────────────────────────
@@ -123,17 +122,17 @@ impl Session {
         deadline: Instant,
     ) -> (ReplyOutcome, Option<Listening>) {
         let mut stirs = self.stirs();
-        let mut in_flight = self.connection().send(Outgoing {
+        let mut in_flight = self.connection.send(Outgoing {
             method: LISTEN,
             params: json!({ "notifications": filter }),
-            version: Some(self.version()),
+            version: Some(self.version),
             progress: false,
             probe: false,
         });
         loop {
             let id = in_flight.id();
             let said = |peer: &mut Peer| peer.take_acknowledgement(id);
-            if let Some(params) = self.connection().with_peer(said) {
+            if let Some(params) = self.connection.with_peer(said) {
                 let listening = Listening {
                     in_flight,
                     ended: None,
@@ -141,16 +140,15 @@ impl Session {
                 return (ReplyOutcome::Answered(params), Some(listening));
             }
             match in_flight.answer_now() {
-                Some(RequestEnd::Result(_)) => {
+                Some(ReplyOutcome::Answered(_)) => {
                     let text = format!("answered `{LISTEN}` before it acknowledged it");
                     return (self.broken(&text), None);
                 }
-                Some(other) => return (Ok(other).into(), None),
+                Some(other) => return (other, None),
                 None => {}
             }
             if !stirs.next(deadline).await {
-                let end = in_flight.answer_within(Duration::ZERO).await;
-                return (end.into(), None);
+                return (in_flight.answer_within(Duration::ZERO).await, None);
             }
         }
     }
@@ -171,21 +169,20 @@ impl Session {
         let reply = self
             .timed(
                 async |deadline| {
-                    let request = self.connection().send(Outgoing {
+                    let request = self.connection.send(Outgoing {
                         method,
                         params,
-                        version: (!bare).then(|| self.version()),
+                        version: (!bare).then_some(self.version),
                         progress: !bare && method == "tools/call",
                         probe: false,
                     });
                     let left = deadline.saturating_duration_since(Instant::now());
                     let mut stirs = self.stirs();
                     let outcome = request.cancelled_after(left, "cancelled by the plan").await;
-                    if let Err(life) = outcome {
+                    if let ReplyOutcome::TimedOut(_) = outcome {
                         end = self.watch_quiet(quiet_for, &mut stirs).await;
-                        return ReplyOutcome::TimedOut(life);
                     }
-                    outcome.into()
+                    outcome
                 },
                 after,
             )
@@ -197,8 +194,8 @@ impl Session {
         let started = Instant::now();
         let deadline = deadline_after(started, quiet_for);
         let is_over = |peer: &Peer| peer.is_answered_late() || peer.has_ended();
-        while !self.connection().look(is_over) && stirs.next(deadline).await {}
-        match self.connection().with_peer(Peer::watched) {
+        while !self.connection.look(is_over) && stirs.next(deadline).await {}
+        match self.connection.with_peer(Peer::watched) {
             Some(LateAnswer::Result) if started.elapsed() <= CROSSING => CancelEnd::Crossed,
             Some(LateAnswer::Result) => CancelEnd::Answered,
             // Receivers should not answer, and every Python SDK 1.x does.
@@ -216,13 +213,13 @@ impl Session {
         let told = RawAsks::of(bytes).silent;
         self.timed(
             async |deadline| {
-                let request = self.connection().send_raw(bytes);
-                if told && !self.connection().look(Peer::has_streams) {
+                let request = self.connection.send_raw(bytes);
+                if told && !self.connection.look(Peer::has_streams) {
                     request.forget();
                     return ReplyOutcome::Answered(Value::Null);
                 }
                 let left = deadline.saturating_duration_since(Instant::now());
-                match ReplyOutcome::from(request.answer_within(left).await) {
+                match request.answer_within(left).await {
                     ReplyOutcome::Http(end) if told && end.facts.status == Some(202) => {
                         ReplyOutcome::Answered(Value::Null)
                     }
@@ -247,10 +244,7 @@ impl Session {
             }
             (true, _) => return None,
             (false, Era::Legacy) => self.request("ping", Value::Null, limit).await,
-            (false, Era::Modern) => {
-                let method = "server/discover";
-                self.request(method, Value::Null, limit).await
-            }
+            (false, Era::Modern) => self.request(DISCOVER, Value::Null, limit).await,
         })
     }
 }

@@ -7,18 +7,14 @@
 
 use super::connection::{Connection, InFlight, reached};
 use super::era::{
-    Greeting, Version, initialize_params, is_modern_error, read_discover, read_initialize,
-    supported_by,
+    Greeting, initialize_params, is_modern_error, read_discover, read_initialize, supported_by,
 };
-use super::exchange::{Beyond, HttpEnd, Outgoing, RequestEnd};
+use super::exchange::{HttpEnd, Life, Outgoing, ReplyOutcome};
 use super::peer::Peer;
-use jelly_base::model::{Era, Exit, RpcError};
+use jelly_base::mcp::{DISCOVER, Era, INITIALIZE, Revision};
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
-
-pub(super) const DISCOVER: &str = "server/discover";
-pub(super) const INITIALIZE: &str = "initialize";
 
 /// How long the answer to `initialize` may take after that to the probe.
 const SECOND_ANSWER: Duration = Duration::from_secs(1);
@@ -26,7 +22,7 @@ const SECOND_ANSWER: Duration = Duration::from_secs(1);
 /// What a connection settled on.
 #[derive(Debug)]
 pub(super) struct Settled {
-    pub version: &'static Version,
+    pub version: &'static Revision,
     pub greeting: Greeting,
     /// A modern server that had been slow over the probe has accepted
     /// `initialize` as well. Servers of both eras stay with what they accepted
@@ -35,7 +31,7 @@ pub(super) struct Settled {
 }
 
 impl Settled {
-    fn new(version: &'static Version, greeting: Greeting) -> Self {
+    fn new(version: &'static Revision, greeting: Greeting) -> Self {
         Self {
             version,
             greeting,
@@ -47,28 +43,26 @@ impl Settled {
 /// Why nothing was settled, or a list not read.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    Exited(Exit),
-    TimedOut,
-    Refused {
-        method: &'static str,
-        error: RpcError,
-    },
-    /// An exchange over HTTP went wrong.
-    Http {
-        method: &'static str,
-        end: Box<HttpEnd>,
-    },
-    /// A fragment that completes "the server …".
-    Breach(String),
-    /// What came was not read, for a limit of jelly's own.
-    Beyond(Beyond),
-    /// The same as a breach, of a server that speaks no version that jelly does.
+    /// How the request ended that was waited for. An answer is no trouble, and
+    /// a breach need not be redacted.
+    Ended(&'static str, ReplyOutcome),
+    /// The server speaks no version that jelly does; a fragment that completes
+    /// "the server …".
     Version(String),
 }
 
 impl Trouble {
-    pub(super) fn http(method: &'static str, end: Box<HttpEnd>) -> Self {
-        Self::Http { method, end }
+    /// Of whatever request the time ran out over.
+    pub(super) fn timed_out() -> Self {
+        Self::Ended("", ReplyOutcome::TimedOut(Life::default()))
+    }
+
+    fn broken(method: &'static str, why: String) -> Self {
+        Self::Ended(method, ReplyOutcome::Broken(why))
+    }
+
+    pub(super) fn is_exit(&self) -> bool {
+        matches!(self, Self::Ended(_, ReplyOutcome::Exited(_)))
     }
 }
 
@@ -80,12 +74,12 @@ pub(super) enum Opening {
     /// Only this era.
     Only(Era),
     /// Only this version.
-    Exactly(&'static Version),
+    Exactly(&'static Revision),
 }
 
 impl Opening {
     /// The version that is to be held to, if there is one.
-    fn exactly(self) -> Option<&'static Version> {
+    fn exactly(self) -> Option<&'static Revision> {
         match self {
             Self::Exactly(version) => Some(version),
             Self::Probe { .. } | Self::Only(_) => None,
@@ -95,15 +89,9 @@ impl Opening {
     /// What is sent first.
     pub(super) fn method(self) -> &'static str {
         match self {
-            Self::Only(Era::Legacy)
-            | Self::Exactly(Version {
-                era: Era::Legacy, ..
-            }) => INITIALIZE,
-            Self::Probe { .. }
-            | Self::Only(Era::Modern)
-            | Self::Exactly(Version {
-                era: Era::Modern, ..
-            }) => DISCOVER,
+            Self::Probe { .. } => DISCOVER,
+            Self::Only(era) => era.opening(),
+            Self::Exactly(version) => version.era.opening(),
         }
     }
 }
@@ -112,18 +100,25 @@ impl Opening {
 enum Next {
     Settled(Settled),
     /// Ask again in this version.
-    Again(&'static Version),
+    Again(&'static Revision),
     /// Not a modern server, for this reason; `initialize` may do, in this
     /// version.
-    NotModern(&'static Version, Trouble),
+    NotModern(&'static Revision, Trouble),
     Failed(Trouble),
+}
+
+impl Next {
+    /// Not a modern server, and it names no version.
+    fn legacy(why: Trouble) -> Self {
+        Self::NotModern(Revision::newest(Era::Legacy), why)
+    }
 }
 
 /// Settles era and version. It takes as long as the server does; a limit is
 /// set from outside, and dropping this is safe.
 pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<Settled, Trouble> {
     let pin = opening.exactly();
-    let first = |era| pin.unwrap_or_else(|| Version::newest(era));
+    let first = |era| pin.unwrap_or_else(|| Revision::newest(era));
     let newest_legacy = first(Era::Legacy);
     let (mut probe, mut init) = if opening.method() == DISCOVER {
         (Some(discover(connection, first(Era::Modern))), None)
@@ -136,7 +131,7 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
     };
     // A refusal of `initialize` while the probe is still unanswered.
     let mut refused: Option<Trouble> = None;
-    let mut discover_tries = vec![Version::newest(Era::Modern).name];
+    let mut discover_tries = vec![Revision::newest(Era::Modern).name];
     let mut init_tries = vec![newest_legacy.name];
     loop {
         tokio::select! {
@@ -181,8 +176,7 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
                     }
                     Next::Again(version) => init = Some(initialize(connection, version)),
                     Next::Failed(trouble) | Next::NotModern(_, trouble) => {
-                        let gone = matches!(trouble, Trouble::Exited(_));
-                        if probe.is_none() || gone {
+                        if probe.is_none() || trouble.is_exit() {
                             return Err(trouble);
                         }
                         // A slow modern server may refuse `initialize` and
@@ -207,7 +201,7 @@ pub(super) async fn shake(connection: &Connection, opening: Opening) -> Result<S
 }
 
 /// Where a version is pinned, any other one is none.
-fn held_to(pin: Option<&'static Version>, next: Next) -> Next {
+fn held_to(pin: Option<&'static Revision>, next: Next) -> Next {
     let Some(pin) = pin else {
         return next;
     };
@@ -215,18 +209,18 @@ fn held_to(pin: Option<&'static Version>, next: Next) -> Next {
         Next::Settled(settled) if settled.version == pin => return next,
         Next::Settled(settled) => format!("speaks {}", settled.version.name),
         Next::Again(version) => format!("offers {}", version.name),
-        Next::NotModern(_, Trouble::Refused { error, .. }) => {
+        Next::NotModern(_, Trouble::Ended(_, ReplyOutcome::RpcError(error))) => {
             format!("answers `{DISCOVER}` with: {}", error.message)
         }
-        Next::NotModern(_, Trouble::Http { end, .. }) => {
+        Next::NotModern(_, Trouble::Ended(_, ReplyOutcome::Http(end))) => {
             format!("does not take `{DISCOVER}`, which {}", end.message)
         }
-        Next::NotModern(_, Trouble::Beyond(_)) => return next,
-        Next::NotModern(_, Trouble::Version(why) | Trouble::Breach(why))
+        Next::NotModern(
+            _,
+            Trouble::Ended(_, ReplyOutcome::Broken(why)) | Trouble::Version(why),
+        )
         | Next::Failed(Trouble::Version(why)) => why.clone(),
-        Next::NotModern(_, Trouble::Exited(_) | Trouble::TimedOut) | Next::Failed(_) => {
-            return next;
-        }
+        Next::NotModern(_, Trouble::Ended(..)) | Next::Failed(Trouble::Ended(..)) => return next,
     };
     Next::Failed(Trouble::Version(format!(
         "{other}, and is held to {}",
@@ -241,7 +235,7 @@ async fn accepted(connection: &Connection, mut init: InFlight) -> bool {
     // Over HTTP no request depends on another one.
     let separate = connection.look(Peer::has_streams);
     if !separate && let Ok(answer) = timeout(SECOND_ANSWER, init.answer()).await {
-        return matches!(answer, RequestEnd::Result(_));
+        return matches!(answer, ReplyOutcome::Answered(_));
     }
     init.forget();
     false
@@ -252,7 +246,7 @@ fn settle(connection: &Connection, settled: Settled) -> Settled {
     settled
 }
 
-fn discover(connection: &Connection, version: &'static Version) -> InFlight {
+fn discover(connection: &Connection, version: &'static Revision) -> InFlight {
     connection.send(Outgoing {
         method: DISCOVER,
         params: Value::Null,
@@ -262,7 +256,7 @@ fn discover(connection: &Connection, version: &'static Version) -> InFlight {
     })
 }
 
-fn initialize(connection: &Connection, version: &'static Version) -> InFlight {
+fn initialize(connection: &Connection, version: &'static Revision) -> InFlight {
     let params = connection.look(|peer| initialize_params(version, peer.answers()));
     connection.send(Outgoing {
         method: INITIALIZE,
@@ -273,48 +267,35 @@ fn initialize(connection: &Connection, version: &'static Version) -> InFlight {
     })
 }
 
-fn judge_discover(answer: RequestEnd, tried: &mut Vec<&'static str>) -> Next {
+fn judge_discover(answer: ReplyOutcome, tried: &mut Vec<&'static str>) -> Next {
     match answer {
-        RequestEnd::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
-        RequestEnd::Broken(why) => {
-            Next::NotModern(Version::newest(Era::Legacy), Trouble::Breach(why))
-        }
-        RequestEnd::Beyond(beyond) => {
-            Next::NotModern(Version::newest(Era::Legacy), Trouble::Beyond(beyond))
-        }
-        RequestEnd::Result(result) => match read_discover(&result) {
+        ReplyOutcome::Exited(_) => Next::Failed(Trouble::Ended(DISCOVER, answer)),
+        ReplyOutcome::Answered(result) => match read_discover(&result) {
             Some((versions, greeting)) => choose(&versions, greeting),
-            None => Next::NotModern(
-                Version::newest(Era::Legacy),
-                Trouble::Breach(format!("answered `{DISCOVER}` without `supportedVersions`")),
-            ),
+            None => {
+                let why = format!("answered `{DISCOVER}` without `supportedVersions`");
+                Next::legacy(Trouble::broken(DISCOVER, why))
+            }
         },
-        RequestEnd::Http(end) => judge_refused_probe(end, tried),
-        RequestEnd::Error(error) if is_modern_error(&error) => {
+        ReplyOutcome::Http(end) => judge_refused_probe(end, tried),
+        ReplyOutcome::RpcError(error) if is_modern_error(&error) => {
             let supported = supported_by(&error);
-            match Version::best_of(Era::Modern, &supported) {
+            match Revision::newest_among(Era::Modern, &supported) {
                 // The refused version may be in the list: some servers only
                 // come to know it while they start.
                 Some(version) if is_worth_asking(version, tried) => {
                     tried.push(version.name);
                     Next::Again(version)
                 }
-                _ if supported.is_empty() => Next::Failed(Trouble::Refused {
-                    method: DISCOVER,
-                    error,
-                }),
+                _ if supported.is_empty() => {
+                    Next::Failed(Trouble::Ended(DISCOVER, ReplyOutcome::RpcError(error)))
+                }
                 // The specification forbids falling back to `initialize`
                 // here, even if a legacy version is among them.
                 _ => Next::Failed(Trouble::Version(unknown_versions(&supported))),
             }
         }
-        RequestEnd::Error(error) => Next::NotModern(
-            Version::newest(Era::Legacy),
-            Trouble::Refused {
-                method: DISCOVER,
-                error,
-            },
-        ),
+        other => Next::legacy(Trouble::Ended(DISCOVER, other)),
     }
 }
 
@@ -324,7 +305,7 @@ fn judge_discover(answer: RequestEnd, tried: &mut Vec<&'static str>) -> Next {
 fn judge_refused_probe(end: Box<HttpEnd>, tried: &mut Vec<&'static str>) -> Next {
     match &end.rpc_error {
         Some(error) if is_modern_error(error) => {
-            return judge_discover(RequestEnd::Error(error.clone()), tried);
+            return judge_discover(ReplyOutcome::RpcError(error.clone()), tried);
         }
         Some(_) | None => {}
     }
@@ -332,72 +313,59 @@ fn judge_refused_probe(end: Box<HttpEnd>, tried: &mut Vec<&'static str>) -> Next
         None => true,
         Some(status) => matches!(status, 300..=399 | 401 | 403 | 407 | 429 | 502..=504),
     };
-    let trouble = Trouble::http(DISCOVER, end);
+    let trouble = Trouble::Ended(DISCOVER, ReplyOutcome::Http(end));
     if hopeless {
         Next::Failed(trouble)
     } else {
-        Next::NotModern(Version::newest(Era::Legacy), trouble)
+        Next::legacy(trouble)
     }
 }
 
 /// A version is asked for twice at most, and the second time only because the
 /// server itself has named it.
-fn is_worth_asking(version: &Version, tried: &[&str]) -> bool {
+fn is_worth_asking(version: &Revision, tried: &[&str]) -> bool {
     tried.iter().filter(|name| **name == version.name).count() < 2
 }
 
 fn choose(versions: &[String], greeting: Greeting) -> Next {
-    if let Some(version) = Version::best_of(Era::Modern, versions) {
+    if let Some(version) = Revision::newest_among(Era::Modern, versions) {
         return Next::Settled(Settled::new(version, greeting));
     }
     let mismatch = Trouble::Version(unknown_versions(versions));
     // A server of both eras may know none of our modern versions, and say
     // which legacy one it does know.
-    match Version::best_of(Era::Legacy, versions) {
+    match Revision::newest_among(Era::Legacy, versions) {
         Some(version) => Next::NotModern(version, mismatch),
         None => Next::Failed(mismatch),
     }
 }
 
-fn judge_initialize(answer: RequestEnd, tried: &mut Vec<&'static str>) -> Next {
-    match answer {
-        RequestEnd::Exited(exit) => Next::Failed(Trouble::Exited(exit)),
-        RequestEnd::Broken(why) => Next::Failed(Trouble::Breach(why)),
-        RequestEnd::Beyond(beyond) => Next::Failed(Trouble::Beyond(beyond)),
-        RequestEnd::Http(end) => {
-            let supported = end.rpc_error.as_ref().map(supported_by);
-            match Version::best_of(Era::Legacy, &supported.unwrap_or_default()) {
-                Some(version) if !tried.contains(&version.name) => {
-                    tried.push(version.name);
-                    Next::Again(version)
-                }
-                Some(_) | None => Next::Failed(Trouble::http(INITIALIZE, end)),
-            }
+fn judge_initialize(answer: ReplyOutcome, tried: &mut Vec<&'static str>) -> Next {
+    let refusal = match &answer {
+        ReplyOutcome::Answered(result) => {
+            return match read_initialize(result) {
+                Err(breach) => Next::Failed(Trouble::broken(INITIALIZE, breach)),
+                Ok((name, greeting)) => match Revision::find(&name) {
+                    Some(version) if version.era == Era::Legacy => {
+                        Next::Settled(Settled::new(version, greeting))
+                    }
+                    Some(_) | None => Next::Failed(Trouble::Version(unknown_versions(&[name]))),
+                },
+            };
         }
-        RequestEnd::Error(error) => {
-            // It should have answered with a version of its own; some refuse
-            // and say which they know.
-            let supported = supported_by(&error);
-            match Version::best_of(Era::Legacy, &supported) {
-                Some(version) if !tried.contains(&version.name) => {
-                    tried.push(version.name);
-                    Next::Again(version)
-                }
-                Some(_) | None => Next::Failed(Trouble::Refused {
-                    method: INITIALIZE,
-                    error,
-                }),
-            }
+        ReplyOutcome::RpcError(error) => Some(error),
+        ReplyOutcome::Http(end) => end.rpc_error.as_ref(),
+        _other => None,
+    };
+    // It should have answered with a version of its own; some refuse and say
+    // which they know.
+    let supported = refusal.map(supported_by).unwrap_or_default();
+    match Revision::newest_among(Era::Legacy, &supported) {
+        Some(version) if !tried.contains(&version.name) => {
+            tried.push(version.name);
+            Next::Again(version)
         }
-        RequestEnd::Result(result) => match read_initialize(&result) {
-            Err(breach) => Next::Failed(Trouble::Breach(breach)),
-            Ok((name, greeting)) => match Version::find(&name) {
-                Some(version) if version.era == Era::Legacy => {
-                    Next::Settled(Settled::new(version, greeting))
-                }
-                Some(_) | None => Next::Failed(Trouble::Version(unknown_versions(&[name]))),
-            },
-        },
+        Some(_) | None => Next::Failed(Trouble::Ended(INITIALIZE, answer)),
     }
 }
 
@@ -405,11 +373,11 @@ fn unknown_versions(versions: &[String]) -> String {
     format!(
         "speaks protocol version {}; jelly speaks {}",
         versions.join(", "),
-        Version::all_names()
+        Revision::all_names()
     )
 }
 
-async fn answer_to(request: &mut Option<InFlight>) -> RequestEnd {
+async fn answer_to(request: &mut Option<InFlight>) -> ReplyOutcome {
     match request {
         Some(request) => request.answer().await,
         None => std::future::pending().await,

@@ -2,9 +2,8 @@
 
 use super::answers::Answers;
 use super::auth::Authorizer;
-use super::era::Version;
 use super::transcript::Recorder;
-use jelly_base::model::Era;
+use jelly_base::mcp::{Era, Revision};
 use jelly_base::text::redact::Redactor;
 use jelly_process::CommandSpec;
 use std::path::PathBuf;
@@ -67,7 +66,7 @@ pub struct Launch {
     pub era: Option<Era>,
     /// A pinned version is the only one that is asked for and taken; it says
     /// the era too.
-    pub version: Option<&'static Version>,
+    pub version: Option<&'static Revision>,
     /// From the spawn to the last page of the list of tools.
     pub startup_timeout: Duration,
     /// What [`Session::request_timeout`](crate::Session::request_timeout) says;

@@ -1,13 +1,12 @@
 //! Lists with all their pages.
 //!
-//! Main type: [`ListKind`]. Cursors are opaque, and a server that turns in a
+//! Main function: [`list_all`]. Cursors are opaque, and a server that turns in a
 //! circle is told from one with many pages.
 
 use super::connection::Connection;
-use super::era::Version;
-use super::exchange::{Life, Outgoing};
+use super::exchange::{Life, Outgoing, ReplyOutcome};
 use super::frame::MAX_LINE_BYTES;
-use super::reply::ReplyOutcome;
+use jelly_base::mcp::{ListKind, Revision};
 use jelly_base::model::{OwnLimit, ToolInfo};
 use jelly_base::text::json_type;
 use serde_json::{Value, json};
@@ -19,60 +18,17 @@ use tokio::time::Instant;
 /// the protocol knows no such limit.
 const MAX_PAGES: usize = 1000;
 
-/// What can be listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ListKind {
-    Tools,
-    Resources,
-    ResourceTemplates,
-    Prompts,
-}
-
-impl ListKind {
-    #[must_use]
-    pub fn method(self) -> &'static str {
-        match self {
-            Self::Tools => "tools/list",
-            Self::Resources => "resources/list",
-            Self::ResourceTemplates => "resources/templates/list",
-            Self::Prompts => "prompts/list",
-        }
-    }
-
-    /// What names an item, and how one without it is called.
-    fn identity(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Tools => ("name", "a tool without a name"),
-            Self::Resources => ("uri", "a resource without a uri"),
-            Self::ResourceTemplates => ("uriTemplate", "a resource template without a uriTemplate"),
-            Self::Prompts => ("name", "a prompt without a name"),
-        }
-    }
-
-    /// The first item that lacks it.
-    fn nameless(self, items: &[Value]) -> Option<usize> {
-        let (member, _) = self.identity();
-        let named = |item: &Value| item.get(member).is_some_and(Value::is_string);
-        items.iter().position(|item| !named(item))
-    }
-
-    /// The member of the result that holds the items.
-    #[must_use]
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Tools => "tools",
-            Self::Resources => "resources",
-            Self::ResourceTemplates => "resourceTemplates",
-            Self::Prompts => "prompts",
-        }
-    }
+/// The first item without what names it.
+fn nameless(kind: ListKind, items: &[Value]) -> Option<usize> {
+    let named = |item: &Value| item.get(kind.name_key()).is_some_and(Value::is_string);
+    items.iter().position(|item| !named(item))
 }
 
 /// Asks for all pages until `deadline`. The answer is the first page's
 /// result with the items of all pages and without a cursor.
 pub(super) async fn list_all(
     connection: &Connection,
-    version: &'static Version,
+    version: &'static Revision,
     kind: ListKind,
     params: Value,
     deadline: Instant,
@@ -103,8 +59,7 @@ pub(super) async fn list_all(
                 ..Life::default()
             });
         }
-        let end = connection.send(request).answer_within(left).await;
-        let mut page = match ReplyOutcome::from(end) {
+        let mut page = match connection.send(request).answer_within(left).await {
             ReplyOutcome::Answered(page) => page,
             other => return other,
         };
@@ -137,10 +92,13 @@ pub(super) async fn list_all(
                 ),
             );
         }
-        if let Some(index) = kind.nameless(&found) {
-            let index = items.len() + index;
-            let (_, what) = kind.identity();
-            return broken(format!("answered `{method}` with {what}, at index {index}"));
+        if let Some(index) = nameless(kind, &found) {
+            return broken(format!(
+                "answered `{method}` with a {} without a {}, at index {}",
+                kind.item(),
+                kind.name_key(),
+                items.len() + index
+            ));
         }
         items.extend(found);
         let cursor = match page
@@ -246,7 +204,7 @@ pub(super) fn read_tools(result: &mut Value) -> Result<(Vec<ToolInfo>, Vec<Strin
 
 #[cfg(test)]
 mod tests {
-    use super::{ListKind, read_tools};
+    use super::{ListKind, nameless, read_tools};
     use serde_json::json;
 
     #[test]
@@ -270,15 +228,10 @@ mod tests {
 
     #[test]
     fn every_kind_of_item_has_what_names_it() {
-        for kind in [
-            ListKind::Tools,
-            ListKind::Resources,
-            ListKind::ResourceTemplates,
-            ListKind::Prompts,
-        ] {
-            let (member, _) = kind.identity();
+        for kind in ListKind::ALL {
+            let member = kind.name_key();
             let good = json!({member: "a"});
-            assert_eq!(kind.nameless(std::slice::from_ref(&good)), None);
+            assert_eq!(nameless(kind, std::slice::from_ref(&good)), None);
             for bad in [
                 json!(7),
                 json!(null),
@@ -286,11 +239,8 @@ mod tests {
                 json!({}),
                 json!({member: 1}),
             ] {
-                assert_eq!(
-                    kind.nameless(&[good.clone(), bad.clone()]),
-                    Some(1),
-                    "{bad}"
-                );
+                let items = [good.clone(), bad.clone()];
+                assert_eq!(nameless(kind, &items), Some(1), "{bad}");
             }
         }
     }

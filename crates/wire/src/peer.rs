@@ -11,13 +11,14 @@ pub use receiving::Understood;
 
 use super::answers::Answers;
 use super::check::Checker;
-use super::era::{Version, dress};
-use super::exchange::{Beyond, End, Life, Outgoing, RequestEnd};
+use super::era::dress;
+use super::exchange::{Beyond, End, Life, Outgoing, ReplyOutcome};
 use super::notices::{Listener, Listeners, Notice};
 use super::observed::Observed;
 use super::raw::RawAsks;
 use super::transcript::{Direction, Recorder};
-use jelly_base::model::{Era, OwnLimit};
+use jelly_base::mcp::{Era, LISTEN, Revision};
+use jelly_base::model::OwnLimit;
 use jelly_base::text::redact::Redactor;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,11 +30,6 @@ const OUTBOX_BYTES: usize = 16 * 1024 * 1024;
 
 /// What a server says first of a subscription (2026-07-28, "Subscriptions").
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
-/// Where it says of which.
-const SUBSCRIPTION_ID: &str = "/_meta/io.modelcontextprotocol~1subscriptionId";
-
-/// Opens a subscription in the modern era.
-pub(super) const LISTEN: &str = "subscriptions/listen";
 
 /// Ids of raw bytes that are remembered after they were given up.
 const RAW_IDS: usize = 1000;
@@ -47,7 +43,7 @@ struct Pending {
     id: u64,
     method: String,
     probe: bool,
-    reply: oneshot::Sender<RequestEnd>,
+    reply: oneshot::Sender<ReplyOutcome>,
     progress: u64,
     messages_before: u64,
     noise_before: u64,
@@ -105,7 +101,7 @@ pub struct Peer {
     recorder: Option<Recorder>,
     answers: Answers,
     /// Once it is settled.
-    version: Option<&'static Version>,
+    version: Option<&'static Revision>,
     next_id: u64,
     pending: Vec<Pending>,
     /// Given up; a late answer to one of these is no breach.
@@ -192,14 +188,14 @@ impl Peer {
     }
 
     /// Tells the peer what both sides speak from now on.
-    pub fn settle(&mut self, version: &'static Version) {
+    pub fn settle(&mut self, version: &'static Revision) {
         self.version = Some(version);
         self.check(|checker| checker.settle(version));
     }
 
     /// What both sides speak, once it is settled.
     #[must_use]
-    pub fn version(&self) -> Option<&'static Version> {
+    pub fn version(&self) -> Option<&'static Revision> {
         self.version
     }
 
@@ -226,70 +222,69 @@ impl Peer {
     // ── sending ──────────────────────────────────────────────────────────
 
     /// Queues a request; its id, and where the answer will come.
-    pub fn open(&mut self, request: Outgoing<'_>) -> (u64, oneshot::Receiver<RequestEnd>) {
-        let (reply, receiver) = oneshot::channel();
+    pub fn open(&mut self, request: Outgoing<'_>) -> (u64, oneshot::Receiver<ReplyOutcome>) {
         let id = self.fresh_id();
-        if let Some(end) = &self.end {
-            // The asker holds the other end.
-            let _ = reply.send(end.answer());
-            return (id, receiver);
+        if self.end.is_none() {
+            let mut params = request.params;
+            if let Some(version) = request.version {
+                let token = request.progress.then_some(id);
+                dress(&mut params, version, &self.answers, token);
+            }
+            self.check(|checker| checker.asked(id, request.method, &params));
+            self.queue(&Call::new(Some(id), request.method, &params));
         }
-        let mut params = request.params;
-        if let Some(version) = request.version {
-            let token = request.progress.then_some(id);
-            dress(&mut params, version, &self.answers, token);
-        }
-        self.check(|checker| checker.asked(id, request.method, &params));
-        self.queue(&Call::new(Some(id), request.method, &params));
-        self.pending.push(Pending {
-            id,
-            method: request.method.to_owned(),
-            probe: request.probe,
-            reply,
-            progress: 0,
-            messages_before: self.observed.messages,
-            noise_before: self.observed.noise,
-            sent_at: self.queued,
-            raw: None,
-        });
-        (id, receiver)
+        (id, self.wait(id, request.method, request.probe, None))
     }
 
     /// Queues bytes as they are; the number by which their answer is known
     /// here, and where it will come: the first with an id of their own, or the
     /// next error without one.
-    pub fn open_raw(&mut self, bytes: &[u8]) -> (u64, oneshot::Receiver<RequestEnd>) {
-        let (reply, receiver) = oneshot::channel();
+    pub fn open_raw(&mut self, bytes: &[u8]) -> (u64, oneshot::Receiver<ReplyOutcome>) {
         let id = self.fresh_id();
+        let asks = RawAsks::of(bytes);
+        if self.end.is_none() {
+            self.check(|checker| checker.asked_raw(&asks.ids, asks.nameless));
+            if let Some(recorder) = &self.recorder {
+                recorder.record(&self.server, Direction::Sent, bytes, &self.redactor);
+            }
+            if self.has_streams {
+                self.raw_outbox.push((id, bytes.to_vec()));
+            } else {
+                self.outbox.extend_from_slice(bytes);
+                self.outbox.push(b'\n');
+                self.queued += bytes.len() as u64 + 1;
+            }
+        }
+        (id, self.wait(id, "", false, Some(asks)))
+    }
+
+    /// Where the answer will come to what was just queued, or has come already
+    /// where nothing is queued any more.
+    fn wait(
+        &mut self,
+        id: u64,
+        method: &str,
+        probe: bool,
+        raw: Option<RawAsks>,
+    ) -> oneshot::Receiver<ReplyOutcome> {
+        let (reply, receiver) = oneshot::channel();
         if let Some(end) = &self.end {
             // The asker holds the other end.
             let _ = reply.send(end.answer());
-            return (id, receiver);
-        }
-        let asks = RawAsks::of(bytes);
-        self.check(|checker| checker.asked_raw(&asks.ids, asks.nameless));
-        if let Some(recorder) = &self.recorder {
-            recorder.record(&self.server, Direction::Sent, bytes, &self.redactor);
-        }
-        if self.has_streams {
-            self.raw_outbox.push((id, bytes.to_vec()));
-        } else {
-            self.outbox.extend_from_slice(bytes);
-            self.outbox.push(b'\n');
-            self.queued += bytes.len() as u64 + 1;
+            return receiver;
         }
         self.pending.push(Pending {
             id,
-            method: String::new(),
-            probe: false,
+            method: method.to_owned(),
+            probe,
             reply,
             progress: 0,
             messages_before: self.observed.messages,
             noise_before: self.observed.noise,
             sent_at: self.queued,
-            raw: Some(asks),
+            raw,
         });
-        (id, receiver)
+        receiver
     }
 
     /// What is to be sent as it is, each by a request of its own.
@@ -524,7 +519,7 @@ impl Peer {
     }
 
     /// Ends one request, if it still waits.
-    pub fn settle_request(&mut self, id: u64, answer: RequestEnd) {
+    pub fn settle_request(&mut self, id: u64, answer: ReplyOutcome) {
         if let Some(index) = self.pending.iter().position(|p| p.id == id) {
             self.check_no_more(index);
             self.settle_pending(index, answer);
@@ -534,7 +529,7 @@ impl Peer {
     /// What was not sent yet will not be: ends the requests among it.
     pub fn fail_unsent(&mut self, why: &str) {
         while let Some(index) = self.pending.iter().position(|p| p.sent_at > self.written) {
-            self.settle_pending(index, RequestEnd::Broken(why.to_owned()));
+            self.settle_pending(index, ReplyOutcome::Broken(why.to_owned()));
         }
     }
 
@@ -551,7 +546,7 @@ impl Peer {
         let text = self.breach(text);
         if let Some(index) = self.suspect() {
             self.check_no_more(index);
-            self.settle_pending(index, RequestEnd::Broken(text));
+            self.settle_pending(index, ReplyOutcome::Broken(text));
         }
     }
 
@@ -560,11 +555,11 @@ impl Peer {
         let beyond = self.pass_over(limit, text);
         if let Some(index) = self.suspect() {
             self.check_no_more(index);
-            self.settle_pending(index, RequestEnd::Beyond(beyond));
+            self.settle_pending(index, ReplyOutcome::Beyond(beyond));
         }
     }
 
-    fn settle_pending(&mut self, index: usize, answer: RequestEnd) {
+    fn settle_pending(&mut self, index: usize, answer: ReplyOutcome) {
         let mut pending = self.pending.swap_remove(index);
         self.expect_no_more(&mut pending);
         if pending.is_lasting() {

@@ -1,6 +1,6 @@
-use super::{Beyond, End, Life, Outgoing, Peer, RequestEnd};
-use crate::era::Version;
+use super::{Beyond, End, Life, Outgoing, Peer, ReplyOutcome};
 use crate::{Answers, Frame, LineSplitter};
+use jelly_base::mcp::Revision;
 use jelly_base::model::{Exit, OwnLimit};
 use jelly_base::text::redact::Redactor;
 use proptest::prelude::*;
@@ -12,11 +12,11 @@ fn peer() -> Peer {
     Peer::new("s", redactor, None, Answers::default())
 }
 
-fn ask(peer: &mut Peer) -> Receiver<RequestEnd> {
+fn ask(peer: &mut Peer) -> Receiver<ReplyOutcome> {
     ask_as(peer, "tools/call", false)
 }
 
-fn ask_as(peer: &mut Peer, method: &str, probe: bool) -> Receiver<RequestEnd> {
+fn ask_as(peer: &mut Peer, method: &str, probe: bool) -> Receiver<ReplyOutcome> {
     let request = Outgoing {
         method,
         params: Value::Null,
@@ -41,9 +41,9 @@ fn sent(peer: &mut Peer) -> Vec<Value> {
         .collect()
 }
 
-fn broken(mut receiver: Receiver<RequestEnd>) -> String {
+fn broken(mut receiver: Receiver<ReplyOutcome>) -> String {
     match receiver.try_recv() {
-        Ok(RequestEnd::Broken(why)) => why,
+        Ok(ReplyOutcome::Broken(why)) => why,
         other => panic!("a broken request expected, got {other:?}"),
     }
 }
@@ -57,8 +57,8 @@ fn answers_find_their_requests_in_any_order() {
         &mut peer,
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"m"}}"#,
     );
-    assert_eq!(two.try_recv(), Ok(RequestEnd::Result(json!({"n": 2}))));
-    assert!(matches!(one.try_recv(), Ok(RequestEnd::Error(e)) if e.code == Some(-1)));
+    assert_eq!(two.try_recv(), Ok(ReplyOutcome::Answered(json!({"n": 2}))));
+    assert!(matches!(one.try_recv(), Ok(ReplyOutcome::RpcError(e)) if e.code == Some(-1)));
     assert!(peer.observed().breaches.is_empty());
 }
 
@@ -96,7 +96,7 @@ fn an_error_without_an_id_is_for_whoever_waits() {
         &mut peer,
         r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#,
     );
-    assert!(matches!(one.try_recv(), Ok(RequestEnd::Error(e)) if e.code == Some(-32700)));
+    assert!(matches!(one.try_recv(), Ok(ReplyOutcome::RpcError(e)) if e.code == Some(-32700)));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn blame_for_an_answer_without_address_goes_to_the_probe_first() {
         &mut peer,
         r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}"#,
     );
-    assert!(matches!(probe.try_recv(), Ok(RequestEnd::Error(_))));
+    assert!(matches!(probe.try_recv(), Ok(ReplyOutcome::RpcError(_))));
     assert!(init.try_recv().is_err());
 }
 
@@ -200,7 +200,7 @@ fn an_echo_is_named_and_not_answered_and_the_answer_after_it_counts() {
 #[test]
 fn requests_of_a_modern_server_are_a_breach() {
     let mut peer = peer();
-    peer.settle(Version::newest(jelly_base::model::Era::Modern));
+    peer.settle(Revision::newest(jelly_base::model::Era::Modern));
     hear(
         &mut peer,
         r#"{"jsonrpc":"2.0","id":7,"method":"roots/list"}"#,
@@ -228,7 +228,7 @@ fn content_length_framing_ends_everything_unless_the_server_made_sense_before() 
     ] {
         hear(&mut fine, line);
     }
-    assert!(matches!(one.try_recv(), Ok(RequestEnd::Result(_))));
+    assert!(matches!(one.try_recv(), Ok(ReplyOutcome::Answered(_))));
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn a_line_that_is_too_long_ends_the_only_request() {
         limit: OwnLimit::MessageSize,
         text: "sent a line longer than 64 bytes".to_owned(),
     };
-    assert_eq!(one.blocking_recv().unwrap(), RequestEnd::Beyond(beyond));
+    assert_eq!(one.blocking_recv().unwrap(), ReplyOutcome::Beyond(beyond));
     assert_eq!(peer.observed().breach_count, 0, "it breaks no rule");
 }
 
@@ -258,7 +258,7 @@ fn a_result_that_is_no_object_is_delivered_and_noted() {
     let mut peer = peer();
     let mut one = ask(&mut peer);
     hear(&mut peer, r#"{"jsonrpc":"2.0","id":1,"result":null}"#);
-    assert_eq!(one.try_recv(), Ok(RequestEnd::Result(Value::Null)));
+    assert_eq!(one.try_recv(), Ok(ReplyOutcome::Answered(Value::Null)));
     assert!(peer.observed().breaches[0].ends_with("not an object: null"));
 }
 
@@ -303,8 +303,8 @@ fn the_end_is_told_to_all_who_wait_and_all_who_come() {
     };
     peer.finish(End::Exited(exit.clone()));
     let mut two = ask(&mut peer);
-    assert_eq!(one.try_recv(), Ok(RequestEnd::Exited(exit.clone())));
-    assert_eq!(two.try_recv(), Ok(RequestEnd::Exited(exit)));
+    assert_eq!(one.try_recv(), Ok(ReplyOutcome::Exited(exit.clone())));
+    assert_eq!(two.try_recv(), Ok(ReplyOutcome::Exited(exit)));
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn a_flood_of_requests_that_reads_no_answers_is_bounded() {
 }
 
 /// What a stream leads to: who was answered how, and what was seen beside.
-fn outcome_of(pieces: &[&[u8]]) -> (Vec<Option<RequestEnd>>, String) {
+fn outcome_of(pieces: &[&[u8]]) -> (Vec<Option<ReplyOutcome>>, String) {
     let mut peer = peer();
     let mut waiting: Vec<_> = (0..4).map(|_| ask(&mut peer)).collect();
     let mut splitter = LineSplitter::default();

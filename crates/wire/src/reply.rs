@@ -2,7 +2,7 @@
 //!
 //! Main types: [`Reply`] and [`StartFailure`]: facts, for others to judge.
 
-use super::exchange::{Beyond, HttpEnd, Life, RequestEnd};
+use super::exchange::ReplyOutcome;
 use jelly_base::model::{
     Era, Exit, HttpFacts, Outcome, OwnLimit, Phase, RequestFacts, RpcError, SpawnError,
 };
@@ -21,45 +21,6 @@ pub struct Reply {
     /// There is no answer, and the server did not take one byte of the
     /// request from its stdin: it can't have ended because of it.
     pub unread: bool,
-}
-
-/// How a request ended. Values are as the server sent them, not redacted.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ReplyOutcome {
-    /// The result, whatever it is; null too.
-    Answered(Value),
-    RpcError(RpcError),
-    /// The limit ran out; the server was told.
-    TimedOut(Life),
-    /// The process ended before it answered. What it had written before was
-    /// read, and its stderr has settled.
-    Exited(Exit),
-    /// A breach of the protocol, so that no answer can come; a redacted
-    /// fragment that completes "the server …".
-    Broken(String),
-    /// A modern server asked for input that the client has offered and has not
-    /// got; a fragment that completes "the server …". The request is not made
-    /// again.
-    Unanswered(String),
-    /// An answer may have come, and jelly went no further for a limit of its
-    /// own.
-    Beyond(Beyond),
-    /// The exchange over HTTP brought no good answer.
-    Http(Box<HttpEnd>),
-}
-
-impl From<Result<RequestEnd, Life>> for ReplyOutcome {
-    fn from(end: Result<RequestEnd, Life>) -> Self {
-        match end {
-            Ok(RequestEnd::Result(result)) => Self::Answered(result),
-            Ok(RequestEnd::Error(error)) => Self::RpcError(error),
-            Ok(RequestEnd::Exited(exit)) => Self::Exited(exit),
-            Ok(RequestEnd::Broken(why)) => Self::Broken(why),
-            Ok(RequestEnd::Beyond(beyond)) => Self::Beyond(beyond),
-            Ok(RequestEnd::Http(end)) => Self::Http(end),
-            Err(life) => Self::TimedOut(life),
-        }
-    }
 }
 
 /// A server that did not become ready. It is stopped already. All texts are

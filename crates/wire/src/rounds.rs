@@ -4,13 +4,8 @@
 //! Main function: [`next_round`]. Pure.
 
 use super::answers::{Answers, Ask};
-use super::era::Version;
+use jelly_base::mcp::Revision;
 use serde_json::{Map, Value};
-
-/// The requests on which a modern server may ask back ("Supported Requests").
-pub(super) fn can_ask_back(method: &str) -> bool {
-    matches!(method, "tools/call" | "prompts/get" | "resources/read")
-}
 
 /// What a result says of itself.
 pub(super) enum ResultType {
@@ -48,7 +43,7 @@ pub(super) fn next_round(
     original: &Value,
     result: &Value,
     answers: &Answers,
-    version: &Version,
+    version: &Revision,
 ) -> Result<Value, NoRound> {
     let state = result.get("requestState");
     let mut responses = Map::new();
@@ -74,7 +69,7 @@ pub(super) fn next_round(
     Ok(params)
 }
 
-fn answer(request: &Value, answers: &Answers, version: &Version) -> Result<Value, NoRound> {
+fn answer(request: &Value, answers: &Answers, version: &Revision) -> Result<Value, NoRound> {
     let method = request.get("method").and_then(Value::as_str).unwrap_or("?");
     let params = request.get("params").unwrap_or(&Value::Null);
     match answers.answer(&Ask { method, params }) {
@@ -93,7 +88,7 @@ fn answer(request: &Value, answers: &Answers, version: &Version) -> Result<Value
     }
 }
 
-fn is_offered(method: &str, answers: &Answers, version: &Version) -> bool {
+fn is_offered(method: &str, answers: &Answers, version: &Revision) -> bool {
     method
         .split_once('/')
         .is_some_and(|(area, _)| answers.capabilities(version).get(area).is_some())
@@ -102,12 +97,13 @@ fn is_offered(method: &str, answers: &Answers, version: &Version) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{NoRound, ResultType, next_round, result_type};
-    use crate::{Answers, Ask, Version};
-    use jelly_base::model::{Era, RpcError};
+    use crate::{Answers, Ask};
+    use jelly_base::mcp::{Era, Revision};
+    use jelly_base::model::RpcError;
     use serde_json::{Value, json};
 
     fn next(original: &Value, result: &Value, answers: &Answers) -> Result<Value, NoRound> {
-        next_round(original, result, answers, Version::newest(Era::Modern))
+        next_round(original, result, answers, Revision::newest(Era::Modern))
     }
 
     #[test]

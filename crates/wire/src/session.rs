@@ -2,18 +2,17 @@
 //!
 //! Main type: [`Session`].
 
-use super::candidate::Candidate;
 use super::check::Checker;
 use super::connection::{Connection, deadline_after};
-use super::era::{Greeting, Version};
-use super::exchange::{Beyond, Outgoing};
-use super::handshake::Settled;
-use super::listing::{ListKind, list_all, read_tools};
+use super::era::Greeting;
+use super::exchange::{Beyond, Outgoing, ReplyOutcome};
+use super::listing::{list_all, read_tools};
 use super::observed::Observed;
 use super::peer::Peer;
-use super::reply::{Reply, ReplyOutcome};
-use super::rounds::{NoRound, ResultType, can_ask_back, next_round, result_type};
-use jelly_base::model::{Era, OwnLimit, ToolInfo, WireCheck};
+use super::reply::Reply;
+use super::rounds::{NoRound, ResultType, next_round, result_type};
+use jelly_base::mcp::{Era, ListKind, Method, Revision, code};
+use jelly_base::model::{OwnLimit, ToolInfo, WireCheck};
 use jelly_process::{ExitWatch, Process, Shutdown, StderrHandle};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,69 +23,33 @@ use tokio::time::{Instant, timeout};
 /// as its client has answers for.
 const MAX_ROUND_TRIPS: usize = 10;
 
-/// The code of an error of headers that do not fit the message (2026-07-28).
-const HEADER_MISMATCH: i64 = -32020;
-
 /// A connection to one server, from ready to shutdown.
 ///
 /// Requests may overlap. Dropping it kills the server's whole tree at once;
 /// [`Session::shutdown`] is the polite way.
 pub struct Session {
     /// Absent where jelly did not start the server.
-    process: Option<Process>,
+    pub(super) process: Option<Process>,
     /// Of a process that is reached over HTTP.
-    stdout: Option<StderrHandle>,
-    connection: Connection,
-    version: &'static Version,
-    greeting: Greeting,
-    tools: Vec<ToolInfo>,
+    pub(super) stdout: Option<StderrHandle>,
+    pub(super) connection: Connection,
+    pub(super) version: &'static Revision,
+    pub(super) greeting: Greeting,
+    pub(super) tools: Vec<ToolInfo>,
     /// A list that was read in passing differs from what the owner knows.
-    stale_tools: AtomicBool,
-    startup: Duration,
-    notes: Vec<String>,
-    request_timeout: Duration,
-    shutdown_timeout: Duration,
-    shy_of_probes: bool,
-    by_pipes: bool,
-}
-
-/// What a session is made of.
-pub(super) struct SessionParts {
-    pub candidate: Candidate,
-    pub settled: Settled,
-    pub tools: Vec<ToolInfo>,
-    pub startup: Duration,
-    pub notes: Vec<String>,
-    pub request_timeout: Duration,
-    pub shutdown_timeout: Duration,
-    pub shy_of_probes: bool,
-    pub by_pipes: bool,
+    pub(super) stale_tools: AtomicBool,
+    pub(super) startup: Duration,
+    pub(super) notes: Vec<String>,
+    pub(super) request_timeout: Duration,
+    pub(super) shutdown_timeout: Duration,
+    pub(super) shy_of_probes: bool,
+    pub(super) by_pipes: bool,
 }
 
 impl Session {
-    pub(super) fn new(parts: SessionParts) -> Self {
-        Self {
-            process: parts.candidate.process,
-            stdout: parts.candidate.stdout,
-            connection: parts.candidate.connection,
-            version: parts.settled.version,
-            greeting: parts.settled.greeting,
-            tools: parts.tools,
-            stale_tools: AtomicBool::new(false),
-            startup: parts.startup,
-            notes: parts.notes,
-            request_timeout: parts.request_timeout,
-            shutdown_timeout: parts.shutdown_timeout,
-            shy_of_probes: parts.shy_of_probes,
-            by_pipes: parts.by_pipes,
-        }
-    }
-
-    pub(super) fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
-    pub(super) fn version(&self) -> &'static Version {
+    /// What both sides speak.
+    #[must_use]
+    pub fn version(&self) -> &'static Revision {
         self.version
     }
 
@@ -396,7 +359,9 @@ impl Session {
     ) -> ReplyOutcome {
         // Only a modern server may ask back, so only then a copy is needed.
         let original = match self.version.era {
-            Era::Modern if can_ask_back(method) => Some(params.clone()),
+            Era::Modern if Method::find(method).is_some_and(|m| m.may_ask_back) => {
+                Some(params.clone())
+            }
             Era::Modern | Era::Legacy => None,
         };
         let mut params = params;
@@ -414,8 +379,7 @@ impl Session {
                 probe: false,
             };
             let left = deadline.saturating_duration_since(Instant::now());
-            let end = self.connection.send(request).answer_within(left).await;
-            let outcome = ReplyOutcome::from(end);
+            let outcome = self.connection.send(request).answer_within(left).await;
             if let Some(again) = again
                 && says_header_mismatch(&outcome)
             {
@@ -504,7 +468,7 @@ fn says_header_mismatch(outcome: &ReplyOutcome) -> bool {
         | ReplyOutcome::Beyond(_)
         | ReplyOutcome::Unanswered(_) => None,
     };
-    error.is_some_and(|error| error.code == Some(HEADER_MISMATCH))
+    error.is_some_and(|error| error.code == Some(code::HEADER_MISMATCH))
 }
 
 #[cfg(test)]

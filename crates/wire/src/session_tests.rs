@@ -1,5 +1,6 @@
 use crate::fixture::{Fixture, SOON, echo};
-use crate::{Answers, ListKind, Recorder, ReplyOutcome};
+use crate::{Answers, Recorder, ReplyOutcome};
+use jelly_base::mcp::ListKind;
 use jelly_base::text::redact::Redactor;
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -7,17 +7,20 @@
 
 use super::candidate::{Attempt, Candidate};
 use super::connection::{deadline_after, reached};
+use super::exchange::ReplyOutcome;
 use super::handshake::{Opening, Settled, Trouble, shake};
 use super::launch::Launch;
-use super::listing::{ListKind, list_all, read_tools};
+use super::listing::{list_all, read_tools};
 use super::peer::Peer;
-use super::reply::{ReplyOutcome, StartFailure};
-use super::session::{Session, SessionParts};
-use jelly_base::model::{Era, Phase, ToolInfo};
+use super::reply::StartFailure;
+use super::session::Session;
+use jelly_base::mcp::{Era, ListKind};
+use jelly_base::model::{Phase, ToolInfo};
 use jelly_process::{Process, StdinGauge};
 use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -60,7 +63,7 @@ pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
         None => detected(launch, started, deadline).await?,
     };
     let listed = timeout_at(deadline, list_tools(&candidate, &settled, deadline)).await;
-    let tools = match listed.unwrap_or(Err(Trouble::TimedOut)) {
+    let tools = match listed.unwrap_or(Err(Trouble::timed_out())) {
         Ok(tools) => tools,
         Err(trouble) => {
             let attempt = Attempt {
@@ -74,17 +77,21 @@ pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
         }
     };
     notes.extend(candidate.notes.iter().cloned());
-    Ok(Session::new(SessionParts {
-        candidate,
-        settled,
+    Ok(Session {
+        process: candidate.process,
+        stdout: candidate.stdout,
+        connection: candidate.connection,
+        version: settled.version,
+        greeting: settled.greeting,
         tools,
+        stale_tools: AtomicBool::new(false),
         startup: started.elapsed(),
         notes,
         shy_of_probes: pin.is_none() && opening == Opening::Only(Era::Legacy),
         by_pipes: !launch.reach.is_http(),
         request_timeout: launch.request_timeout,
         shutdown_timeout: launch.shutdown_timeout,
-    }))
+    })
 }
 
 type Ready = (Candidate, Settled, Opening, Vec<String>);
@@ -118,7 +125,7 @@ async fn attempt(candidate: Candidate, opening: Opening, deadline: Instant) -> A
     let shaken = timeout_at(deadline, shake(&candidate.connection, opening)).await;
     Attempt {
         candidate,
-        result: shaken.unwrap_or(Err(Trouble::TimedOut)),
+        result: shaken.unwrap_or(Err(Trouble::timed_out())),
         opening,
     }
 }
@@ -143,7 +150,7 @@ async fn detected(
     }
     let silence = SILENCE.min(launch.startup_timeout / 4);
     let candidate = Candidate::spawn(launch, started).await?;
-    let ear = candidate.connection.ear();
+    let shared = candidate.connection.shared();
     let mut gauge = candidate.process.as_ref().and_then(Process::stdin_gauge);
     let probe = Opening::Probe { silence };
     let mut first: Option<Running<'_>> = Some(Box::pin(attempt(candidate, probe, deadline)));
@@ -164,7 +171,8 @@ async fn detected(
             }
             () = reached(doubt_at) => {
                 let unread = gauge.as_ref().and_then(StdinGauge::unread_bytes);
-                if first.is_some() && unread.is_some_and(|n| n as u64 >= ear.bytes_written()) {
+                let sent = shared.peer().bytes_written();
+                if first.is_some() && unread.is_some_and(|n| n as u64 >= sent) {
                     // What it has not read did it no harm. A second one would
                     // find the first one's port taken, or whatever else only
                     // one of them can have, and be another server than the
@@ -174,7 +182,8 @@ async fn detected(
                 }
                 gauge = None;
                 doubt_at = None;
-                if first.is_some() && second.is_none() && ear.messages() == 0 {
+                let silent = shared.peer().observed().messages == 0;
+                if first.is_some() && second.is_none() && silent {
                     // Should it not start, the first one goes on alone.
                     second = fresh(launch, started, deadline).await.ok();
                     if second.is_some() {
@@ -272,25 +281,14 @@ async fn list_tools(
         let listed = list_all(connection, settled.version, kind, Value::Null, deadline).await;
         let mut result = match listed {
             ReplyOutcome::Answered(result) => result,
-            ReplyOutcome::RpcError(error) => {
-                return Err(Trouble::Refused {
-                    method: kind.method(),
-                    error,
-                });
-            }
-            ReplyOutcome::TimedOut(_) => return Err(Trouble::TimedOut),
-            ReplyOutcome::Exited(exit) => return Err(Trouble::Exited(exit)),
-            ReplyOutcome::Broken(why) | ReplyOutcome::Unanswered(why) => {
-                return Err(Trouble::Breach(why));
-            }
-            ReplyOutcome::Beyond(beyond) => return Err(Trouble::Beyond(beyond)),
-            ReplyOutcome::Http(end) => return Err(Trouble::http(kind.method(), end)),
+            other => return Err(Trouble::Ended(kind.method(), other)),
         };
         let stale = connection.look(|peer| peer.observed().tools_changed);
         if stale && left > 0 {
             continue;
         }
-        let (tools, flaws) = read_tools(&mut result).map_err(Trouble::Breach)?;
+        let (tools, flaws) = read_tools(&mut result)
+            .map_err(|why| Trouble::Ended(kind.method(), ReplyOutcome::Broken(why)))?;
         connection.with_peer(|peer| {
             for flaw in &flaws {
                 peer.breach(flaw);

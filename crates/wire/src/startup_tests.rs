@@ -1,6 +1,7 @@
+use crate::ReplyOutcome;
 use crate::fixture::{Fixture, echo};
-use crate::{ReplyOutcome, VERSIONS, Version};
-use jelly_base::model::{Era, Outcome, Phase};
+use jelly_base::mcp::{Era, REVISIONS, Revision};
+use jelly_base::model::{Outcome, Phase};
 use jelly_base::text::redact::Redactor;
 use serde_json::json;
 use std::time::Duration;
@@ -162,14 +163,14 @@ while True: legacy(recv())";
 
 #[tokio::test]
 async fn a_pinned_version_is_the_only_one_that_is_asked_for() {
-    for Version { name, .. } in VERSIONS {
+    for Revision { name, .. } in &REVISIONS {
         let mut fixture = Fixture::new(
             "while True:
     m = recv()
     meta = m.get('params', {}).get('_meta', {})
     (modern if 'io.modelcontextprotocol/protocolVersion' in meta else legacy)(m)",
         );
-        fixture.launch.version = Version::find(name);
+        fixture.launch.version = Revision::find(name);
         let session = fixture.ready().await;
         assert_eq!(session.protocol_version(), *name);
         let first = if *name == "2026-07-28" {
@@ -202,7 +203,7 @@ async fn a_server_that_does_not_speak_the_pinned_version_is_told_so() {
         ),
     ] {
         let mut fixture = Fixture::new(body);
-        fixture.launch.version = Version::find(name);
+        fixture.launch.version = Revision::find(name);
         let failure = fixture.failed().await;
         assert_eq!(
             failure.message,

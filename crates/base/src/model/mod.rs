@@ -8,12 +8,12 @@
 mod budget;
 mod diagnosis;
 mod doctor;
-mod era;
 mod event;
 mod exit;
 mod failure;
 mod failure_texts;
 mod failures;
+mod fix;
 mod inventory;
 mod limit;
 mod matrix;
@@ -27,6 +27,7 @@ mod template;
 mod triage;
 mod wire;
 
+pub use crate::mcp::Era;
 pub use budget::{Budgets, Spent, Track};
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,
@@ -35,7 +36,6 @@ pub use doctor::{
     Checkup, CheckupCounts, CheckupState, ConfigProblem, ConfigSummary, DoctorReport, Finding,
     FindingLevel, Lint,
 };
-pub use era::{Era, REVISIONS};
 pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Interrupt, Signal, Verdict};
 pub use failure::{
@@ -44,6 +44,7 @@ pub use failure::{
 };
 pub use failure_texts::for_each_json_text;
 pub use failures::{FailureView, Failures, KnownAdvice};
+pub use fix::{Fix, FixKind};
 pub use inventory::Inventory;
 pub use limit::OwnLimit;
 pub use matrix::{
@@ -65,7 +66,7 @@ pub use rules::{
     WithheldInfo,
 };
 pub use rung::{OutputSeen, Rung};
-pub use schema::NeverNull;
+pub use schema::{NeverNull, json_word};
 pub use template::Template;
 pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,

@@ -1,6 +1,8 @@
 //! What a server offers, by its own word.
 
 use super::RequestFacts;
+use super::schema::is_zero;
+use crate::mcp::{ListKind, Method};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,11 +34,6 @@ pub struct Names {
     /// How many more there are.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 /// A name that a request gives, and that is not in the server's list.
@@ -104,17 +101,22 @@ impl Offers {
     /// What the request names, where its list is known and does not hold it.
     #[must_use]
     pub fn unlisted<'a>(&'a self, request: &'a RequestFacts) -> Option<Unlisted<'a>> {
-        let (kind, key, listed) = match request.method.as_str() {
-            "tools/call" => ("tool", "name", &self.tools),
-            "prompts/get" => ("prompt", "name", &self.prompts),
-            "resources/read" => ("resource", "uri", &self.resources),
-            _ => return None,
+        let kind = Method::find(&request.method)?.subject?;
+        let listed = match kind {
+            ListKind::Tools => &self.tools,
+            ListKind::Prompts => &self.prompts,
+            ListKind::Resources => &self.resources,
+            ListKind::ResourceTemplates => return None,
         };
         let listed = listed.as_ref()?;
-        let name = request.params.as_ref()?.get(key)?.as_str()?;
+        let name = request.params.as_ref()?.get(kind.name_key())?.as_str()?;
         let is_known = listed.names.iter().any(|listed| listed == name);
         // Of a longer list nobody knows the rest here.
-        (!is_known && listed.more == 0).then_some(Unlisted { kind, name, listed })
+        (!is_known && listed.more == 0).then_some(Unlisted {
+            kind: kind.item(),
+            name,
+            listed,
+        })
     }
 }
 

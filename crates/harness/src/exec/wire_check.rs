@@ -1,29 +1,33 @@
 //! The wire check of one server: what is asked for its sake, and the failure
 //! that comes of it.
 
-use super::lane::Lane;
 use super::life::{HASTY_GRACE, afresh};
+use super::server_lane::ServerLane;
 use super::step_end::Aftermath;
+use jelly_base::mcp::ListKind;
 use jelly_base::model::{
     Assertion, AssertionTarget, Because, Era, Event, Failure, Outcome, Phase, ServerReport,
     WireCheck,
 };
 use jelly_base::text::plural;
-use jelly_wire::{Launch, ListKind, ReplyOutcome, Session};
+use jelly_wire::{Launch, ReplyOutcome, Session};
 use serde_json::Value;
 
 /// The lists that a server may declare, beside that of its tools, which is
 /// read at every start.
-const LISTS: [(&str, ListKind); 3] = [
-    ("resources", ListKind::Resources),
-    ("resources", ListKind::ResourceTemplates),
-    ("prompts", ListKind::Prompts),
+const LISTS: [ListKind; 3] = [
+    ListKind::Resources,
+    ListKind::ResourceTemplates,
+    ListKind::Prompts,
 ];
 
-impl Lane {
+impl ServerLane {
     /// Whether the messages of this server are held against the specification.
     pub(super) fn checks_wire(&self) -> bool {
-        let by_plan = self.server.wire_check.unwrap_or(self.board.plan.wire_check);
+        let by_plan = self
+            .server
+            .wire_check
+            .unwrap_or(self.shared.plan.wire_check);
         self.settings.wire_check || by_plan
     }
 
@@ -64,14 +68,14 @@ impl Lane {
         if !self.checks_wire() {
             return Aftermath::Alive;
         }
-        for (capability, kind) in LISTS {
-            if session.capabilities().get(capability).is_none() {
+        for kind in LISTS {
+            if session.capabilities().get(kind.capability()).is_none() {
                 continue;
             }
             let limit = self.server.request_timeout;
             let reply = tokio::select! {
                 reply = session.list(kind, Value::Null, limit) => reply,
-                _ = self.board.stop() => return Aftermath::Alive,
+                _ = self.shared.stop() => return Aftermath::Alive,
             };
             let how = match reply.outcome {
                 ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => continue,
@@ -86,7 +90,8 @@ impl Lane {
                 ReplyOutcome::Exited(_) => return Aftermath::Alive,
             };
             report.notes.push(format!(
-                "it declares `{capability}`, and was asked `{}` for the wire check: {how}",
+                "it declares `{}`, and was asked `{}` for the wire check: {how}",
+                kind.capability(),
                 kind.method()
             ));
             return Aftermath::Unsure;
@@ -105,7 +110,7 @@ impl Lane {
             check: Box::new(check.clone()),
         });
         if let Some(failure) = self.wire_failure(check) {
-            self.board.fail_server(self.place, failure);
+            self.shared.fail_server(self.place, failure);
         }
     }
 

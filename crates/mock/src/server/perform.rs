@@ -10,6 +10,7 @@ use crate::reply::Body;
 use crate::spec::UnknownMethods;
 use crate::tools::{self, Refs};
 use crate::{content, interpolate, protocol, stacks};
+use jelly_base::mcp::code;
 use serde_json::{Value, json};
 
 impl<H: Host> Server<H> {
@@ -63,8 +64,7 @@ impl<H: Host> Server<H> {
         }
         let handshake = job.method == "initialize" || job.method == "ping";
         if !job.modern && !self.initialized && !handshake {
-            return Outcome::of(Body::error(
-                -32602,
+            return Outcome::of(Body::invalid(
                 "Received request before initialization was complete",
             ));
         }
@@ -72,7 +72,7 @@ impl<H: Host> Server<H> {
         let page_size = self.script.page_size;
         let list = |items: &[Value], key| match protocol::page(items, key, params, page_size) {
             Some(page) => Body::Result(page),
-            None => Body::error(-32602, "Invalid cursor"),
+            None => Body::invalid("Invalid cursor"),
         };
         Outcome::of(match job.method.as_str() {
             "initialize" => {
@@ -102,7 +102,10 @@ impl<H: Host> Server<H> {
     }
 
     fn unknown_method(&self, method: &str) -> Outcome {
-        let error = Body::error(-32601, format!("Method not found: {method}"));
+        let error = Body::error(
+            code::METHOD_NOT_FOUND,
+            format!("Method not found: {method}"),
+        );
         let instead = match self.script.unknown_methods {
             UnknownMethods::Error => None,
             UnknownMethods::Ignore => Some(Vec::new()),
@@ -119,10 +122,10 @@ impl<H: Host> Server<H> {
 
     fn call(&mut self, job: &Job) -> Outcome {
         let Some(name) = job.params["name"].as_str() else {
-            return Outcome::of(Body::error(-32602, "Invalid params: `name` is missing"));
+            return Outcome::of(Body::invalid("Invalid params: `name` is missing"));
         };
         if !self.tools.knows(name) {
-            return Outcome::of(Body::error(-32602, format!("Unknown tool: {name}")));
+            return Outcome::of(Body::invalid(format!("Unknown tool: {name}")));
         }
         let empty = json!({});
         let args = match &job.params["arguments"] {
@@ -132,10 +135,9 @@ impl<H: Host> Server<H> {
         if self.script.validate
             && let Some(problem) = self.tools.misfit(name, args)
         {
-            return Outcome::of(Body::error(
-                -32602,
-                format!("Invalid arguments for tool {name}: {problem}"),
-            ));
+            return Outcome::of(Body::invalid(format!(
+                "Invalid arguments for tool {name}: {problem}"
+            )));
         }
         if let Some(response) = &job.response {
             let mut refs = Refs {
@@ -157,7 +159,7 @@ impl<H: Host> Server<H> {
             None => match builtins::call(name, args, &mut self.state, &self.host) {
                 Some(outcome) => outcome,
                 // A name that is listed is a tool of one of the three.
-                None => Outcome::of(Body::error(-32602, format!("Unknown tool: {name}"))),
+                None => Outcome::of(Body::invalid(format!("Unknown tool: {name}"))),
             },
         };
         if self.script.persist && name == "counter" {

@@ -17,9 +17,8 @@ use spelled::SpelledNames;
 pub(super) use spelled::is_open;
 
 use super::{
-    Answer, Auth, AuthGrant, AuthProof, Cancel, Command, Completion, CompletionOf, Give, ListKind,
-    Matrix, PackageUse, Plan, Raw, Request, Server, Step, Subscription, Template, Transport,
-    Variant,
+    Answer, Auth, AuthGrant, AuthProof, Cancel, Command, Completion, CompletionOf, Give, Matrix,
+    PackageUse, Plan, Raw, Request, Server, Step, Subscription, Template, Transport, Variant,
 };
 use jelly_base::model::{PlanChange, PlanChangeKind, Section};
 use serde_json::{Value, json};
@@ -546,15 +545,7 @@ fn contract_of_step(step: &Step, names: SpelledNames<'_>) -> Contract {
 fn of_request(request: &Request, names: SpelledNames<'_>) -> Value {
     match request {
         Request::Tool(name) => json!(["tool", name]),
-        Request::List(kind) => json!([
-            "list",
-            match kind {
-                ListKind::Tools => "tools",
-                ListKind::Resources => "resources",
-                ListKind::ResourceTemplates => "resource_templates",
-                ListKind::Prompts => "prompts",
-            }
-        ]),
+        Request::List(kind) => json!(["list", kind.plan_key()]),
         Request::Read(uri) => json!(["read", names.text(uri)]),
         Request::Prompt(name) => json!(["prompt", name]),
         Request::Method(name) => json!(["request", name]),

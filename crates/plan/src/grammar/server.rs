@@ -4,7 +4,7 @@ use super::mapping::{Key, Kind, Mapping, Rule, Words, mapping};
 use super::package::PACKAGE;
 use super::step::ANSWER;
 use crate::ALGORITHMS;
-use jelly_base::model::REVISIONS;
+use jelly_base::mcp::REVISIONS;
 
 mapping! {
     /// A server: one that is started (`command` or `package`), one that is
@@ -166,7 +166,7 @@ pub(crate) static REVISION: Words = Words {
     name: "Revision",
     what: "revision",
     about: "A revision of the protocol.",
-    words: || REVISIONS.map(|(name, _)| name).to_vec(),
+    words: || REVISIONS.iter().map(|revision| revision.name).collect(),
     meanings: &[],
 };
 

@@ -3,7 +3,8 @@
 use super::mapping::{Key, Kind, Mapping, Rule, Words, mapping};
 use super::operators::Target;
 use super::server::RPC_ERROR;
-use crate::{ListKind, LogLevel};
+use crate::LogLevel;
+use jelly_base::mcp::ListKind;
 
 mapping! {
     /// One request to one server, and what is expected of the answer. It says what
@@ -216,7 +217,7 @@ pub(crate) static LIST: Words = Words {
     name: "List",
     what: "list",
     about: "What a server has.",
-    words: || ListKind::ALL.map(|(name, _)| name).to_vec(),
+    words: || ListKind::ALL.map(ListKind::plan_key).to_vec(),
     meanings: &[
         "tools/list",
         "resources/list",

@@ -11,28 +11,17 @@ use crate::{
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use jelly_base::mcp::{CLIENT_METHODS, NOTIFICATIONS, Notification};
 use jelly_base::text::close_names;
 use serde_json::Value;
-
-/// What servers ask of their clients, up to 2026-07-28.
-const ASKED: [&str; 3] = ["roots/list", "sampling/createMessage", "elicitation/create"];
 
 /// What a person may do about an elicitation.
 const ACTIONS: [&str; 3] = ["accept", "decline", "cancel"];
 
-/// What servers tell, of 2024-11-05 to 2026-07-28, after `notifications/`.
-const NOTIFIED: [&str; 10] = [
-    "cancelled",
-    "progress",
-    "message",
-    "resources/updated",
-    "resources/list_changed",
-    "tools/list_changed",
-    "prompts/list_changed",
-    "elicitation/complete",
-    "subscriptions/acknowledged",
-    "tasks/status",
-];
+/// What servers ask of their clients.
+fn asked() -> [&'static str; 3] {
+    CLIENT_METHODS.each_ref().map(|method| method.name)
+}
 
 /// Whose answers they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,8 +109,8 @@ impl<'t> Reader<'t> {
     fn asked_method(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<String> {
         let method = self.fixed_string(node, path, "a method's name")?;
         // Servers may ask for what no specification knows; a slip is no such.
-        if !ASKED.contains(&method)
-            && let Some(close) = close_names(method, ASKED).first()
+        if !asked().contains(&method)
+            && let Some(close) = close_names(method, asked()).first()
         {
             self.problem(node.span, path, format!("no server asks for `{method}`"))
                 .hint(format!("did you mean `{close}`?"));
@@ -220,9 +209,9 @@ impl<'t> Reader<'t> {
             .hint(format!("did you mean `notifications/{method}`?"));
         }
         let (area, rest) = method.split_once('/').unwrap_or(("", method));
-        let close = close_names(rest, NOTIFIED);
+        let close = close_names(rest, NOTIFICATIONS.iter().map(|known| known.name));
         if area == "notifications"
-            && !NOTIFIED.contains(&rest)
+            && Notification::find(method).is_none()
             && let Some(close) = close.first()
         {
             self.problem(

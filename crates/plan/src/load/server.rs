@@ -8,7 +8,7 @@ use crate::syntax::{Entry, Node};
 use crate::template::Template;
 use crate::{Command, Server, Transport};
 use indexmap::IndexMap;
-use jelly_base::model::{Era, REVISIONS};
+use jelly_base::mcp::{Era, Revision};
 use jelly_base::text::close_names;
 use serde_json::Value;
 use std::time::Duration;
@@ -69,7 +69,7 @@ impl<'t> Reader<'t> {
             .and_then(|name| meaning(name, &eras));
         let own: Option<&str> = self.read(fields, "protocol");
         if let (Some(own), Some(era), Some(node)) = (own, era, fields.get("era"))
-            && !REVISIONS.contains(&(own, era))
+            && Revision::find(own).is_some_and(|own| own.era != era)
         {
             let message = format!("the revision {own} is not of the {era} era");
             self.problem(node.span, path.key("era"), message)

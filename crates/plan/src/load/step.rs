@@ -5,8 +5,9 @@ use super::reader::{Fields, Path, Reader, meaning};
 use super::references::{Needs, TemplatePlace};
 use crate::grammar::STEP;
 use crate::syntax::{Data, Entry, Node};
-use crate::{Capture, Expect, ListKind, LogLevel, Request, Step};
+use crate::{Capture, Expect, LogLevel, Request, Step};
 use indexmap::IndexMap;
+use jelly_base::mcp::ListKind;
 use jelly_base::model::Section;
 use serde_json::Value;
 use serde_json_path::JsonPath;
@@ -229,7 +230,10 @@ impl<'t> Reader<'t> {
         let to = path.key(&kind.key);
         match kind.key.as_ref() {
             "tool" => self.foreign_name(fields, "tool").map(Request::Tool),
-            "list" => meaning(self.read(fields, "list")?, &ListKind::ALL).map(Request::List),
+            "list" => {
+                let known = ListKind::ALL.map(|kind| (kind.plan_key(), kind));
+                meaning(self.read(fields, "list")?, &known).map(Request::List)
+            }
             "read" => {
                 let uri = self.string(value, to)?.to_owned();
                 if uri.is_empty() {

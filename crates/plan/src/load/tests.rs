@@ -1,9 +1,10 @@
 //! Plans, good and bad; the texts of errors are snapshots.
 
 use super::{check, load, load_with};
-use crate::{Command, ListKind, Operator, Plan, PlanError, PlanSource, Request, UnknownServer};
+use crate::{Command, Operator, Plan, PlanError, PlanSource, Request, UnknownServer};
 use indexmap::IndexMap;
-use jelly_base::model::{Era, Section};
+use jelly_base::mcp::{Era, ListKind};
+use jelly_base::model::Section;
 use proptest::prelude::*;
 use serde_json::json;
 use std::time::Duration;

@@ -1,22 +1,35 @@
 //! Rules for responses: whose they are, and what they hold.
 
-use super::checker::{Asked, Checker, ListedKind, Place, REMEMBERED, below, named};
+use super::checker::{Asked, Checker, Place, REMEMBERED, below, named};
 use super::fit::a;
-use super::revision::Revision;
 use super::rules::Rule;
+use super::specification::Specification;
 use super::strings::is_tool_name;
 use crate::message::whole;
+use jelly_base::mcp::{DISCOVER, INITIALIZE, ListKind, Method, code};
 use jelly_base::text::json_type;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value};
 
-/// JSON-RPC's code for a method that the other side does not know.
-const METHOD_NOT_FOUND: i64 = -32601;
-/// Codes that JSON-RPC defines.
-const JSONRPC_CODES: &[i64] = &[-32700, -32600, -32601, -32602, -32603];
+/// The rules for a server that is not honest about a part of the protocol, by
+/// the capability that says that it has it.
+const HONESTY: [(&str, Rule, Rule); 5] = [
+    ("tools", Rule::UndeclaredTools, Rule::RefusedTools),
+    (
+        "resources",
+        Rule::UndeclaredResources,
+        Rule::RefusedResources,
+    ),
+    ("prompts", Rule::UndeclaredPrompts, Rule::RefusedPrompts),
+    (
+        "completions",
+        Rule::UndeclaredCompletions,
+        Rule::RefusedCompletions,
+    ),
+    ("logging", Rule::UndeclaredLogging, Rule::RefusedLogging),
+];
 
-/// A part of the protocol that a server may have: the capability that says so,
-/// and the rules for a server that is not honest about it.
+/// What a method rests on.
 struct Area {
     /// Path to the capability.
     capability: &'static [&'static str],
@@ -26,29 +39,9 @@ struct Area {
 
 /// The area of a method; `None` for those that every server has.
 fn area(method: &str) -> Option<Area> {
-    let (capability, undeclared, refused): (&'static [&'static str], _, _) = match method {
-        "tools/list" | "tools/call" => (&["tools"], Rule::UndeclaredTools, Rule::RefusedTools),
-        "resources/subscribe" | "resources/unsubscribe" => (
-            &["resources", "subscribe"],
-            Rule::UndeclaredResources,
-            Rule::RefusedResources,
-        ),
-        "resources/list" | "resources/templates/list" | "resources/read" => (
-            &["resources"],
-            Rule::UndeclaredResources,
-            Rule::RefusedResources,
-        ),
-        "prompts/list" | "prompts/get" => {
-            (&["prompts"], Rule::UndeclaredPrompts, Rule::RefusedPrompts)
-        }
-        "completion/complete" => (
-            &["completions"],
-            Rule::UndeclaredCompletions,
-            Rule::RefusedCompletions,
-        ),
-        "logging/setLevel" => (&["logging"], Rule::UndeclaredLogging, Rule::RefusedLogging),
-        _ => return None,
-    };
+    let capability = Method::find(method)?.capability;
+    let first = capability.first()?;
+    let (_, undeclared, refused) = *HONESTY.iter().find(|(name, ..)| name == first)?;
     Some(Area {
         capability,
         undeclared,
@@ -59,7 +52,7 @@ fn area(method: &str) -> Option<Area> {
 impl Checker {
     pub(super) fn response(
         &mut self,
-        revision: &'static Revision,
+        revision: &'static Specification,
         message: &Map<String, Value>,
         prefix: &str,
     ) {
@@ -68,12 +61,7 @@ impl Checker {
         };
         // What one era is asked in order to find out that it is not the other
         // one is not of its revision.
-        let foreign = if revision.is_modern() {
-            "initialize"
-        } else {
-            "server/discover"
-        };
-        if asked.method == foreign {
+        if asked.method == revision.era.other().opening() {
             return;
         }
         let shown = self.shown(&asked.method);
@@ -115,8 +103,8 @@ impl Checker {
         }
         if id.is_null() {
             // An old server may not be able to read the probe for its era.
-            let probed = self.open.values().any(|a| a.method == "server/discover");
-            let modern = self.revision.is_some_and(Revision::is_modern);
+            let probed = self.open.values().any(|a| a.method == DISCOVER);
+            let modern = self.revision.is_some_and(Specification::is_modern);
             if modern || !probed {
                 let text = "sends a response that names no request".to_owned();
                 self.breach(Rule::MissingId, &pointer, text);
@@ -161,13 +149,13 @@ impl Checker {
 
     fn result(
         &mut self,
-        revision: &'static Revision,
+        revision: &'static Specification,
         asked: &Asked,
         (value, result): (&Value, &Map<String, Value>),
         place: Place<'_>,
     ) {
         let method = asked.method.as_str();
-        if matches!(method, "initialize" | "server/discover") {
+        if matches!(method, INITIALIZE | DISCOVER) {
             self.declared = Some(result.get("capabilities").cloned().unwrap_or_default());
         } else if let Some(area) = area(method)
             && !self.declares(area.capability)
@@ -202,29 +190,20 @@ impl Checker {
         if revision.has(Rule::CacheScope) {
             self.scope(asked, result, place);
         }
-        match method {
-            "tools/list" => self.tools(revision, asked, result, place),
-            "prompts/list" => self.lists(ListedKind::Prompt, result, "prompts", "name"),
-            "resources/list" => self.lists(ListedKind::Resource, result, "resources", "uri"),
-            "resources/templates/list" => {
-                self.lists(
-                    ListedKind::Template,
-                    result,
-                    "resourceTemplates",
-                    "uriTemplate",
-                );
-            }
-            "tools/call" | "prompts/get" | "resources/read" if kind == "InputRequiredResult" => {
+        match ListKind::listed_by(method) {
+            Some(ListKind::Tools) => self.tools(revision, asked, result, place),
+            Some(kind) => self.lists(kind, result),
+            None if kind == "InputRequiredResult" && may_ask_back(method) => {
                 self.input_requests(asked, result, place);
             }
-            _ => {}
+            None => {}
         }
     }
 
     /// The type that a result is to be held against, if any.
     fn kind_of(
         &mut self,
-        revision: &'static Revision,
+        revision: &'static Specification,
         asked: &Asked,
         result: &Map<String, Value>,
         place: Place<'_>,
@@ -234,7 +213,7 @@ impl Checker {
             let pointer = format!("{}/result/resultType", place.prefix);
             match result.get("resultType").map(Value::as_str) {
                 Some(Some("input_required")) => {
-                    if !matches!(method, "tools/call" | "prompts/get" | "resources/read") {
+                    if !may_ask_back(method) {
                         let text = place.text("by asking for input, which is not allowed there");
                         self.breach(Rule::InputRequired, &pointer, text);
                     }
@@ -264,12 +243,12 @@ impl Checker {
     }
 
     /// Remembers what the server says that it has.
-    fn lists(&mut self, kind: ListedKind, result: &Map<String, Value>, key: &str, name: &str) {
-        let items = result.get(key).and_then(Value::as_array);
+    fn lists(&mut self, kind: ListKind, result: &Map<String, Value>) {
+        let items = result.get(kind.key()).and_then(Value::as_array);
         let found = items
             .into_iter()
             .flatten()
-            .filter_map(|item| item.get(name));
+            .filter_map(|item| item.get(kind.name_key()));
         for name in found.filter_map(Value::as_str) {
             if self.listed.len() < REMEMBERED {
                 self.listed.insert(named(kind, name));
@@ -299,7 +278,7 @@ impl Checker {
 
     fn tools(
         &mut self,
-        revision: &'static Revision,
+        revision: &'static Specification,
         asked: &Asked,
         result: &Map<String, Value>,
         place: Place<'_>,
@@ -363,7 +342,7 @@ impl Checker {
 
     fn error(
         &mut self,
-        revision: &'static Revision,
+        revision: &'static Specification,
         asked: &Asked,
         error: &Value,
         place: Place<'_>,
@@ -386,7 +365,7 @@ impl Checker {
             let text = place.text("where an empty result is due");
             self.breach(Rule::PingRefused, &pointer, text);
         }
-        if code == METHOD_NOT_FOUND
+        if code == code::METHOD_NOT_FOUND
             && let Some(area) = area(&asked.method)
             // Few servers have templates, and nothing says that they must.
             && asked.method != "resources/templates/list"
@@ -412,16 +391,18 @@ impl Checker {
         }
     }
 
-    fn code(&mut self, revision: &Revision, code: i64, pointer: &str, place: Place<'_>) {
-        if JSONRPC_CODES.contains(&code) {
+    fn code(&mut self, revision: &Specification, code: i64, pointer: &str, place: Place<'_>) {
+        if code::OF_JSON_RPC.contains(&code) {
             return;
         }
         let modern = revision.is_modern();
         let (rule, why) = match code {
-            // HeaderMismatch has no data of its own.
-            -32020 if modern => return,
+            // It has no data of its own.
+            code::HEADER_MISMATCH if modern => return,
             _ if revision.errors.contains_key(&code) => return,
-            -32002 | -32042 if modern => (Rule::ReservedErrorCode, "which earlier revisions used"),
+            code::RESOURCE_NOT_FOUND | code::URL_ELICITATION_REQUIRED if modern => {
+                (Rule::ReservedErrorCode, "which earlier revisions used")
+            }
             -32099..=-32020 if modern => (
                 Rule::ReservedErrorCode,
                 "which the specification keeps for itself",
@@ -448,6 +429,10 @@ impl Checker {
         let declared = below(declared, path);
         declared.is_some_and(|value| *value != Value::Bool(false) && !value.is_null())
     }
+}
+
+fn may_ask_back(method: &str) -> bool {
+    Method::find(method).is_some_and(|method| method.may_ask_back)
 }
 
 /// Why a schema is none.

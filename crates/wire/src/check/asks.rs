@@ -1,15 +1,16 @@
 //! Rules for what a server asks of its client.
 
 use super::checker::{Checker, Place, QUOTED, REMEMBERED};
-use super::revision::Revision;
 use super::rules::Rule;
+use super::specification::Specification;
+use jelly_base::mcp::{Method, Notification};
 use serde_json::{Map, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 impl Checker {
     pub(super) fn request(
         &mut self,
-        revision: &'static Revision,
+        revision: &'static Specification,
         method: &str,
         message: &Map<String, Value>,
         prefix: &str,
@@ -22,7 +23,7 @@ impl Checker {
         };
         let id = message.get("id").unwrap_or(&Value::Null);
         let id_pointer = format!("{prefix}/id");
-        if method.starts_with("notifications/") {
+        if method.starts_with(Notification::PREFIX) {
             let text = format!("sends the notification `{}` with an id", place.method);
             return self.breach(Rule::NotificationId, &id_pointer, text);
         }
@@ -61,11 +62,8 @@ impl Checker {
         pointer: &str,
         place: Place<'_>,
     ) {
-        let area = match method {
-            "roots/list" => "roots",
-            "sampling/createMessage" => "sampling",
-            "elicitation/create" => "elicitation",
-            _ => return,
+        let Some(&[area]) = Method::find_of_server(method).map(|method| method.capability) else {
+            return;
         };
         if !self.client_can(capabilities, &[area]) {
             let text = format!(

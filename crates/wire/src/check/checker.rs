@@ -3,11 +3,11 @@
 //! Main type: [`Checker`].
 
 use super::fit::fit;
-use super::load::revision;
-use super::revision::{Revision, Section};
+use super::load::specification;
 use super::rules::Rule;
-use crate::Version;
+use super::specification::{Section, Specification};
 use crate::message::{BYTE_ORDER_MARK, beyond, half_pairs_replaced, whole};
+use jelly_base::mcp::{INITIALIZE, LISTEN, ListKind, Revision, meta};
 use jelly_base::model::{WireBreach, WireCheck, WireLevel};
 use jelly_base::text::redact::Redactor;
 use serde_json::{Map, Value};
@@ -31,7 +31,7 @@ const TEXT_BYTES: usize = 600;
 #[derive(Debug)]
 pub struct Checker {
     pub(super) redactor: Redactor,
-    pub(super) revision: Option<&'static Revision>,
+    pub(super) revision: Option<&'static Specification>,
     /// Lines that came before the revision was settled.
     held: Vec<Vec<u8>>,
     held_bytes: usize,
@@ -153,20 +153,20 @@ impl Checker {
     /// that for the word that counts, and would be blamed for what jelly did.
     #[must_use]
     pub fn was_opened_twice(&self) -> bool {
-        self.opened && self.revision.is_some_and(Revision::is_modern)
+        self.opened && self.revision.is_some_and(Specification::is_modern)
     }
 
     // ── what jelly does ──────────────────────────────────────────────────
 
     /// jelly sends a request.
     pub fn asked(&mut self, id: u64, method: &str, params: &Value) {
-        let meta = params.get("_meta");
-        let in_meta = |key: &str| meta.and_then(|meta| meta.get(key));
-        if method == "initialize" {
+        let own = params.get("_meta");
+        let in_meta = |key: &str| own.and_then(|own| own.get(key));
+        if method == INITIALIZE {
             self.opened = true;
             self.offered = params.get("capabilities").cloned().unwrap_or_default();
         }
-        if method == "subscriptions/listen" {
+        if method == LISTEN {
             let subscription = Subscription {
                 filter: params.get("notifications").cloned().unwrap_or_default(),
                 acknowledged: false,
@@ -183,10 +183,10 @@ impl Checker {
             method: method.to_owned(),
             token,
             progress: None,
-            wants_log: in_meta("io.modelcontextprotocol/logLevel").is_some(),
+            wants_log: in_meta(meta::LOG_LEVEL).is_some(),
             next_page: params.get("cursor").is_some(),
             as_task: params.get("task").is_some(),
-            capabilities: in_meta("io.modelcontextprotocol/clientCapabilities").cloned(),
+            capabilities: in_meta(meta::CLIENT_CAPABILITIES).cloned(),
             names: names(method, params),
         };
         self.open.insert(id, asked);
@@ -247,8 +247,8 @@ impl Checker {
     }
 
     /// Both sides speak this version from now on, and did all along.
-    pub fn settle(&mut self, version: &Version) {
-        self.revision = revision(version.name);
+    pub fn settle(&mut self, version: &'static Revision) {
+        self.revision = Some(specification(version));
         self.held_bytes = 0;
         // What came before it is judged by it too: a server may well say
         // something before it greets its client.
@@ -345,12 +345,7 @@ impl Checker {
     /// The capabilities that a line declares, if it is the answer to the request
     /// that opened the connection.
     fn greeting_in(&self, line: &[u8]) -> Option<Value> {
-        let modern = self.revision.is_some_and(Revision::is_modern);
-        let opening = if modern {
-            "server/discover"
-        } else {
-            "initialize"
-        };
+        let opening = self.revision?.era.opening();
         let value = read(&String::from_utf8_lossy(line)).ok()?;
         let messages = match &value {
             Value::Array(items) => items.as_slice(),
@@ -373,7 +368,12 @@ impl Checker {
         );
     }
 
-    fn message(&mut self, revision: &'static Revision, message: &Map<String, Value>, prefix: &str) {
+    fn message(
+        &mut self,
+        revision: &'static Specification,
+        message: &Map<String, Value>,
+        prefix: &str,
+    ) {
         self.found.messages += 1;
         let jsonrpc = message.get("jsonrpc");
         if jsonrpc.and_then(Value::as_str) != Some("2.0") {
@@ -405,7 +405,7 @@ impl Checker {
     /// Holds what stands at `pointer` in a message against a type.
     pub(super) fn fits(
         &mut self,
-        revision: &'static Revision,
+        revision: &'static Specification,
         type_name: &str,
         value: &Value,
         place: Place<'_>,
@@ -483,7 +483,7 @@ impl Checker {
             known.count += 1;
             return;
         }
-        let revision = self.revision.map_or("", |revision| revision.name.as_str());
+        let revision = self.revision.map_or("", |revision| revision.name);
         let before = self.found.breaches.len();
         self.found.add(WireBreach {
             rule: rule.name().to_owned(),
@@ -524,13 +524,13 @@ fn read(text: &str) -> serde_json::Result<Value> {
 /// What a request is about, of what a server lists.
 fn names(method: &str, params: &Value) -> Option<String> {
     let (kind, pointer) = match method {
-        "prompts/get" => (ListedKind::Prompt, "/name"),
+        "prompts/get" => (ListKind::Prompts, "/name"),
         "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
-            (ListedKind::Resource, "/uri")
+            (ListKind::Resources, "/uri")
         }
         "completion/complete" => match params.pointer("/ref/type").and_then(Value::as_str) {
-            Some("ref/prompt") => (ListedKind::Prompt, "/ref/name"),
-            Some(_) | None => (ListedKind::Template, "/ref/uri"),
+            Some("ref/prompt") => (ListKind::Prompts, "/ref/name"),
+            Some(_) | None => (ListKind::ResourceTemplates, "/ref/uri"),
         },
         _ => return None,
     };
@@ -538,16 +538,8 @@ fn names(method: &str, params: &Value) -> Option<String> {
     Some(named(kind, name))
 }
 
-/// What a list of a server holds.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum ListedKind {
-    Prompt,
-    Resource,
-    Template,
-}
-
 /// An item of a list, apart from all others.
-pub(super) fn named(kind: ListedKind, name: &str) -> String {
+pub(super) fn named(kind: ListKind, name: &str) -> String {
     format!("{kind:?} {name}")
 }
 

@@ -3,9 +3,9 @@
 //! Main function: [`fit`]. Members that no shape knows are let pass: the
 //! specification allows them nearly everywhere.
 
-use super::revision::{Choice, Revision, Section, Shape, Type};
 use super::rules::Rule;
-use super::strings::{is_base64, is_reserved, is_uri, is_uri_template, meta_key_flaw};
+use super::specification::{Choice, Section, Shape, Specification, Type};
+use super::strings::{is_reserved, meta_key_flaw};
 use jelly_base::text::json_type;
 use jelly_base::text::redact::Redactor;
 use serde_json::{Map, Value};
@@ -32,7 +32,7 @@ pub(super) struct Flaw {
 /// Holds `value` against the type of this name. What a flaw quotes knows no
 /// secret of `redactor`.
 pub(super) fn fit(
-    revision: &Revision,
+    revision: &Specification,
     type_name: &str,
     value: &Value,
     redactor: &Redactor,
@@ -68,7 +68,7 @@ struct Owner<'r> {
 }
 
 struct Fitting<'r> {
-    revision: &'r Revision,
+    revision: &'r Specification,
     redactor: &'r Redactor,
     path: Vec<Step<'r>>,
     flaws: Vec<Flaw>,
@@ -219,23 +219,17 @@ impl<'r> Fitting<'r> {
                 }
                 _ => "a string",
             },
-            Shape::Uri => return self.form(value, owner, is_uri, "a URI"),
-            Shape::UriTemplate => {
-                return self.form(value, owner, is_uri_template, "a URI template");
-            }
-            Shape::Base64 => return self.form(value, owner, is_base64, "Base64"),
-            Shape::String
-            | Shape::Number
-            | Shape::Integer
-            | Shape::IntegerOrNull
-            | Shape::Count
-            | Shape::Unit
-            | Shape::Boolean
-            | Shape::Object
-            | Shape::Id => match scalar(shape, value) {
-                Ok(()) => return,
-                Err(due) => due,
+            Shape::Form(form) => match value {
+                Value::String(text) if (form.fits)(text) => return,
+                Value::String(_) => {
+                    let (name, place) = (a(owner.name), self.relative(owner));
+                    let text = format!("{name} whose `{place}` is not {}", form.due);
+                    return self.flaw(Rule::Shape, owner.section, text);
+                }
+                _ => "a string",
             },
+            Shape::Scalar(scalar) if (scalar.fits)(value) => return,
+            Shape::Scalar(scalar) => scalar.due,
         };
         let text = self.wrong(owner, value, due);
         self.flaw(Rule::Shape, owner.section, text);
@@ -265,19 +259,6 @@ impl<'r> Fitting<'r> {
             self.value(shape, item, owner);
             self.path.pop();
         }
-    }
-
-    fn form(&mut self, value: &Value, owner: Owner<'r>, is: fn(&str) -> bool, what: &str) {
-        let text = match value {
-            Value::String(text) if is(text) => return,
-            Value::String(_) => format!(
-                "{} whose `{}` is not {what}",
-                a(owner.name),
-                self.relative(owner)
-            ),
-            other => self.wrong(owner, other, "a string"),
-        };
-        self.flaw(Rule::Shape, owner.section, text);
     }
 
     fn meta_keys(&mut self, object: &'r Map<String, Value>, owner: Owner<'r>) {
@@ -374,53 +355,17 @@ pub(super) fn a(word: &str) -> String {
     }
 }
 
-/// Whether a number is whole; `1.0` is.
-fn is_whole(value: &Value) -> bool {
-    value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|n| n.fract() == 0.0)
-}
-
-fn scalar(shape: &Shape, value: &Value) -> Result<(), &'static str> {
-    let within = |low: f64, high: f64| value.as_f64().is_some_and(|n| (low..=high).contains(&n));
-    let (fits, due) = match shape {
-        Shape::String => (value.is_string(), "a string"),
-        Shape::Number => (value.is_number(), "a number"),
-        Shape::Integer => (is_whole(value), "an integer"),
-        Shape::IntegerOrNull => (is_whole(value) || value.is_null(), "an integer or null"),
-        Shape::Count => (
-            is_whole(value) && within(0.0, f64::MAX),
-            "an integer of at least 0",
-        ),
-        Shape::Unit => (within(0.0, 1.0), "a number from 0 to 1"),
-        Shape::Boolean => (value.is_boolean(), "a boolean"),
-        Shape::Object => (value.is_object(), "an object"),
-        Shape::Id => (
-            value.is_string() || is_whole(value),
-            "a string or an integer",
-        ),
-        // Not scalars; the caller has dealt with them.
-        Shape::Any
-        | Shape::Uri
-        | Shape::UriTemplate
-        | Shape::Base64
-        | Shape::Meta
-        | Shape::Words(_)
-        | Shape::List(..)
-        | Shape::Map(_)
-        | Shape::OneOrMany(_)
-        | Shape::Named(_) => (true, ""),
-    };
-    if fits { Ok(()) } else { Err(due) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Flaw, MAX_FLAWS, a, escape, fit};
-    use crate::check::load::revision;
+    use crate::check::load::specification;
+    use jelly_base::mcp::Revision;
     use jelly_base::text::redact::Redactor;
     use serde_json::{Value, json};
 
     fn flaws(version: &str, kind: &str, value: &Value) -> Vec<(String, String)> {
-        fit(revision(version).unwrap(), kind, value, &Redactor::none())
+        let revision = Revision::find(version).unwrap();
+        fit(specification(revision), kind, value, &Redactor::none())
             .into_iter()
             .map(|Flaw { pointer, text, .. }| (pointer, text))
             .collect()

@@ -1,27 +1,19 @@
 //! Revisions from their data. The only file of this room that names the
 //! parser.
 
-use super::revision::{Choice, Field, Revision, Section, Shape, Type};
 use super::rules::Rule;
+use super::specification::{Choice, Field, Section, Shape, Specification, Type};
+use super::strings::{Form, Scalar};
 use indexmap::IndexMap;
+use jelly_base::mcp::{REVISIONS, Revision};
 use jelly_base::model::WireLevel;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Oldest first; each builds on the one before.
-const DATA: &[&str] = &[
-    include_str!("revisions/2024-11-05.yaml"),
-    include_str!("revisions/2025-03-26.yaml"),
-    include_str!("revisions/2025-06-18.yaml"),
-    include_str!("revisions/2025-11-25.yaml"),
-    include_str!("revisions/2026-07-28.yaml"),
-];
-
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct RevisionSpec {
-    revision: String,
     types: IndexMap<String, TypeSpec>,
     results: IndexMap<String, Option<String>>,
     notifications: IndexMap<String, Option<String>>,
@@ -43,36 +35,39 @@ struct TypeSpec {
     meta: bool,
 }
 
-/// The revision of this name.
+/// What a revision says.
 ///
 /// # Panics
 /// The data inside the binary can't be read: a fault of jelly, which must not
 /// look like a server without breaches. A test reads all of it.
-pub(super) fn revision(name: &str) -> Option<&'static Revision> {
-    static REVISIONS: LazyLock<Vec<Revision>> = LazyLock::new(|| match load(DATA) {
-        Ok(revisions) => revisions,
-        Err(problem) => std::panic::panic_any(format!("the specification's data: {problem}")),
+pub(super) fn specification(revision: &Revision) -> &'static Specification {
+    static ALL: LazyLock<Vec<Specification>> = LazyLock::new(|| {
+        let oldest_first = REVISIONS.iter().rev();
+        match load(oldest_first.map(|revision| (revision, revision.messages))) {
+            Ok(all) => all,
+            Err(problem) => std::panic::panic_any(format!("the specification's data: {problem}")),
+        }
     });
-    REVISIONS.iter().find(|revision| revision.name == name)
+    let found = ALL.iter().find(|one| one.name == revision.name);
+    // Every row of the table is read.
+    found.unwrap_or(&ALL[0])
 }
 
-/// Reads revisions, oldest first.
+/// Reads revisions, oldest first; each builds on the one before.
 ///
 /// # Errors
 /// What is wrong with the data, in a sentence.
-fn load(data: &[&str]) -> Result<Vec<Revision>, String> {
+fn load<'t>(
+    data: impl IntoIterator<Item = (&'static Revision, &'t str)>,
+) -> Result<Vec<Specification>, String> {
     let mut so_far = RevisionSpec::default();
-    let mut revisions = Vec::with_capacity(data.len());
-    for text in data {
-        let news: RevisionSpec = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
-        so_far.take_in(news);
-        let name = &so_far.revision;
-        let revision = so_far
-            .build()
-            .map_err(|problem| format!("{name}: {problem}"))?;
-        revisions.push(revision);
+    let mut specifications = Vec::new();
+    for (revision, text) in data {
+        so_far.take_in(serde_yaml::from_str(text).map_err(|error| error.to_string())?);
+        let built = so_far.build(revision);
+        specifications.push(built.map_err(|problem| format!("{}: {problem}", revision.name))?);
     }
-    Ok(revisions)
+    Ok(specifications)
 }
 
 fn patch<K: std::hash::Hash + Eq, V>(
@@ -93,7 +88,6 @@ fn patch<K: std::hash::Hash + Eq, V>(
 
 impl RevisionSpec {
     fn take_in(&mut self, news: Self) {
-        self.revision = news.revision;
         for (name, news) in news.types {
             self.types.entry(name).or_default().take_in(news);
         }
@@ -104,7 +98,7 @@ impl RevisionSpec {
         patch(&mut self.rules, news.rules);
     }
 
-    fn build(&self) -> Result<Revision, String> {
+    fn build(&self, revision: &'static Revision) -> Result<Specification, String> {
         let mut types = HashMap::new();
         for (name, spec) in &self.types {
             let built = self
@@ -129,32 +123,26 @@ impl RevisionSpec {
             rules.insert(*rule, (level, section));
         }
         let known = |names: &IndexMap<String, Option<String>>| {
-            let mut map = HashMap::new();
-            for (method, name) in names {
-                let name = name.clone().unwrap_or_default();
-                if !self.types.contains_key(&name) {
-                    return Err(format!("{method}: no type {name}"));
-                }
-                map.insert(method.clone(), name);
-            }
-            Ok(map)
+            let names = names.iter();
+            names
+                .map(|(method, name)| (method.clone(), name.clone().unwrap_or_default()))
+                .collect()
         };
-        let mut errors = HashMap::new();
-        for (code, name) in &self.errors {
-            errors.insert(*code, name.clone().unwrap_or_default());
-        }
-        let revision = Revision {
-            name: self.revision.clone(),
+        let errors = self.errors.iter();
+        let errors = errors.map(|(code, name)| (*code, name.clone().unwrap_or_default()));
+        let specification = Specification {
+            name: revision.name,
+            era: revision.era,
             types,
-            results: known(&self.results)?,
-            notifications: known(&self.notifications)?,
-            requests: known(&self.requests)?,
-            errors,
+            results: known(&self.results),
+            notifications: known(&self.notifications),
+            requests: known(&self.requests),
+            errors: errors.collect(),
             rules,
         };
-        match revision.unknown_type() {
+        match specification.unknown_type() {
             Some(name) => Err(format!("no type {name}")),
-            None => Ok(revision),
+            None => Ok(specification),
         }
     }
 
@@ -240,13 +228,16 @@ impl TypeSpec {
     }
 }
 
-impl Revision {
+impl Specification {
     /// A type that is named and not there.
     fn unknown_type(&self) -> Option<&str> {
         let fields = self.types.values().flat_map(|t| &t.fields);
         let shapes = fields.filter_map(|field| named(&field.shape));
         let choices = self.types.values().filter_map(|t| t.choice.as_ref());
+        let messages = [&self.results, &self.notifications, &self.requests];
+        let messages = messages.into_iter().flat_map(HashMap::values);
         shapes
+            .chain(messages.map(String::as_str))
             .chain(choices.flat_map(|choice| choice.of.values().map(String::as_str)))
             .chain(self.errors.values().map(String::as_str))
             .find(|name| !self.types.contains_key(*name))
@@ -257,21 +248,7 @@ fn named(shape: &Shape) -> Option<&str> {
     match shape {
         Shape::List(inner, _) | Shape::Map(inner) | Shape::OneOrMany(inner) => named(inner),
         Shape::Named(name) => Some(name),
-        Shape::Any
-        | Shape::String
-        | Shape::Number
-        | Shape::Integer
-        | Shape::IntegerOrNull
-        | Shape::Count
-        | Shape::Unit
-        | Shape::Boolean
-        | Shape::Object
-        | Shape::Id
-        | Shape::Uri
-        | Shape::UriTemplate
-        | Shape::Base64
-        | Shape::Meta
-        | Shape::Words(_) => None,
+        Shape::Any | Shape::Scalar(_) | Shape::Form(_) | Shape::Meta | Shape::Words(_) => None,
     }
 }
 
@@ -295,39 +272,78 @@ fn shape(text: &str) -> Option<Shape> {
     if let Some(words) = text.strip_prefix('=') {
         return Some(Shape::Words(words.split('|').map(str::to_owned).collect()));
     }
-    Some(match text {
-        "any" => Shape::Any,
-        "string" => Shape::String,
-        "number" => Shape::Number,
-        "integer" => Shape::Integer,
-        "integer-or-null" => Shape::IntegerOrNull,
-        "count" => Shape::Count,
-        "unit" => Shape::Unit,
-        "boolean" => Shape::Boolean,
-        "object" | "schema" => Shape::Object,
-        "id" => Shape::Id,
-        "uri" => Shape::Uri,
-        "uri-template" => Shape::UriTemplate,
-        "base64" => Shape::Base64,
-        "meta" => Shape::Meta,
-        name if name.starts_with(|c: char| c.is_ascii_uppercase()) => Shape::Named(name.to_owned()),
-        _ => return None,
-    })
+    match text {
+        "any" => Some(Shape::Any),
+        "meta" => Some(Shape::Meta),
+        name if name.starts_with(|c: char| c.is_ascii_uppercase()) => {
+            Some(Shape::Named(name.to_owned()))
+        }
+        word => Scalar::find(word)
+            .map(Shape::Scalar)
+            .or_else(|| Form::find(word).map(Shape::Form)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{DATA, Shape, load, revision, shape};
-    use crate::VERSIONS;
+    use super::{Scalar, Shape, load, shape, specification};
     use crate::check::rules::{RULES, Rule};
+    use crate::check::specification::Specification;
+    use jelly_base::mcp::{
+        CLIENT_METHODS, METHODS, NOTIFICATIONS, Notification, REVISIONS, Revision,
+    };
     use jelly_base::model::WireLevel;
+    use std::collections::{BTreeSet, HashMap};
+
+    fn named(name: &str) -> &'static Specification {
+        specification(Revision::find(name).unwrap())
+    }
 
     #[test]
-    fn the_data_of_every_version_can_be_read() {
-        let revisions = load(DATA).unwrap_or_else(|problem| panic!("{problem}"));
-        let names: Vec<&str> = revisions.iter().rev().map(|r| r.name.as_str()).collect();
-        let versions: Vec<&str> = VERSIONS.iter().map(|version| version.name).collect();
-        assert_eq!(names, versions);
+    fn the_messages_of_a_revision_are_of_the_methods_that_the_tables_give_it() {
+        fn keys(map: &HashMap<String, String>) -> BTreeSet<&str> {
+            map.keys().map(String::as_str).collect()
+        }
+        for revision in &REVISIONS {
+            let known = specification(revision);
+            assert_eq!(known.name, revision.name);
+            let own = METHODS.iter().filter(|m| m.is_in(revision));
+            let own = own.filter(|m| m.capability != ["extensions"]);
+            assert_eq!(keys(&known.results), own.map(|m| m.name).collect());
+
+            let told = NOTIFICATIONS.iter().filter(|n| n.is_in(revision));
+            let told: Vec<String> = told
+                .map(|n| format!("{}{}", Notification::PREFIX, n.name))
+                .collect();
+            let told: BTreeSet<&str> = told.iter().map(String::as_str).collect();
+            assert_eq!(keys(&known.notifications), told);
+
+            // Servers of the modern era ask in their results.
+            let asked = CLIENT_METHODS.iter().filter(|m| m.is_in(revision));
+            let asked: BTreeSet<&str> = asked.map(|m| m.name).collect();
+            let both = [
+                "ping",
+                "tasks/get",
+                "tasks/result",
+                "tasks/list",
+                "tasks/cancel",
+            ];
+            let mut requests = keys(&known.requests);
+            requests.retain(|name| !both.contains(name));
+            if known.is_modern() {
+                assert!(requests.is_empty());
+            } else {
+                assert_eq!(requests, asked);
+            }
+            let elicits = asked.contains("elicitation/create");
+            assert_eq!(elicits, revision.elicitation.is_some());
+            let result = &known.types["CallToolResult"];
+            let structured = |name: &str| result.fields.iter().any(|field| field.name == name);
+            assert_eq!(
+                revision.has_structured_content,
+                structured("structuredContent")
+            );
+        }
     }
 
     #[test]
@@ -335,26 +351,24 @@ mod tests {
         for rule in RULES {
             // Where a shape stands is said by its type.
             let held = *rule == Rule::Shape
-                || DATA
+                || REVISIONS
                     .iter()
-                    .any(|text| text.contains(&format!("{}:", rule.name())));
+                    .any(|revision| revision.messages.contains(&format!("{}:", rule.name())));
             assert!(held, "{}", rule.name());
         }
     }
 
     #[test]
     fn a_revision_takes_over_what_it_does_not_change() {
-        let newest = revision("2026-07-28").unwrap();
+        let newest = named("2026-07-28");
         let tool = &newest.types["Tool"];
         let has = |name: &str| tool.fields.iter().any(|field| field.name == name);
         assert!(has("name") && has("title") && has("icons") && has("_meta"));
         assert!(!has("execution"), "taken out");
         assert!(!newest.requests.contains_key("ping"));
-        let level =
-            |revision: &str| super::revision(revision).unwrap().rules[&Rule::UndeclaredClient].0;
+        let level = |revision: &str| named(revision).rules[&Rule::UndeclaredClient].0;
         assert_eq!(level("2024-11-05"), WireLevel::Should);
         assert_eq!(level("2025-06-18"), WireLevel::Must);
-        assert!(revision("1999-01-01").is_none());
     }
 
     #[test]
@@ -367,7 +381,7 @@ mod tests {
             ("rules: { utf8: may basic }", "rule utf8"),
             ("rules: { utf9: must basic }", "utf9"),
         ] {
-            let said = load(&[data]).unwrap_err();
+            let said = load([(&REVISIONS[0], data)]).unwrap_err();
             assert!(said.contains(problem), "{data}: {said}");
         }
     }
@@ -376,7 +390,10 @@ mod tests {
     fn shapes_are_read() {
         assert_eq!(
             shape("[string;3]"),
-            Some(Shape::List(Box::new(Shape::String), Some(3)))
+            Some(Shape::List(
+                Box::new(Shape::Scalar(Scalar::find("string").unwrap())),
+                Some(3)
+            ))
         );
         assert_eq!(
             shape("Block+"),

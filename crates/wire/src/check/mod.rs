@@ -16,8 +16,8 @@ mod checker;
 mod fit;
 mod load;
 mod notices;
-mod revision;
 mod rules;
+mod specification;
 mod strings;
 
 pub use checker::Checker;

@@ -2,31 +2,15 @@
 
 use super::asks::hash_of;
 use super::checker::{Checker, Place, REMEMBERED};
-use super::revision::Revision;
 use super::rules::Rule;
+use super::specification::Specification;
+use jelly_base::mcp::{Notification, meta};
 use serde_json::{Map, Value};
-
-/// Where a notification that belongs to a subscription says to which.
-const SUBSCRIPTION: &str = "/_meta/io.modelcontextprotocol~1subscriptionId";
-
-/// A notification of a change: the capability that announces it, and the
-/// member of a filter that asks for it.
-fn change(method: &str) -> Option<(&'static [&'static str], &'static str)> {
-    Some(match method {
-        "notifications/tools/list_changed" => (&["tools", "listChanged"], "toolsListChanged"),
-        "notifications/prompts/list_changed" => (&["prompts", "listChanged"], "promptsListChanged"),
-        "notifications/resources/list_changed" => {
-            (&["resources", "listChanged"], "resourcesListChanged")
-        }
-        "notifications/resources/updated" => (&["resources", "subscribe"], "resourceSubscriptions"),
-        _ => return None,
-    })
-}
 
 impl Checker {
     pub(super) fn notification(
         &mut self,
-        revision: &'static Revision,
+        revision: &'static Specification,
         method: &str,
         message: &Map<String, Value>,
         prefix: &str,
@@ -48,7 +32,11 @@ impl Checker {
             "notifications/subscriptions/acknowledged" => self.acknowledged(&params, place),
             _ => {}
         }
-        let Some((capability, filter)) = change(method) else {
+        let change = Notification::find(method).filter(|change| !change.capability.is_empty());
+        let Some(Notification {
+            capability, filter, ..
+        }) = change
+        else {
             return;
         };
         let pointer = format!("{prefix}/method");
@@ -113,7 +101,7 @@ impl Checker {
 
     /// A server cancels requests of its own, and where it makes none, the
     /// subscriptions of its client.
-    fn cancelled(&mut self, revision: &Revision, params: &Value, place: Place<'_>) {
+    fn cancelled(&mut self, revision: &Specification, params: &Value, place: Place<'_>) {
         let Some(id) = params.get("requestId") else {
             return;
         };
@@ -140,7 +128,7 @@ impl Checker {
         }
     }
 
-    fn log(&mut self, revision: &Revision, place: Place<'_>) {
+    fn log(&mut self, revision: &Specification, place: Place<'_>) {
         let pointer = format!("{}/method", place.prefix);
         if !self.declares(&["logging"]) {
             let text = place.text("without having declared the capability `logging`");
@@ -166,7 +154,9 @@ impl Checker {
 
     /// The subscription that a notification names, if it is one.
     fn subscription_of(&mut self, params: &Value, place: Place<'_>) -> Option<String> {
-        let id = params.pointer(SUBSCRIPTION).map(Value::to_string);
+        let id = params
+            .pointer(meta::SUBSCRIPTION_ID_POINTER)
+            .map(Value::to_string);
         if let Some(id) = id
             .as_ref()
             .filter(|id| self.subscriptions.contains_key(*id))
@@ -180,7 +170,7 @@ impl Checker {
         self.breach_as(
             Rule::SubscriptionId,
             place.method.to_owned(),
-            format!("{}/params{SUBSCRIPTION}", place.prefix),
+            format!("{}/params{}", place.prefix, meta::SUBSCRIPTION_ID_POINTER),
             &place.text(what),
         );
         None

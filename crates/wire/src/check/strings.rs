@@ -1,5 +1,102 @@
-//! What makes a string one of a kind. Lenient where the specification leaves
-//! room: what is refused here is refused by all.
+//! What makes a value or a string one of a kind. Lenient where the specification
+//! leaves room: what is refused here is refused by all.
+
+use jelly_base::mcp::meta;
+use serde_json::Value;
+
+/// A kind of value without parts.
+#[derive(Debug)]
+pub(super) struct Scalar {
+    /// As the data calls it.
+    word: &'static str,
+    /// As a flaw calls it.
+    pub(super) due: &'static str,
+    pub(super) fits: fn(&Value) -> bool,
+}
+
+/// A form that strings may have.
+#[derive(Debug)]
+pub(super) struct Form {
+    word: &'static str,
+    pub(super) due: &'static str,
+    pub(super) fits: fn(&str) -> bool,
+}
+
+const fn scalar(word: &'static str, due: &'static str, fits: fn(&Value) -> bool) -> Scalar {
+    Scalar { word, due, fits }
+}
+
+const fn form(word: &'static str, due: &'static str, fits: fn(&str) -> bool) -> Form {
+    Form { word, due, fits }
+}
+
+static SCALARS: [Scalar; 10] = [
+    scalar("string", "a string", Value::is_string),
+    scalar("number", "a number", Value::is_number),
+    scalar("integer", "an integer", is_whole),
+    scalar("integer-or-null", "an integer or null", is_whole_or_null),
+    scalar("count", "an integer of at least 0", is_count),
+    scalar("unit", "a number from 0 to 1", is_unit),
+    scalar("boolean", "a boolean", Value::is_boolean),
+    scalar("object", "an object", Value::is_object),
+    scalar("schema", "an object", Value::is_object),
+    scalar("id", "a string or an integer", is_id),
+];
+
+static FORMS: [Form; 3] = [
+    form("uri", "a URI", is_uri),
+    form("uri-template", "a URI template", is_uri_template),
+    form("base64", "Base64", is_base64),
+];
+
+impl Scalar {
+    pub(super) fn find(word: &str) -> Option<&'static Self> {
+        SCALARS.iter().find(|scalar| scalar.word == word)
+    }
+}
+
+impl Form {
+    pub(super) fn find(word: &str) -> Option<&'static Self> {
+        FORMS.iter().find(|form| form.word == word)
+    }
+}
+
+impl PartialEq for Scalar {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
+}
+
+impl Eq for Scalar {}
+
+impl PartialEq for Form {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
+}
+
+impl Eq for Form {}
+
+/// Whether a number is whole; `1.0` is.
+fn is_whole(value: &Value) -> bool {
+    value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|n| n.fract() == 0.0)
+}
+
+fn is_whole_or_null(value: &Value) -> bool {
+    is_whole(value) || value.is_null()
+}
+
+fn is_count(value: &Value) -> bool {
+    is_whole(value) && value.as_f64().is_some_and(|n| n >= 0.0)
+}
+
+fn is_unit(value: &Value) -> bool {
+    value.as_f64().is_some_and(|n| (0.0..=1.0).contains(&n))
+}
+
+fn is_id(value: &Value) -> bool {
+    value.is_string() || is_whole(value)
+}
 
 /// Whether it is Base64 of RFC 4648, section 4; white space between the
 /// characters is let pass, as MIME has it.
@@ -79,7 +176,7 @@ fn is_label(label: &str) -> bool {
 /// let pass: official extensions have keys there that nobody here knows.
 pub(super) fn is_reserved(key: &str) -> bool {
     key.split_once('/').is_some_and(|(prefix, _)| {
-        prefix != "io.modelcontextprotocol"
+        prefix != meta::PREFIX
             && matches!(
                 prefix.split('.').nth(1),
                 Some("modelcontextprotocol" | "mcp")

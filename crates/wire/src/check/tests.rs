@@ -1,7 +1,7 @@
 //! Each rule by a conversation that breaks it, and the same without a breach.
 
 use super::{Checker, RULES, Rule};
-use crate::Version;
+use jelly_base::mcp::Revision;
 use jelly_base::model::WireLevel;
 use jelly_base::text::redact::Redactor;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ impl Talk {
     /// Settled and initialized, with these capabilities of the server.
     fn with(version: &str, capabilities: &Value, client: &Value) -> Self {
         let mut talk = Self(Checker::new(Redactor::new([("KEY", "swordfish")])));
-        let version = Version::find(version).unwrap();
+        let version = Revision::find(version).unwrap();
         let modern = version.name == "2026-07-28";
         if modern {
             talk.asks(1, "server/discover", &Value::Null);
@@ -178,7 +178,7 @@ fn what_comes_before_the_revision_is_known_is_checked_when_it_is() {
     talk.refuses(1, -32601);
     talk.result(2, json!({"protocolVersion": LEGACY, "capabilities": {}}));
     talk.is_clean();
-    talk.0.settle(Version::find(LEGACY).unwrap());
+    talk.0.settle(Revision::find(LEGACY).unwrap());
     assert_eq!(
         talk.found(),
         [("stdout_purity", ""), ("shape", "/result/serverInfo")]
@@ -205,7 +205,7 @@ fn a_modern_server_that_was_sent_initialize_too_may_take_that_for_what_counts() 
     talk.asks(1, "server/discover", &Value::Null);
     assert!(!talk.0.was_opened_twice());
     talk.asks(2, "initialize", &json!({"capabilities": {}}));
-    talk.0.settle(Version::find(MODERN).unwrap());
+    talk.0.settle(Revision::find(MODERN).unwrap());
     assert!(talk.0.was_opened_twice());
     assert!(!Talk::new(LEGACY).0.was_opened_twice());
     assert!(!Talk::new(MODERN).0.was_opened_twice());
@@ -612,7 +612,7 @@ fn what_comes_before_the_greeting_is_judged_by_what_the_greeting_declares() {
             "protocolVersion": LEGACY, "capabilities": capabilities,
             "serverInfo": {"name": "s", "version": "1"},
         }}));
-        talk.0.settle(Version::find(LEGACY).unwrap());
+        talk.0.settle(Revision::find(LEGACY).unwrap());
         if declared {
             talk.is_clean();
         } else {
@@ -627,7 +627,7 @@ fn a_greeting_that_was_not_seen_may_have_declared_everything() {
     let mut talk = Talk(Checker::new(Redactor::none()));
     talk.asks(1, "initialize", &json!({}));
     talk.0.passed_over();
-    talk.0.settle(Version::find(LEGACY).unwrap());
+    talk.0.settle(Revision::find(LEGACY).unwrap());
     talk.0.told("notifications/initialized");
     talk.notes("notifications/message", json!({"level": "info", "data": 1}));
     talk.asks(2, "tools/list", &json!({}));
@@ -818,7 +818,7 @@ fn before_it_is_initialized_a_client_is_only_pinged() {
     talk.asks(1, "initialize", &json!({"capabilities": {"roots": {}}}));
     talk.says(json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
     talk.says(json!({"jsonrpc": "2.0", "id": 2, "method": "roots/list"}));
-    talk.0.settle(Version::find(LEGACY).unwrap());
+    talk.0.settle(Revision::find(LEGACY).unwrap());
     talk.breaks(Rule::EarlyRequest, "/method");
 }
 

@@ -74,6 +74,25 @@ impl HttpBody {
             }
         }
     }
+
+    /// Adds what comes to `bytes` for as long as these are to be read on; true at
+    /// the end of the body. Cancel-safe.
+    ///
+    /// # Errors
+    /// As of [`Self::chunk`].
+    pub(super) async fn read_while(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        goes_on: impl Fn(&[u8]) -> bool,
+    ) -> Result<bool, BodyError> {
+        while goes_on(bytes) {
+            match self.chunk().await? {
+                Some(chunk) => bytes.extend_from_slice(&chunk),
+                None => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// How a body is packed, if it is.

@@ -16,7 +16,7 @@ use super::sse::SseParser;
 use crate::connection::Shared;
 use crate::era::is_modern_error;
 use crate::peer::Understood;
-use crate::{HttpEnd, MAX_LINE_BYTES, RequestEnd};
+use crate::{HttpEnd, MAX_LINE_BYTES, ReplyOutcome};
 use jelly_base::model::{Era, HttpFacts, OwnLimit};
 use reqwest::header::LOCATION;
 use reqwest::{Response, Url};
@@ -90,7 +90,7 @@ impl Exchange {
         if let Some(breach) = &end.breach {
             end.breach = Some(peer.breach(breach));
         }
-        peer.settle_request(id, RequestEnd::Http(Box::new(end)));
+        peer.settle_request(id, ReplyOutcome::Http(Box::new(end)));
         false
     }
 
@@ -281,15 +281,7 @@ impl Exchange {
         let mut bytes = Vec::new();
         // As much as comes in time, and can be unpacked: the status says enough.
         if let Ok(mut body) = HttpBody::of(response) {
-            let _ = timeout(REFUSAL_TAKES, async {
-                while (bytes.len() < REFUSAL_BYTES
-                    || begins_like_json(&bytes) && bytes.len() < MAX_LINE_BYTES)
-                    && let Ok(Some(chunk)) = body.chunk().await
-                {
-                    bytes.extend_from_slice(&chunk);
-                }
-            })
-            .await;
+            let _ = timeout(REFUSAL_TAKES, body.read_while(&mut bytes, is_short)).await;
         }
         if !bytes.is_empty() {
             let mut peer = self.shared.peer();
@@ -317,20 +309,13 @@ impl Exchange {
         id: u64,
     ) -> Result<(), Box<HttpEnd>> {
         let mut bytes = Vec::new();
-        let broke_off = loop {
-            match body.chunk().await {
-                Ok(Some(chunk)) if bytes.len() + chunk.len() > MAX_LINE_BYTES => {
-                    head.body = facts::body(&bytes, &self.link.redactor);
-                    return Err(Box::new(self.too_long(head, "body")));
-                }
-                Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
-                Ok(None) => break None,
-                Err(error) => break Some(error),
-            }
-        };
-        if let Some(error) = broke_off {
-            head.body = facts::body(&bytes, &self.link.redactor);
-            return Err(Box::new(self.broke_off(error, head)));
+        let read = body.read_while(&mut bytes, |bytes| bytes.len() <= MAX_LINE_BYTES);
+        let read = read.await;
+        head.body = facts::body(&bytes, &self.link.redactor);
+        match read {
+            Ok(true) => {}
+            Ok(false) => return Err(Box::new(self.too_long(head, "body"))),
+            Err(error) => return Err(Box::new(self.broke_off(error, head))),
         }
         let understood = {
             let mut peer = self.shared.peer();
@@ -340,7 +325,6 @@ impl Exchange {
             }
             understood
         };
-        head.body = facts::body(&bytes, &self.link.redactor);
         let words = facts::in_words(head.status.unwrap_or_default());
         let what = match (bytes.trim_ascii().is_empty(), understood) {
             (true, _) => "no body",
@@ -349,10 +333,7 @@ impl Exchange {
             (false, Understood::Beyond(_)) => "a body that is beyond what jelly reads",
         };
         let message = format!("was answered with {words} and {what}");
-        Err(Box::new(match understood {
-            Understood::Beyond(limit) => facts::beyond(head, limit, message),
-            Understood::Message | Understood::Nothing => facts::useless(head, message),
-        }))
+        Err(no_answer(understood, head, message))
     }
 
     /// A body or an event that is longer than what jelly reads.
@@ -375,20 +356,8 @@ impl Exchange {
         kind: &str,
     ) -> Result<(), Box<HttpEnd>> {
         let mut bytes = Vec::new();
-        let read = timeout(REFUSAL_TAKES, async {
-            // What begins like a message may be as long as one.
-            while bytes.len() <= REFUSAL_BYTES
-                || begins_like_json(&bytes) && bytes.len() <= MAX_LINE_BYTES
-            {
-                match body.chunk().await {
-                    Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
-                    Ok(None) => return true,
-                    Err(_) => return false,
-                }
-            }
-            false
-        });
-        let complete = read.await.unwrap_or(false);
+        let read = timeout(REFUSAL_TAKES, body.read_while(&mut bytes, is_short)).await;
+        let complete = matches!(read, Ok(Ok(true)));
         let kind = self.link.redactor.redact(kind).into_owned();
         if bytes.len() > MAX_LINE_BYTES {
             head.body = facts::body(&bytes, &self.link.redactor);
@@ -413,10 +382,7 @@ impl Exchange {
                 "was answered with {words} and a body of {kind}, where JSON or an event stream is due"
             )
         };
-        Err(Box::new(match understood {
-            Understood::Beyond(limit) => facts::beyond(head, limit, message),
-            Understood::Message | Understood::Nothing => facts::useless(head, message),
-        }))
+        Err(no_answer(understood, head, message))
     }
 
     /// A stream of events, of which one is the answer; taken up again where it
@@ -525,4 +491,18 @@ impl Exchange {
             return Err(Box::new(end));
         }
     }
+}
+
+/// Whether to read on in what nobody asked for: what begins like a message may
+/// be as long as one.
+fn is_short(bytes: &[u8]) -> bool {
+    bytes.len() <= REFUSAL_BYTES || begins_like_json(bytes) && bytes.len() <= MAX_LINE_BYTES
+}
+
+/// A body in which no answer was found.
+fn no_answer(understood: Understood, head: HttpFacts, message: String) -> Box<HttpEnd> {
+    Box::new(match understood {
+        Understood::Beyond(limit) => facts::beyond(head, limit, message),
+        Understood::Message | Understood::Nothing => facts::useless(head, message),
+    })
 }

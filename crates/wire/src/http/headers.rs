@@ -4,10 +4,10 @@
 //! [`ParamHeaders`], the arguments of tools that travel as headers too. Pure.
 //! The rules are those of 2026-07-28, Streamable HTTP, "Request Metadata".
 
-use crate::era::Version;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use jelly_base::model::{Era, ToolInfo};
+use jelly_base::mcp::{Era, Method, Revision, meta};
+use jelly_base::model::ToolInfo;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -15,8 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 pub(super) const SESSION_ID: &str = "mcp-session-id";
-
-const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// The whole numbers that JavaScript can tell apart.
 const SAFE_INTEGER: u64 = (1 << 53) - 1;
@@ -50,14 +48,14 @@ impl Outline {
 
     /// The version that the message is dressed for, as a modern one says.
     fn own_version(&self) -> Option<&str> {
-        self.param("_meta")?.get(META_VERSION)?.as_str()
+        self.param("_meta")?.get(meta::PROTOCOL_VERSION)?.as_str()
     }
 
     /// The headers that repeat what the message says; `settled` is what both
     /// sides have agreed on, if they have.
     pub(super) fn headers(
         &self,
-        settled: Option<&Version>,
+        settled: Option<&Revision>,
         params: &ParamHeaders,
     ) -> Vec<(String, String)> {
         let mut headers = Vec::new();
@@ -70,16 +68,13 @@ impl Outline {
         if self.method.as_deref() != Some("initialize") {
             headers.push((PROTOCOL_VERSION.to_owned(), encode(version).into_owned()));
         }
-        let legacy = Version::find(version).is_some_and(|v| v.era == Era::Legacy);
+        let legacy = Revision::find(version).is_some_and(|v| v.era == Era::Legacy);
         let Some(method) = self.method.as_deref().filter(|_| !legacy) else {
             return headers;
         };
         headers.push(("mcp-method".to_owned(), encode(method).into_owned()));
-        let name = match method {
-            "tools/call" | "prompts/get" => self.param("name"),
-            "resources/read" => self.param("uri"),
-            _ => None,
-        };
+        let subject = Method::find(method).and_then(|method| method.subject);
+        let name = subject.and_then(|subject| self.param(subject.name_key()));
         if let Some(name) = name.and_then(Value::as_str) {
             headers.push(("mcp-name".to_owned(), encode(name).into_owned()));
             if let (true, Some(arguments)) = (method == "tools/call", self.param("arguments")) {
@@ -247,8 +242,8 @@ fn usable(header: &Value, property: &Map<String, Value>) -> Result<String, Strin
 #[cfg(test)]
 mod tests {
     use super::{Outline, ParamHeaders, encode};
-    use crate::era::Version;
-    use jelly_base::model::{Era, ToolInfo};
+    use jelly_base::mcp::{Era, Revision};
+    use jelly_base::model::ToolInfo;
     use serde_json::{Value, json};
 
     fn tool(schema: Value) -> ToolInfo {
@@ -263,7 +258,7 @@ mod tests {
     fn headers(message: &Value, settled: Option<Era>, tools: &[ToolInfo]) -> Vec<String> {
         let outline = Outline::of(message.to_string().as_bytes());
         outline
-            .headers(settled.map(Version::newest), &ParamHeaders::of(tools).0)
+            .headers(settled.map(Revision::newest), &ParamHeaders::of(tools).0)
             .into_iter()
             .map(|(name, value)| format!("{name}: {value}"))
             .collect()

@@ -8,7 +8,7 @@ use super::facts;
 use super::link::Link;
 use super::sse::{SseItem, SseParser};
 use crate::connection::Shared;
-use crate::{MAX_LINE_BYTES, RequestEnd};
+use crate::{MAX_LINE_BYTES, ReplyOutcome};
 use jelly_base::model::HttpFacts;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, Url};
@@ -143,6 +143,6 @@ pub(super) async fn hear_old(shared: Arc<Shared>, link: Arc<Link>, stream: Strea
     }
     let mut peer = shared.peer();
     for id in peer.pending_ids() {
-        peer.settle_request(id, RequestEnd::Http(Box::new(end.clone())));
+        peer.settle_request(id, ReplyOutcome::Http(Box::new(end.clone())));
     }
 }

@@ -51,7 +51,8 @@ impl Peer {
 mod tests {
     use super::Peer;
     use crate::peer::Understood;
-    use crate::{Answers, Frame, Outgoing, RequestEnd, Version};
+    use crate::{Answers, Frame, Outgoing, ReplyOutcome};
+    use jelly_base::mcp::Revision;
     use jelly_base::model::OwnLimit;
     use jelly_base::text::redact::Redactor;
     use serde_json::{Value, json};
@@ -61,7 +62,7 @@ mod tests {
     fn waiting() -> Peer {
         let mut peer = Peer::new("s", Redactor::none(), None, Answers::default());
         peer.check_messages();
-        peer.settle(Version::find("2025-11-25").unwrap());
+        peer.settle(Revision::find("2025-11-25").unwrap());
         let request = Outgoing {
             method: "tools/call",
             params: json!({}),
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn what_comes_after_a_request_was_ended_from_outside_is_no_breach() {
         let mut peer = waiting();
-        peer.settle_request(1, RequestEnd::Broken("broke off".to_owned()));
+        peer.settle_request(1, ReplyOutcome::Broken("broke off".to_owned()));
         peer.receive(Frame::Line(
             br#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#,
         ));

@@ -2,15 +2,14 @@
 //! it is none.
 
 use super::super::answers::Ask;
-use super::super::exchange::{End, RequestEnd};
+use super::super::exchange::{End, ReplyOutcome};
 use super::super::frame::Frame;
 use super::super::message::{Line, Message, MessageBody, Payload, read_line, whole};
 use super::super::notices::Notice;
 use super::super::transcript::Direction;
-use super::{
-    ACKNOWLEDGED, CONTENT_LENGTH, LISTEN, LateAnswer, OUTBOX_BYTES, Peer, Pending, SUBSCRIPTION_ID,
-};
-use jelly_base::model::{Era, OwnLimit};
+use super::{ACKNOWLEDGED, CONTENT_LENGTH, LateAnswer, OUTBOX_BYTES, Peer, Pending};
+use jelly_base::mcp::{Era, LISTEN, meta};
+use jelly_base::model::OwnLimit;
 use jelly_base::text::truncate;
 use serde_json::Value;
 
@@ -246,7 +245,7 @@ impl Peer {
                 self.pending[index].id
             );
             let text = self.breach(&text);
-            return self.settle_pending(index, RequestEnd::Broken(text));
+            return self.settle_pending(index, ReplyOutcome::Broken(text));
         }
         if twin.is_some_and(|twin| (1..self.next_id).contains(&twin)) {
             self.breach(&format!("answered with the string id {id}"));
@@ -265,7 +264,7 @@ impl Peer {
         match (payload, self.suspect()) {
             (Payload::Error(error), Some(index)) => {
                 self.breach("sent an error that names no request");
-                self.settle_pending(index, RequestEnd::Error(error));
+                self.settle_pending(index, ReplyOutcome::RpcError(error));
             }
             (Payload::Error(error), None) => {
                 let message = truncate(&error.message, 200);
@@ -288,12 +287,12 @@ impl Peer {
                     );
                     self.breach(&text);
                 }
-                RequestEnd::Result(result)
+                ReplyOutcome::Answered(result)
             }
-            Payload::Error(error) => RequestEnd::Error(error),
+            Payload::Error(error) => ReplyOutcome::RpcError(error),
             Payload::Nothing => {
                 let text = format!("answered `{method}` with neither a result nor an error");
-                RequestEnd::Broken(self.breach(&text))
+                ReplyOutcome::Broken(self.breach(&text))
             }
         };
         self.settle_pending(index, answer);
@@ -346,7 +345,9 @@ impl Peer {
             }
             "notifications/tools/list_changed" => self.observed.tools_changed = true,
             ACKNOWLEDGED => {
-                let id = params.pointer(SUBSCRIPTION_ID).and_then(whole);
+                let id = params
+                    .pointer(meta::SUBSCRIPTION_ID_POINTER)
+                    .and_then(whole);
                 let open = |p: &&Pending| p.method == LISTEN && Some(p.id) == id;
                 let open = self.pending.iter().find(open).map(|p| p.id);
                 let known = |id| self.acknowledged.iter().any(|(own, _)| *own == id);

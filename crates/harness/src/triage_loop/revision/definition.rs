@@ -8,8 +8,8 @@ use super::hash::StableHash;
 use jelly_base::model::Section;
 use jelly_plan::{
     Answer, Auth, AuthGrant, AuthProof, Cancel, Capture, Command, Completion, CompletionOf,
-    ErrorExpect, Expect, Flag, Give, JsonExpect, ListKind, NotificationExpect, PackageUse,
-    Predicate, Raw, Redaction, Request, Server, Step, Subscription, Template, Transport,
+    ErrorExpect, Expect, Flag, Give, JsonExpect, NotificationExpect, PackageUse, Predicate, Raw,
+    Redaction, Request, Server, Step, Subscription, Template, Transport,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -74,12 +74,7 @@ pub(super) fn add_step(step: &Step, limit: Duration, hash: &mut StableHash<'_>) 
 fn add_request(request: &Request, hash: &mut StableHash<'_>) {
     match request {
         Request::Tool(name) => hash.text("tool").text(name),
-        Request::List(kind) => hash.text("list").text(match kind {
-            ListKind::Tools => "tools",
-            ListKind::Resources => "resources",
-            ListKind::ResourceTemplates => "resource_templates",
-            ListKind::Prompts => "prompts",
-        }),
+        Request::List(kind) => hash.text("list").text(kind.plan_key()),
         Request::Read(uri) => hash.text("read").text(uri),
         Request::Prompt(name) => hash.text("prompt").text(name),
         Request::Method(name) => hash.text("request").text(name),

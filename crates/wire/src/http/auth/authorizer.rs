@@ -16,8 +16,7 @@ use super::metadata::canonical;
 use super::redirect_listener::RedirectListener;
 use super::renewal::Renewal;
 use super::scopes;
-use super::token::{Refused, Tokens, form, shown};
-use super::token_endpoint::TokenEndpoint;
+use super::token::{FormFields, Refused, Tokens, form, shown};
 use jelly_base::text::plural;
 use jelly_base::text::redact::Redactor;
 use reqwest::Url;
@@ -190,14 +189,14 @@ impl Authorizer {
             progress: Turn::default(),
             settings,
         };
-        let endpoint = authorizer.endpoint();
+        let http = &authorizer.http;
         match &authorizer.settings.grant {
-            Grant::ClientCredentials(client) => endpoint.learn_client(client),
+            Grant::ClientCredentials(client) => http.learn_client(client),
             Grant::Assertion(client, token) => {
-                endpoint.learn_client(client);
-                endpoint.learn("workload token", &token.0);
+                http.learn_client(client);
+                http.learn("workload token", &token.0);
             }
-            Grant::Code(code) => code.client.iter().for_each(|c| endpoint.learn_client(c)),
+            Grant::Code(code) => code.client.iter().for_each(|c| http.learn_client(c)),
             Grant::Stored(_) => {}
         }
         Ok(authorizer)
@@ -314,13 +313,6 @@ impl Authorizer {
         }
     }
 
-    fn endpoint(&self) -> TokenEndpoint<'_> {
-        TokenEndpoint {
-            http: &self.http,
-            redactor: &self.redactor,
-        }
-    }
-
     async fn obtain(&self, progress: &mut Progress, need: &Need<'_>) -> Result<(), AuthError> {
         let obtained = self.try_to_obtain(progress, need).await;
         obtained.map_err(|error| {
@@ -376,22 +368,14 @@ impl Authorizer {
         progress.is_fresh = true;
         let (tokens, asked) = match &self.settings.grant {
             Grant::ClientCredentials(client) => {
-                self.still_the_issuer_of(progress, &found)?;
                 let request = form("client_credentials", &found.resource, &asked);
-                let tokens = self
-                    .endpoint()
-                    .request(&found.server, client, request)
-                    .await?;
+                let tokens = self.of_client(progress, client, &found, request).await?;
                 (tokens, asked)
             }
             Grant::Assertion(client, token) => {
-                self.still_the_issuer_of(progress, &found)?;
                 let mut request = form(JWT_BEARER, &found.resource, &asked);
                 request.push(("assertion", token.0.clone()));
-                let tokens = self
-                    .endpoint()
-                    .request(&found.server, client, request)
-                    .await?;
+                let tokens = self.of_client(progress, client, &found, request).await?;
                 (tokens, asked)
             }
             Grant::Code(code) => {
@@ -406,6 +390,18 @@ impl Authorizer {
         // Only now: whoever waits for a token may have given up meanwhile.
         progress.asked = asked;
         self.take(progress, found, tokens)
+    }
+
+    /// For a registered client, by a form that asks nobody.
+    async fn of_client(
+        &self,
+        progress: &Progress,
+        client: &Client,
+        found: &Found,
+        request: FormFields,
+    ) -> Result<Tokens, AuthError> {
+        self.still_the_issuer_of(progress, found)?;
+        self.http.token(&found.server, client, request).await
     }
 
     /// Holds a pre-registered client to the issuer that it was first shown to
@@ -441,14 +437,13 @@ impl Authorizer {
         let refresh = progress.tokens.as_ref().and_then(|t| t.refresh.clone());
         if let (Some(client), Some(refresh), true, true) = (&known, refresh, same, may_refresh) {
             // One that is refused is no failure while there is a person to ask.
-            if let Ok(tokens) = self.endpoint().refresh(found, client, &refresh).await {
+            if let Ok(tokens) = self.http.refresh(found, client, &refresh).await {
                 return Ok((tokens, asked));
             }
         }
-        let endpoint = self.endpoint();
         let visited = code
             .tokens(
-                &endpoint,
+                &self.http,
                 &mut progress.listener,
                 known.as_ref(),
                 found,
@@ -468,7 +463,6 @@ impl Authorizer {
     ) -> Result<(Tokens, Vec<String>), AuthError> {
         let renewal = Renewal {
             http: self.http.clone(),
-            redactor: self.redactor.clone(),
             book: book.clone(),
             found: found.clone(),
             used: progress.tokens.as_ref().map(|t| t.access.clone()),

@@ -9,11 +9,11 @@ use super::book::TokenBook;
 use super::client::{Client, Method};
 use super::discovery::Found;
 use super::error::{AuthError, Stage};
+use super::fetch::Http;
 use super::metadata::ServerMetadata;
 use super::redirect_listener::{RedirectListener, RedirectQuery};
 use super::scopes;
 use super::token::{MIN_SECRET, Tokens, form, shown};
-use super::token_endpoint::TokenEndpoint;
 use super::visitor::Visitor;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -56,14 +56,14 @@ impl Code {
     /// know where they may send a browser to.
     pub(super) async fn tokens(
         &self,
-        endpoint: &TokenEndpoint<'_>,
+        http: &Http,
         listener: &mut Option<RedirectListener>,
         known: Option<&Client>,
         found: &Found,
         wanted: &[String],
     ) -> Result<Visited, AuthError> {
         let server = &found.server;
-        let page = self.page(endpoint, server)?;
+        let page = self.page(http, server)?;
         let listener = match listener {
             Some(listener) => listener,
             None => listener.insert(RedirectListener::open(self.port).await?),
@@ -71,13 +71,13 @@ impl Code {
         let back = listener.uri();
         let client = match known {
             Some(client) => client.clone(),
-            None => self.client(endpoint, server, &back).await?,
+            None => self.client(http, server, &back).await?,
         };
         let scopes = with_offline(wanted, server);
         let (Some(state), Some(verifier)) = (random(), random()) else {
             return Err(AuthError::new(Stage::Login, NO_RANDOM));
         };
-        endpoint.learn("code verifier", &verifier);
+        http.learn("code verifier", &verifier);
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&verifier));
         let mut url = page;
         {
@@ -108,12 +108,12 @@ impl Code {
             failed = visit => failed?,
         };
         let code = code_of(&answer, server)?;
-        endpoint.learn("authorization code", &code);
+        http.learn("authorization code", &code);
         let mut request = form("authorization_code", &found.resource, &[]);
         request.push(("code", code));
         request.push(("redirect_uri", back));
         request.push(("code_verifier", verifier));
-        let tokens = endpoint.request(server, &client, request).await?;
+        let tokens = http.token(server, &client, request).await?;
         Ok(Visited {
             client,
             tokens,
@@ -122,11 +122,7 @@ impl Code {
     }
 
     /// The page to go to, if it is one that may be gone to.
-    fn page(
-        &self,
-        endpoint: &TokenEndpoint<'_>,
-        server: &ServerMetadata,
-    ) -> Result<Url, AuthError> {
+    fn page(&self, http: &Http, server: &ServerMetadata) -> Result<Url, AuthError> {
         let refuse = |text: String| AuthError::new(Stage::Client, text);
         let issuer = shown(&server.issuer);
         let Some(page) = &server.authorization_endpoint else {
@@ -134,7 +130,7 @@ impl Code {
                 "{issuer} has no page for people to log in at"
             )));
         };
-        endpoint.http.may_ask(page)?;
+        http.may_ask(page)?;
         // 2026-07-28, Security Considerations, "Authorization Code Protection".
         if let Some(ways) = &server.pkce
             && !ways.iter().any(|way| way == "S256")
@@ -151,7 +147,7 @@ impl Code {
     /// "Client Registration".
     async fn client(
         &self,
-        endpoint: &TokenEndpoint<'_>,
+        http: &Http,
         server: &ServerMetadata,
         back: &str,
     ) -> Result<Client, AuthError> {
@@ -189,18 +185,18 @@ impl Code {
             "response_types": ["code"],
             "token_endpoint_auth_method": method.name(),
         });
-        let got = endpoint.http.json(place, &document).await?;
+        let got = http.json(place, &document).await?;
         if !got.is_success() {
-            return Err(endpoint.refusal("registration", place, &got));
+            return Err(http.refusal("registration", place, &got));
         }
         let client = Client::registered(&got.body).map_err(|why| {
             let text = format!(
                 "the registration at {} was answered {why}",
-                endpoint.http.shown(place)
+                http.shown(place)
             );
             AuthError::new(Stage::Client, text)
         })?;
-        endpoint.learn_client(&client);
+        http.learn_client(&client);
         Ok(client)
     }
 }

@@ -7,10 +7,9 @@
 use super::challenge::Challenge;
 use super::error::{AuthError, Stage};
 use super::token::FormFields;
-use crate::era::Version;
 use crate::http::client::{bare, client_for, is_loopback, same_origin};
 use crate::http::facts;
-use jelly_base::model::Era;
+use jelly_base::mcp::{Era, Revision};
 use jelly_base::text::human_duration;
 use jelly_base::text::redact::Redactor;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
@@ -34,7 +33,7 @@ pub(super) struct Http {
     at_home: bool,
     /// For one request with its answer.
     patience: Duration,
-    redactor: Redactor,
+    pub redactor: Redactor,
 }
 
 /// An answer that came whole.
@@ -168,7 +167,7 @@ impl Http {
         // Over the wire in the clear to another machine goes no token, so that
         // there is nothing to log in for.
         self.may_ask(server)?;
-        let version = Version::newest(Era::Legacy).name;
+        let version = Revision::newest(Era::Legacy).name;
         let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": version, "capabilities": {},
             "clientInfo": {"name": "jelly", "version": env!("CARGO_PKG_VERSION")}}});

@@ -11,14 +11,11 @@ use super::discovery::Found;
 use super::error::{AuthError, Stage};
 use super::fetch::Http;
 use super::token::{Tokens, shown};
-use super::token_endpoint::TokenEndpoint;
-use jelly_base::text::redact::Redactor;
 use tokio::sync::oneshot;
 
 /// What is needed to use a login.
 pub(super) struct Renewal {
     pub http: Http,
-    pub redactor: Redactor,
     pub book: TokenBook,
     pub found: Found,
     /// The access token that the server refuses by now.
@@ -75,8 +72,7 @@ impl Renewal {
                 .refuse("there is no token to renew by, and the other has run out, of the login"));
         };
         let client = entry.client();
-        let endpoint = self.endpoint();
-        let tokens = match endpoint.refresh(&self.found, &client, token).await {
+        let tokens = match self.http.refresh(&self.found, &client, token).await {
             Ok(tokens) => tokens,
             Err(error) if error.stage == Stage::Token => {
                 // Where files can't be locked, another run may have been first.
@@ -108,9 +104,8 @@ impl Renewal {
         let (resource, issuer) = (&self.found.resource, &self.found.server.issuer);
         let entry = self.book.read(resource, issuer)?;
         let entry = entry.ok_or_else(|| self.refuse("there is no login"))?;
-        let endpoint = self.endpoint();
-        endpoint.learn_client(&entry.client());
-        endpoint.learn_tokens(&entry.tokens());
+        self.http.learn_client(&entry.client());
+        self.http.learn_tokens(&entry.tokens());
         Ok(entry)
     }
 
@@ -130,13 +125,6 @@ impl Renewal {
         let (resource, issuer) = (&self.found.resource, &self.found.server.issuer);
         let text = format!("{why} to {} by {}", shown(resource), shown(issuer));
         AuthError::new(Stage::Login, text)
-    }
-
-    fn endpoint(&self) -> TokenEndpoint<'_> {
-        TokenEndpoint {
-            http: &self.http,
-            redactor: &self.redactor,
-        }
     }
 }
 
@@ -195,7 +183,6 @@ mod tests {
             };
             Renewal {
                 http: Http::new(&self.url, LONG, &Redactor::none()).unwrap(),
-                redactor: Redactor::none(),
                 book: book.clone(),
                 found,
                 used: None,

@@ -1,7 +1,7 @@
 //! Where forms are handed in, whatever the grant.
 //!
-//! Main type: [`TokenEndpoint`]. All that is secret is known to the redactor before
-//! anything returns from here.
+//! Main function: [`Http::token`]. All that is secret is known to the redactor
+//! before anything returns from here.
 
 use super::client::{Client, Proof};
 use super::discovery::Found;
@@ -9,16 +9,9 @@ use super::error::{AuthError, Stage};
 use super::fetch::{Got, Http};
 use super::metadata::ServerMetadata;
 use super::token::{FormFields, Refused, Tokens, form, shown};
-use jelly_base::text::redact::Redactor;
 use reqwest::Url;
 
-/// Where forms are handed in: what every grant shares.
-pub(super) struct TokenEndpoint<'a> {
-    pub http: &'a Http,
-    pub redactor: &'a Redactor,
-}
-
-impl TokenEndpoint<'_> {
+impl Http {
     /// Has a secret masked from now on.
     pub fn learn(&self, name: &str, value: &str) {
         self.redactor.learn([(name, value)]);
@@ -41,7 +34,7 @@ impl TokenEndpoint<'_> {
     }
 
     /// Asks for tokens. They are masked everywhere before this returns.
-    pub async fn request(
+    pub async fn token(
         &self,
         server: &ServerMetadata,
         client: &Client,
@@ -58,17 +51,14 @@ impl TokenEndpoint<'_> {
         }
         request.append(&mut proof.form);
         let place = &server.token_endpoint;
-        let got = self
-            .http
-            .form(place, &request, proof.basic.as_deref())
-            .await?;
+        let got = self.form(place, &request, proof.basic.as_deref()).await?;
         if !got.is_success() {
             return Err(self.refusal("token", place, &got));
         }
         let tokens = Tokens::read(&got.body).map_err(|why| {
             let text = format!(
                 "the request for a token at {} was answered {why}",
-                self.http.shown(place)
+                self.shown(place)
             );
             AuthError::new(Stage::Token, text)
         })?;
@@ -85,7 +75,7 @@ impl TokenEndpoint<'_> {
     ) -> Result<Tokens, AuthError> {
         let mut request = form("refresh_token", &found.resource, &[]);
         request.push(("refresh_token", token.to_owned()));
-        let mut tokens = self.request(&found.server, client, request).await?;
+        let mut tokens = self.token(&found.server, client, request).await?;
         // RFC 6749, section 6: none in the answer means the same again.
         tokens.refresh.get_or_insert_with(|| token.to_owned());
         Ok(tokens)
@@ -111,7 +101,7 @@ impl TokenEndpoint<'_> {
         };
         let text = format!(
             "the {what} endpoint {} answered with {}{said}{redirect}",
-            self.http.shown(place),
+            self.shown(place),
             got.words()
         );
         AuthError::new(stage, text)
