@@ -2,8 +2,9 @@
 //! to a server's own questions, notifications, subscriptions, cancellation,
 //! raw bytes.
 
+use super::grammar::Operator;
 use super::source::Location;
-use super::types::{JsonExpect, Operator, Predicate};
+use super::types::{JsonExpect, Predicate};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -142,15 +143,7 @@ impl LogLevel {
     /// As on the wire.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Debug => "debug",
-            Self::Info => "info",
-            Self::Notice => "notice",
-            Self::Warning => "warning",
-            Self::Error => "error",
-            Self::Critical => "critical",
-            Self::Alert => "alert",
-            Self::Emergency => "emergency",
-        }
+        let row = Self::ALL.into_iter().find(|(_, level)| *level == self);
+        row.map_or("", |(name, _)| name)
     }
 }

@@ -6,18 +6,19 @@ mod auth;
 mod compare;
 mod edit;
 mod features;
+mod grammar;
 mod json_schema;
 mod literals;
 mod load;
 mod matrix;
 mod package;
-mod schema;
 mod scope;
 mod source;
 mod syntax;
 mod template;
 mod types;
 mod uses;
+mod words;
 
 pub use anything::{can_not_fail, takes_anything};
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
@@ -28,6 +29,7 @@ pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
 };
+pub use grammar::{Operator, plan_schema};
 pub use json_schema::{BoundedSchema, SchemaError, TooComplex};
 pub use load::{
     PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, check, load, load_with,
@@ -35,12 +37,11 @@ pub use load::{
 };
 pub use matrix::{Matrix, Variant};
 pub use package::PackageUse;
-pub use schema::plan_schema;
 pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, Location, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
-    BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect,
-    Operator, Plan, Predicate, Redaction, Request, Segment, Server, Step, Transport, Volatile,
+    BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect, Plan,
+    Predicate, Redaction, Request, Segment, Server, Step, Transport, Volatile,
 };
 pub use uses::{UnknownServer, snapshot_path};

@@ -4,6 +4,7 @@ use super::auth::Auth;
 use super::features::{
     Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
 };
+use super::grammar::Operator;
 use super::matrix::Matrix;
 use super::package::PackageUse;
 use super::source::{Location, PlanSource};
@@ -200,6 +201,24 @@ pub enum Request {
     Raw(Raw),
 }
 
+impl Request {
+    /// The key that says it; of raw bytes, `raw`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Tool(_) => "tool",
+            Self::List(_) => "list",
+            Self::Read(_) => "read",
+            Self::Prompt(_) => "prompt",
+            Self::Method(_) => "request",
+            Self::Complete(_) => "complete",
+            Self::Subscribe(_) => "subscribe",
+            Self::Unsubscribe(_) => "unsubscribe",
+            Self::Raw(_) => "raw",
+        }
+    }
+}
+
 /// One request to one server, with expectations.
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -345,98 +364,6 @@ impl Volatile {
             Self::Uuid => "uuid",
             Self::Duration => "duration",
             Self::Hash => "hash",
-        }
-    }
-}
-
-/// The closed set of operators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Operator {
-    Equals,
-    NotEquals,
-    Contains,
-    NotContains,
-    Matches,
-    StartsWith,
-    EndsWith,
-    OneOf,
-    Gt,
-    Ge,
-    Lt,
-    Le,
-    Exists,
-    Type,
-    Length,
-    Schema,
-    Snapshot,
-}
-
-impl Operator {
-    pub const ALL: [Self; 17] = [
-        Self::Equals,
-        Self::NotEquals,
-        Self::Contains,
-        Self::NotContains,
-        Self::Matches,
-        Self::StartsWith,
-        Self::EndsWith,
-        Self::OneOf,
-        Self::Gt,
-        Self::Ge,
-        Self::Lt,
-        Self::Le,
-        Self::Exists,
-        Self::Type,
-        Self::Length,
-        Self::Schema,
-        Self::Snapshot,
-    ];
-
-    /// Whether its operand is what the value is to be or to hold.
-    #[must_use]
-    pub fn names_value(self) -> bool {
-        match self {
-            Self::Equals
-            | Self::Contains
-            | Self::Matches
-            | Self::StartsWith
-            | Self::EndsWith
-            | Self::OneOf
-            | Self::Snapshot => true,
-            Self::NotEquals
-            | Self::NotContains
-            | Self::Gt
-            | Self::Ge
-            | Self::Lt
-            | Self::Le
-            | Self::Exists
-            | Self::Type
-            | Self::Length
-            | Self::Schema => false,
-        }
-    }
-
-    /// The name as plans write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Equals => "equals",
-            Self::NotEquals => "not_equals",
-            Self::Contains => "contains",
-            Self::NotContains => "not_contains",
-            Self::Matches => "matches",
-            Self::StartsWith => "starts_with",
-            Self::EndsWith => "ends_with",
-            Self::OneOf => "one_of",
-            Self::Gt => "gt",
-            Self::Ge => "ge",
-            Self::Lt => "lt",
-            Self::Le => "le",
-            Self::Exists => "exists",
-            Self::Type => "type",
-            Self::Length => "length",
-            Self::Schema => "schema",
-            Self::Snapshot => "snapshot",
         }
     }
 }

@@ -146,7 +146,8 @@ impl Collected<'_> {
         if cancel.is_some() {
             self.plain(&owner, "answer", "", "cancelled");
         } else {
-            self.plain(&owner, "answer", form(request), "form");
+            // By whose form the answer is judged.
+            self.plain(&owner, "answer", request.kind(), "form");
             if error.is_none() {
                 self.plain(&owner, "answer", "", "no_protocol_error");
             }
@@ -314,21 +315,6 @@ impl Collected<'_> {
             };
             self.add(owner, "notifications", path.trim(), &operator, said);
         }
-    }
-}
-
-/// The kind of request, by whose form its answer is judged.
-fn form(request: &Request) -> &'static str {
-    match request {
-        Request::Tool(_) => "tool",
-        Request::List(_) => "list",
-        Request::Read(_) => "read",
-        Request::Prompt(_) => "prompt",
-        Request::Method(_) => "request",
-        Request::Complete(_) => "complete",
-        Request::Subscribe(_) => "subscribe",
-        Request::Unsubscribe(_) => "unsubscribe",
-        Request::Raw(_) => "raw",
     }
 }
 

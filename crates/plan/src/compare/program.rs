@@ -4,21 +4,23 @@
 //! Where that can't be told apart, a word counts as one that says what is run.
 
 use super::spelled::SpelledNames;
+use crate::words::has_word;
 use crate::{Command, PackageUse, Server, Transport};
 use jelly_package::Package;
 use serde_json::{Value, json};
 
-/// A command that runs what its arguments name.
+/// A command that runs what its arguments name: words with blanks between
+/// them.
 struct Launcher {
-    names: &'static [&'static str],
+    names: &'static str,
     /// Words before the one that names the program.
-    subcommands: &'static [&'static str],
+    subcommands: &'static str,
     /// Flags without a value.
-    bare: &'static [&'static str],
+    bare: &'static str,
     /// Flags whose value is something else than a program.
-    valued: &'static [&'static str],
+    valued: &'static str,
     /// Flags whose value is the program, so that no other word names it.
-    last: &'static [&'static str],
+    last: &'static str,
     /// Where it is called makes no difference to what it runs.
     fetches: bool,
 }
@@ -26,238 +28,106 @@ struct Launcher {
 /// Source: each program's own manual, as of November 2026.
 const LAUNCHERS: &[Launcher] = &[
     Launcher {
-        names: &["npx", "bunx", "pnpx"],
-        subcommands: &[],
-        bare: &[
-            "-y",
-            "--yes",
-            "-q",
-            "--quiet",
-            "--no",
-            "--no-install",
-            "--ignore-scripts",
-            "--bun",
-        ],
-        valued: &["--registry", "--cache", "--loglevel", "--prefix"],
-        last: &["-c", "--call"],
+        names: "npx bunx pnpx",
+        subcommands: "",
+        bare: "-y --yes -q --quiet --no --no-install --ignore-scripts --bun",
+        valued: "--registry --cache --loglevel --prefix",
+        last: "-c --call",
         fetches: true,
     },
     Launcher {
-        names: &["npm", "pnpm", "yarn"],
-        subcommands: &["exec", "x", "dlx", "run", "run-script"],
-        bare: &[
-            "-y",
-            "--yes",
-            "-q",
-            "--quiet",
-            "-s",
-            "--silent",
-            "--ignore-scripts",
-        ],
-        valued: &["--registry", "--cache", "--loglevel"],
-        last: &["-c", "--call"],
+        names: "npm pnpm yarn",
+        subcommands: "exec x dlx run run-script",
+        bare: "-y --yes -q --quiet -s --silent --ignore-scripts",
+        valued: "--registry --cache --loglevel",
+        last: "-c --call",
         fetches: false,
     },
     Launcher {
-        names: &["node", "nodejs", "tsx", "ts-node", "bun", "deno"],
-        subcommands: &["run", "x", "exec", "watch"],
-        bare: &[
-            "--enable-source-maps",
-            "--no-warnings",
-            "--trace-warnings",
-            "--inspect",
-            "--inspect-brk",
-            "--experimental-strip-types",
-            "--watch",
-            "-A",
-            "--allow-all",
-            "--allow-net",
-            "--allow-read",
-            "--allow-write",
-            "--allow-env",
-            "--allow-run",
-            "--no-lock",
-            "--quiet",
-        ],
-        valued: &[
-            "--title",
-            "--env-file",
-            "--conditions",
-            "--stack-trace-limit",
-        ],
-        last: &["-e", "--eval", "-p", "--print"],
+        names: "node nodejs tsx ts-node bun deno",
+        subcommands: "run x exec watch",
+        bare: "--enable-source-maps --no-warnings --trace-warnings --inspect --inspect-brk \
+            --experimental-strip-types --watch -A --allow-all --allow-net --allow-read \
+            --allow-write --allow-env --allow-run --no-lock --quiet",
+        valued: "--title --env-file --conditions --stack-trace-limit",
+        last: "-e --eval -p --print",
         fetches: false,
     },
     Launcher {
-        names: &["python", "pypy"],
-        subcommands: &[],
-        bare: &[
-            "-u", "-B", "-E", "-I", "-O", "-OO", "-q", "-s", "-S", "-v", "-P", "-b", "-d",
-        ],
-        valued: &["-W", "-X"],
-        last: &["-c", "-m"],
+        names: "python pypy",
+        subcommands: "",
+        bare: "-u -B -E -I -O -OO -q -s -S -v -P -b -d",
+        valued: "-W -X",
+        last: "-c -m",
         fetches: false,
     },
     Launcher {
-        names: &["uvx", "pipx", "uv"],
-        subcommands: &["tool", "run"],
-        bare: &[
-            "-q",
-            "--quiet",
-            "--isolated",
-            "--no-cache",
-            "--refresh",
-            "--offline",
-            "--verbose",
-            "-v",
-        ],
-        valued: &[
-            "--python",
-            "--index-url",
-            "--index",
-            "--default-index",
-            "--extra-index-url",
-            "--cache-dir",
-        ],
-        last: &["-m", "--module"],
+        names: "uvx pipx uv",
+        subcommands: "tool run",
+        bare: "-q --quiet --isolated --no-cache --refresh --offline --verbose -v",
+        valued: "--python --index-url --index --default-index --extra-index-url --cache-dir",
+        last: "-m --module",
         fetches: false,
     },
     Launcher {
-        names: &["docker", "podman", "nerdctl"],
-        subcommands: &["run", "container", "exec"],
-        bare: &[
-            "-i",
-            "-t",
-            "-it",
-            "-ti",
-            "--interactive",
-            "--tty",
-            "--rm",
-            "--init",
-            "--privileged",
-            "-q",
-        ],
-        valued: &[
-            "-e",
-            "--env",
-            "--env-file",
-            "-v",
-            "--volume",
-            "--mount",
-            "--name",
-            "--network",
-            "--net",
-            "-p",
-            "--publish",
-            "-u",
-            "--user",
-            "-w",
-            "--workdir",
-            "--pull",
-            "--platform",
-            "-l",
-            "--label",
-            "-m",
-            "--memory",
-            "--cpus",
-            "--add-host",
-            "-h",
-            "--hostname",
-        ],
-        last: &[],
+        names: "docker podman nerdctl",
+        subcommands: "run container exec",
+        bare: "-i -t -it -ti --interactive --tty --rm --init --privileged -q",
+        valued: "-e --env --env-file -v --volume --mount --name --network --net -p --publish \
+            -u --user -w --workdir --pull --platform -l --label -m --memory --cpus \
+            --add-host -h --hostname",
+        last: "",
         fetches: true,
     },
     Launcher {
-        names: &[
-            "sh",
-            "bash",
-            "zsh",
-            "dash",
-            "ksh",
-            "fish",
-            "cmd",
-            "powershell",
-            "pwsh",
-        ],
-        subcommands: &[],
-        bare: &[
-            "-e",
-            "-u",
-            "-x",
-            "-l",
-            "-i",
-            "--login",
-            "--norc",
-            "--noprofile",
-        ],
-        valued: &["-o"],
-        last: &["-c", "-lc", "-ec", "/c", "/C", "-Command", "-File"],
+        names: "sh bash zsh dash ksh fish cmd powershell pwsh",
+        subcommands: "",
+        bare: "-e -u -x -l -i --login --norc --noprofile",
+        valued: "-o",
+        last: "-c -lc -ec /c /C -Command -File",
         fetches: false,
     },
     Launcher {
-        names: &["java"],
-        subcommands: &[],
-        bare: &["-server", "-client"],
-        valued: &[],
-        last: &["-jar", "-m", "--module"],
+        names: "java",
+        subcommands: "",
+        bare: "-server -client",
+        valued: "",
+        last: "-jar -m --module",
         fetches: false,
     },
     Launcher {
-        names: &[
-            "dotnet", "dnx", "go", "cargo", "ruby", "perl", "php", "lua", "mono", "Rscript",
-        ],
-        subcommands: &["run", "exec", "tool"],
-        bare: &["-q", "--quiet", "--release", "-w", "--yes", "-y"],
-        valued: &[],
-        last: &["-e", "-r"],
+        names: "dotnet dnx go cargo ruby perl php lua mono Rscript",
+        subcommands: "run exec tool",
+        bare: "-q --quiet --release -w --yes -y",
+        valued: "",
+        last: "-e -r",
         fetches: false,
     },
     Launcher {
-        names: &[
-            "poetry", "pipenv", "hatch", "pdm", "rye", "conda", "mise", "make", "just", "task",
-        ],
-        subcommands: &["run", "exec"],
-        bare: &["-q", "--quiet", "-s", "--no-capture-output"],
-        valued: &["-n", "--name"],
-        last: &[],
+        names: "poetry pipenv hatch pdm rye conda mise make just task",
+        subcommands: "run exec",
+        bare: "-q --quiet -s --no-capture-output",
+        valued: "-n --name",
+        last: "",
         fetches: false,
     },
 ];
 
 /// Commands that run all that follows.
-const WRAPPERS: &[&str] = &[
-    "env", "timeout", "nice", "nohup", "sudo", "doas", "exec", "stdbuf", "setsid", "time", "xargs",
-    "ssh", "kubectl", "xvfb-run", "unshare", "nsenter", "chroot", "strace", "flock", "command",
-];
+const WRAPPERS: &str = "\
+    env timeout nice nohup sudo doas exec stdbuf setsid time xargs ssh kubectl \
+    xvfb-run unshare nsenter chroot strace flock command";
 
 /// Variables that decide which code a command runs.
-const STEERING: &[&str] = &[
-    "PATH",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "PYTHONSTARTUP",
-    "BASH_ENV",
-    "ENV",
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "DYLD_INSERT_LIBRARIES",
-    "DYLD_LIBRARY_PATH",
-    "RUBYOPT",
-    "RUBYLIB",
-    "PERL5OPT",
-    "PERL5LIB",
-    "JAVA_TOOL_OPTIONS",
-    "CLASSPATH",
-    "VIRTUAL_ENV",
-];
+const STEERING: &str = "\
+    PATH NODE_OPTIONS NODE_PATH PYTHONPATH PYTHONHOME PYTHONSTARTUP BASH_ENV ENV \
+    LD_PRELOAD LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH RUBYOPT \
+    RUBYLIB PERL5OPT PERL5LIB JAVA_TOOL_OPTIONS CLASSPATH VIRTUAL_ENV";
 
 /// Endings of files that hold code.
-const CODE: &[&str] = &[
-    ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx", ".py", ".pyz", ".rb", ".sh", ".bash",
-    ".php", ".pl", ".lua", ".jar", ".dll", ".exe", ".bat", ".cmd", ".ps1", ".wasm", ".r",
-];
+const CODE: &str = "\
+    .js .mjs .cjs .ts .mts .tsx .jsx .py .pyz .rb .sh .bash .php .pl .lua .jar \
+    .dll .exe .bat .cmd .ps1 .wasm .r";
 
 /// What a server is, by the keys that plans write it with.
 pub(super) fn program(server: &Server, names: SpelledNames<'_>) -> Vec<(&'static str, Value)> {
@@ -297,7 +167,7 @@ fn started(command: &Command, names: SpelledNames<'_>) -> Vec<(&'static str, Val
     let cwd = cwd.as_ref().filter(|_| moves);
     let steering: Value = env
         .iter()
-        .filter(|(name, _)| STEERING.contains(&name.as_str()))
+        .filter(|(name, _)| has_word(STEERING, name))
         .map(|(name, value)| (name.clone(), names.template(value)))
         .collect::<serde_json::Map<_, _>>()
         .into();
@@ -350,12 +220,13 @@ fn base(command: &str) -> &str {
 
 fn launcher(command: &str) -> Option<&'static Launcher> {
     let name = base(command);
-    LAUNCHERS.iter().find(|l| l.names.contains(&name))
+    LAUNCHERS.iter().find(|l| has_word(l.names, name))
 }
 
 fn is_code(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
-    CODE.iter().any(|ending| lower.ends_with(ending))
+    CODE.split_whitespace()
+        .any(|ending| lower.ends_with(ending))
 }
 
 fn is_address(word: &str) -> bool {
@@ -366,7 +237,7 @@ fn is_address(word: &str) -> bool {
 
 /// The arguments that say what is run or reached.
 fn identifying(command: &str, args: &[String]) -> Vec<String> {
-    if WRAPPERS.contains(&base(command)) {
+    if has_word(WRAPPERS, base(command)) {
         return args.to_vec();
     }
     let (mut own, reach) = match launcher(command) {
@@ -391,22 +262,22 @@ impl Launcher {
         while let Some(arg) = args.get(at) {
             let word = arg.as_str();
             at += 1;
-            if self.valued.contains(&word) {
+            if has_word(self.valued, word) {
                 at += 1;
                 continue;
             }
-            if word == "--" || self.bare.contains(&word) {
+            if word == "--" || has_word(self.bare, word) {
                 continue;
             }
             own.push(arg.clone());
-            if self.last.contains(&word) {
+            if has_word(self.last, word) {
                 own.extend(args.get(at).cloned());
                 return (own, at + 1);
             }
             if word.starts_with('-') {
                 // Whether the next word is its value, nobody knows here.
                 unsure = !word.contains('=');
-            } else if unsure || self.subcommands.contains(&word) {
+            } else if unsure || has_word(self.subcommands, word) {
                 unsure = false;
             } else {
                 return (own, at);

@@ -1,68 +1,22 @@
 //! `servers.NAME.auth`.
 
-use super::reader::{MapShape, Path, Reader, entry, get};
-use crate::syntax::{Data, Entry, Node};
+use super::reader::{Fields, Path, Reader};
+use crate::grammar::{AUTH, CLIENT_CREDENTIALS, LOGIN, WORKLOAD};
+use crate::syntax::{Data, Node};
 use crate::template::Template;
 use crate::{ALGORITHMS, Auth, AuthGrant, AuthProof};
-
-const SHAPE: MapShape = MapShape {
-    what: "`auth`",
-    keys: &["client_credentials", "workload", "issuer"],
-    instead: &[
-        ("login", "write `auth: login`"),
-        ("token", TOKEN),
-        ("bearer", TOKEN),
-        ("client_id", "put it under `client_credentials`"),
-        ("client_secret", "put it under `client_credentials`"),
-        ("scopes", "put them under `client_credentials`"),
-    ],
-};
-
-const TOKEN: &str = "a token that is there already goes into `headers: { Authorization: \"Bearer ${secret:TOKEN}\" }`";
-
-const CLIENT: MapShape = MapShape {
-    what: "`client_credentials`",
-    keys: &[
-        "client_id",
-        "client_secret",
-        "private_key",
-        "algorithm",
-        "key_id",
-        "scopes",
-    ],
-    instead: &[
-        ("id", "did you mean `client_id`?"),
-        ("secret", "did you mean `client_secret`?"),
-        ("key", "did you mean `private_key`?"),
-        ("kid", "did you mean `key_id`?"),
-        ("alg", "did you mean `algorithm`?"),
-        ("scope", "write `scopes: [A, B]`"),
-        ("issuer", "put it beside `client_credentials`"),
-    ],
-};
-
-const WORKLOAD: MapShape = MapShape {
-    what: "`workload`",
-    keys: &["client_id", "token", "scopes"],
-    instead: &[
-        ("assertion", "did you mean `token`?"),
-        ("id_token", "did you mean `token`?"),
-        ("scope", "write `scopes: [A, B]`"),
-    ],
-};
 
 impl<'t> Reader<'t> {
     pub(super) fn auth(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Auth> {
         if let Data::String(_) = node.data {
-            let grants = [("login", ())];
-            self.one_of(node, path, "way to get tokens", &grants)?;
+            self.word_of(node, path, &LOGIN)?;
             return Some(Auth {
                 grant: AuthGrant::Login,
                 issuer: None,
             });
         }
-        let entries = self.map(node, path, &SHAPE)?;
-        let issuer = get(entries, "issuer").and_then(|node| {
+        let fields = self.fields(node, path, &AUTH)?;
+        let issuer = fields.get("issuer").and_then(|node| {
             let path = path.key("issuer");
             let issuer = self.server_template(node, path)?;
             let is_url = ["https://", "http://"]
@@ -74,22 +28,22 @@ impl<'t> Reader<'t> {
             }
             Some(issuer)
         });
-        if let Some(node) = get(entries, "workload") {
-            if let Some(entry) = entry(entries, "client_credentials") {
+        if let Some(node) = fields.get("workload") {
+            if let Some(entry) = fields.entry("client_credentials") {
                 let message = "`auth` has `client_credentials` or `workload`, not both";
                 self.problem(entry.key_span, path, message);
             }
             let grant = self.workload(node, path.key("workload"))?;
             return Some(Auth { grant, issuer });
         }
-        let Some(client) = get(entries, "client_credentials") else {
+        let Some(client) = fields.get("client_credentials") else {
             self.problem(node.span, path, "`auth` does not say how to get a token")
                 .hint("`auth: { client_credentials: { … } }` for a machine, `auth: { workload: { … } }` for a job whose platform vouches for it, `auth: login` for what `jelly login` has left");
             return None;
         };
         // 2026-07-28, "Authorization Server Binding": what one issuer registered
         // is nothing to another, and a server may name whomever it likes.
-        if get(entries, "issuer").is_none() {
+        if fields.get("issuer").is_none() {
             let message = "a client needs the `issuer` that it is registered with";
             self.problem(node.span, path, message).hint(
                 "write it beside `client_credentials`, as in `issuer: https://auth.example.org`; \
@@ -102,10 +56,10 @@ impl<'t> Reader<'t> {
     }
 
     fn client_credentials(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<AuthGrant> {
-        let entries = self.map(node, path, &CLIENT)?;
-        let client_id = self.client_id(node, entries, path);
-        let scopes = self.scopes(entries, path);
-        let proof = self.proof(node, entries, path);
+        let fields = self.fields(node, path, &CLIENT_CREDENTIALS)?;
+        let client_id = self.client_id(fields);
+        let scopes = self.scopes(fields);
+        let proof = self.proof(fields);
         Some(AuthGrant::ClientCredentials {
             client_id: client_id?,
             proof: proof?,
@@ -114,21 +68,11 @@ impl<'t> Reader<'t> {
     }
 
     fn workload(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<AuthGrant> {
-        let entries = self.map(node, path, &WORKLOAD)?;
-        let client_id = self.client_id(node, entries, path);
-        let scopes = self.scopes(entries, path);
-        let token = match get(entries, "token") {
-            Some(token) => self.secret(token, path, "token"),
-            None => {
-                self.problem(
-                    node.span,
-                    path,
-                    "a workload needs the `token` of its platform",
-                )
-                .hint("as in `token: \"${secret:TOKEN}\"`");
-                None
-            }
-        };
+        let fields = self.fields(node, path, &WORKLOAD)?;
+        let client_id = self.client_id(fields);
+        let scopes = self.scopes(fields);
+        let token = self.required(fields, "token");
+        let token = token.and_then(|token| self.secret(token, path, "token"));
         Some(AuthGrant::ClientCredentials {
             client_id: client_id?,
             proof: AuthProof::Workload(token?),
@@ -136,24 +80,16 @@ impl<'t> Reader<'t> {
         })
     }
 
-    fn client_id(
-        &mut self,
-        node: &Node<'t>,
-        entries: &[Entry<'t>],
-        path: Path<'_>,
-    ) -> Option<Template> {
-        let Some(id) = get(entries, "client_id") else {
-            self.problem(node.span, path, "a client needs a `client_id`");
-            return None;
-        };
-        self.server_template(id, path.key("client_id"))
+    fn client_id(&mut self, fields: Fields<'_, 't, '_>) -> Option<Template> {
+        let id = self.required(fields, "client_id")?;
+        self.server_template(id, fields.path.key("client_id"))
     }
 
-    fn scopes(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Vec<Template> {
-        let Some(node) = get(entries, "scopes") else {
+    fn scopes(&mut self, fields: Fields<'_, 't, '_>) -> Vec<Template> {
+        let Some(node) = fields.get("scopes") else {
             return Vec::new();
         };
-        let path = path.key("scopes");
+        let path = fields.path.key("scopes");
         let items = self.list(node, path, "scopes").unwrap_or(&[]);
         items
             .iter()
@@ -172,22 +108,17 @@ impl<'t> Reader<'t> {
         Some(scope)
     }
 
-    fn proof(
-        &mut self,
-        node: &Node<'t>,
-        entries: &[Entry<'t>],
-        path: Path<'_>,
-    ) -> Option<AuthProof> {
-        let algorithm = get(entries, "algorithm").and_then(|node| {
-            let names = ALGORITHMS.map(|name| (name, name));
-            self.one_of(node, path.key("algorithm"), "algorithm", &names)
-        });
-        let key_id =
-            get(entries, "key_id").and_then(|node| self.server_template(node, path.key("key_id")));
-        match (get(entries, "client_secret"), get(entries, "private_key")) {
+    fn proof(&mut self, fields: Fields<'_, 't, '_>) -> Option<AuthProof> {
+        let path = fields.path;
+        let algorithm: Option<&str> = self.read(fields, "algorithm");
+        let algorithm =
+            algorithm.and_then(|name| ALGORITHMS.into_iter().find(|known| *known == name));
+        let key_id = fields.get("key_id");
+        let key_id = key_id.and_then(|node| self.server_template(node, path.key("key_id")));
+        match (fields.get("client_secret"), fields.get("private_key")) {
             (Some(secret), None) => {
                 for key in ["algorithm", "key_id"] {
-                    if let Some(entry) = entry(entries, key) {
+                    if let Some(entry) = fields.entry(key) {
                         let message = format!("a client without a `private_key` has no `{key}`");
                         self.problem(entry.key_span, path, message);
                     }
@@ -207,7 +138,7 @@ impl<'t> Reader<'t> {
             }
             (None, None) => {
                 let message = "a client needs a `client_secret` or a `private_key`";
-                self.problem(node.span, path, message)
+                self.problem(fields.node.span, path, message)
                     .hint("as in `client_secret: \"${secret:CLIENT_SECRET}\"`");
                 None
             }

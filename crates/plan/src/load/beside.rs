@@ -1,8 +1,8 @@
 //! What stands beside what a step does: its cancellation, and keys that mean
 //! nothing there.
 
-use super::reader::{Path, Reader, entry, get};
-use crate::syntax::{Data, Entry};
+use super::reader::{Fields, Reader};
+use crate::syntax::Data;
 use crate::{Cancel, Request};
 use std::time::Duration;
 
@@ -13,32 +13,23 @@ impl<'t> Reader<'t> {
     /// `cancel_after` and `quiet_for`.
     pub(super) fn cancel(
         &mut self,
-        entries: &[Entry<'t>],
+        fields: Fields<'_, 't, '_>,
         timeout: Option<Duration>,
-        path: Path<'_>,
     ) -> Option<Cancel> {
-        let quiet = entry(entries, "quiet_for");
-        let Some(after) = get(entries, "cancel_after") else {
-            if let Some(quiet) = quiet {
-                self.problem(
-                    quiet.key_span,
-                    path,
-                    "`quiet_for` is of a step that cancels",
-                )
-                .hint("say when, as in `cancel_after: 200ms`");
+        let Some(node) = fields.get("cancel_after") else {
+            if let Some(quiet) = fields.entry("quiet_for") {
+                let message = "`quiet_for` is of a step that cancels";
+                self.problem(quiet.key_span, fields.path, message)
+                    .hint("say when, as in `cancel_after: 200ms`");
             }
             return None;
         };
-        let quiet_for = quiet.and_then(|q| self.duration(&q.value, path.key("quiet_for")));
-        let (node, to) = (after, path.key("cancel_after"));
-        let after = self.duration(node, to)?;
+        let quiet_for = self.read(fields, "quiet_for");
+        let after = self.read(fields, "cancel_after")?;
         if timeout.is_some_and(|timeout| timeout <= after) {
-            self.problem(
-                node.span,
-                to,
-                "the step's `timeout` is over before `cancel_after`",
-            )
-            .hint("cancel earlier, or give the step more time");
+            let message = "the step's `timeout` is over before `cancel_after`";
+            self.problem(node.span, fields.path.key("cancel_after"), message)
+                .hint("cancel earlier, or give the step more time");
         }
         Some(Cancel {
             after,
@@ -47,12 +38,8 @@ impl<'t> Reader<'t> {
     }
 
     /// Keys that mean nothing beside what a step does.
-    pub(super) fn unfit_keys(
-        &mut self,
-        entries: &[Entry<'t>],
-        request: Option<&Request>,
-        path: Path<'_>,
-    ) {
+    pub(super) fn unfit_keys(&mut self, fields: Fields<'_, 't, '_>, request: Option<&Request>) {
+        let Fields { entries, path, .. } = fields;
         let Some(request) = request else {
             return;
         };
@@ -92,7 +79,7 @@ impl<'t> Reader<'t> {
             }
             Request::Method(_) => {}
         }
-        if get(entries, "cancel_after").is_none() {
+        if fields.get("cancel_after").is_none() {
             return;
         }
         refuse(
@@ -100,7 +87,7 @@ impl<'t> Reader<'t> {
             "a cancelled step",
             Some("it passes when no answer comes"),
         );
-        let Some(Data::Map(expected)) = get(entries, "expect").map(|node| &node.data) else {
+        let Some(Data::Map(expected)) = fields.get("expect").map(|node| &node.data) else {
             return;
         };
         for entry in expected {

@@ -1,51 +1,19 @@
 //! `expect`.
 
-use super::operand::Target;
-use super::reader::{MapShape, Path, Reader, entry, get};
+use super::reader::{Path, Reader, entry, get};
 use super::references::Needs;
+use crate::grammar::{ERROR_EXPECT, EXPECT, Target};
 use crate::syntax::{Data, Entry, Node};
 use crate::{ErrorExpect, Expect, Flag, JsonExpect, Operator, Predicate};
 use jelly_base::text::close_names;
 
-const SHAPE: MapShape = MapShape {
-    what: "`expect`",
-    keys: &[
-        "is_error",
-        "text",
-        "json",
-        "structured",
-        "error",
-        "duration",
-        "stderr",
-        "notifications",
-    ],
-    instead: &[
-        ("isError", "did you mean `is_error`?"),
-        ("structuredContent", "did you mean `structured`?"),
-        ("structured_content", "did you mean `structured`?"),
-        ("content", "did you mean `text`, or `json` with a path?"),
-        ("result", "did you mean `json` with a path?"),
-        ("notification", "did you mean `notifications`?"),
-        ("time", "did you mean `duration`?"),
-        ("equals", "say of what, as in `text: { equals: … }`"),
-        ("contains", "say of what, as in `text: { contains: … }`"),
-        ("matches", "say of what, as in `text: { matches: … }`"),
-    ],
-};
-
-const ERROR: MapShape = MapShape {
-    what: "`error`",
-    keys: &["code", "message"],
-    instead: &[],
-};
-
 impl<'t> Reader<'t> {
     pub(super) fn expect(&mut self, node: &Node<'t>, path: Path<'_>, needs: &mut Needs) -> Expect {
         let mut expect = Expect::default();
-        let Some(entries) = self.map(node, path, &SHAPE) else {
+        let Some(fields) = self.fields(node, path, &EXPECT) else {
             return expect;
         };
-        for entry in entries {
+        for entry in fields.entries {
             let value = &entry.value;
             let to = path.key(&entry.key);
             match entry.key.as_ref() {
@@ -62,7 +30,7 @@ impl<'t> Reader<'t> {
                 _ => {}
             }
         }
-        if let (Some(error), Some(flag)) = (entry(entries, "error"), &expect.is_error)
+        if let (Some(error), Some(flag)) = (fields.entry("error"), &expect.is_error)
             && !flag.value
         {
             self.problem(
@@ -166,8 +134,8 @@ impl<'t> Reader<'t> {
             }
             Data::List(_) | Data::Map(_) => {}
         }
-        let entries = self.map(node, path, &ERROR)?;
-        let code = match get(entries, "code") {
+        let fields = self.fields(node, path, &ERROR_EXPECT)?;
+        let code = match fields.get("code") {
             Some(code) => match &code.data {
                 Data::Number(number) if !number.is_f64() => vec![Predicate {
                     operator: Operator::Equals,
@@ -190,7 +158,7 @@ impl<'t> Reader<'t> {
             },
             None => Vec::new(),
         };
-        let message = match get(entries, "message") {
+        let message = match fields.get("message") {
             Some(message) => {
                 self.predicates(message, path.key("message"), Target::ErrorMessage, needs)
             }
@@ -279,7 +247,7 @@ impl<'t> Reader<'t> {
             if key == "path" && target == Target::Json || key == "redact" {
                 continue;
             }
-            let Some(operator) = Operator::ALL.into_iter().find(|op| op.name() == key) else {
+            let Some(operator) = Operator::named(key) else {
                 self.unknown_operator(entry, path, target);
                 continue;
             };
@@ -317,25 +285,11 @@ impl<'t> Reader<'t> {
 
     fn unknown_operator(&mut self, entry: &Entry<'t>, path: Path<'_>, target: Target) {
         let key = entry.key.as_ref();
-        let fitting: Vec<&str> = Operator::ALL
-            .into_iter()
-            .filter(|operator| target.takes(*operator).is_ok())
-            .map(Operator::name)
-            .collect();
+        let fitting: Vec<&str> = target.operators().map(Operator::name).collect();
         let takes_snapshots = target.takes(Operator::Snapshot).is_ok();
         let synonym = match key {
-            "eq" | "is" | "equal" | "==" | "const" => Some("equals"),
-            "ne" | "neq" | "!=" => Some("not_equals"),
-            "includes" | "include" | "has" => Some("contains"),
-            "regex" | "regexp" | "match" | "pattern" => Some("matches"),
-            "enum" | "in" | "any_of" => Some("one_of"),
-            "gte" | ">=" | "min" => Some("ge"),
-            "lte" | "<=" | "max" => Some("le"),
-            ">" => Some("gt"),
-            "<" => Some("lt"),
-            "len" | "size" | "count" => Some("length"),
             "redactions" | "mask" | "filters" if takes_snapshots => Some("redact"),
-            _ => None,
+            _ => Operator::meant_by(key).map(Operator::name),
         };
         let beside = takes_snapshots.then_some("redact");
         let known = Operator::ALL.map(Operator::name).into_iter().chain(beside);

@@ -1,10 +1,10 @@
 //! Answers to the server's own questions, notifications, completion,
 //! subscriptions, raw bytes.
 
-use super::operand::Target;
-use super::reader::{MapShape, Path, Reader, entry, get};
+use super::reader::{Fields, Path, Reader};
 use super::references::{Needs, TemplatePlace};
-use crate::syntax::{Data, Entry, Node};
+use crate::grammar::{ANSWER, COMPLETE, NOTIFICATION, RPC_ERROR, SUBSCRIPTION, Target};
+use crate::syntax::{Data, Node};
 use crate::{
     Answer, Completion, CompletionOf, Give, NotificationExpect, Operator, Predicate, Raw, Request,
     Subscription,
@@ -17,70 +17,6 @@ use serde_json::Value;
 
 /// What a person may do about an elicitation.
 const ACTIONS: [&str; 3] = ["accept", "decline", "cancel"];
-
-const ANSWER: MapShape = MapShape {
-    what: "an answer",
-    keys: &[
-        "method",
-        "expect",
-        "result",
-        "error",
-        "accept_defaults",
-        "optional",
-    ],
-    instead: &[
-        ("request", "did you mean `method`?"),
-        ("params", "what was asked is tested with `expect`"),
-        ("response", "did you mean `result`?"),
-        ("give", "did you mean `result`?"),
-    ],
-};
-
-const ERROR: MapShape = MapShape {
-    what: "an error",
-    keys: &["code", "message", "data"],
-    instead: &[],
-};
-
-const NOTIFICATION: MapShape = MapShape {
-    what: "a notification",
-    keys: &["method", "within", "json", "count", "absent"],
-    instead: &[
-        ("timeout", "did you mean `within`?"),
-        (
-            "params",
-            "did you mean `json`? Its paths begin at the params",
-        ),
-        ("expect", "did you mean `json`?"),
-        ("times", "did you mean `count`?"),
-    ],
-};
-
-const COMPLETION: MapShape = MapShape {
-    what: "`complete`",
-    keys: &["prompt", "resource", "argument", "value"],
-    instead: &[
-        ("uri", "did you mean `resource`?"),
-        ("name", "did you mean `argument`?"),
-        (
-            "context",
-            "the arguments that are known go into the step's `args`",
-        ),
-    ],
-};
-
-const SUBSCRIPTION: MapShape = MapShape {
-    what: "`subscribe`",
-    keys: &["resources", "tools", "prompts", "resources_list"],
-    instead: &[
-        ("resource", "did you mean `resources`, a list of URIs?"),
-        ("uri", "did you mean `resources`, a list of URIs?"),
-        ("resourceSubscriptions", "did you mean `resources`?"),
-        ("toolsListChanged", "did you mean `tools`?"),
-        ("promptsListChanged", "did you mean `prompts`?"),
-        ("resourcesListChanged", "did you mean `resources_list`?"),
-    ],
-};
 
 /// What servers ask of their clients.
 fn asked() -> [&'static str; 3] {
@@ -127,33 +63,21 @@ impl<'t> Reader<'t> {
         of: Of,
         needs: &mut Needs,
     ) -> Option<Answer> {
-        let entries = self.map(node, path, &ANSWER)?;
-        let method = match get(entries, "method") {
-            Some(value) => self.asked_method(value, path.key("method")),
-            None => {
-                self.problem(node.span, path, "an answer needs a `method`")
-                    .hint(format!("it is one of `{}`", asked().join("`, `")));
-                None
-            }
-        };
-        let expect = match get(entries, "expect") {
+        let fields = self.fields(node, path, &ANSWER)?;
+        let method = self.required(fields, "method");
+        let method = method.and_then(|value| self.asked_method(value, path.key("method")));
+        let expect = match fields.get("expect") {
             Some(value) => self.json_expects(value, path.key("expect"), needs),
             None => Vec::new(),
         };
-        let give = self.give(entries, node, path, of, needs);
-        let optional = match entry(entries, "optional") {
+        let give = self.give(fields, of, needs);
+        let optional = match fields.entry("optional") {
             Some(entry) if of == Of::Server => {
-                self.problem(
-                    entry.key_span,
-                    path,
-                    "an answer of a server is optional anyway",
-                );
+                let message = "an answer of a server is optional anyway";
+                self.problem(entry.key_span, path, message);
                 false
             }
-            Some(entry) => self
-                .boolean(&entry.value, path.key("optional"))
-                .unwrap_or_default(),
-            None => false,
+            Some(_) | None => self.read(fields, "optional").unwrap_or_default(),
         };
         let (method, give) = (method?, give?);
         if give == Give::AcceptDefaults && method != "elicitation/create" {
@@ -195,17 +119,9 @@ impl<'t> Reader<'t> {
         Some(method.to_owned())
     }
 
-    fn give(
-        &mut self,
-        entries: &[Entry<'t>],
-        node: &Node<'t>,
-        path: Path<'_>,
-        of: Of,
-        needs: &mut Needs,
-    ) -> Option<Give> {
-        let mut given = entries
-            .iter()
-            .filter(|e| ["result", "error", "accept_defaults"].contains(&e.key.as_ref()));
+    fn give(&mut self, fields: Fields<'_, 't, '_>, of: Of, needs: &mut Needs) -> Option<Give> {
+        let (node, path) = (fields.node, fields.path);
+        let mut given = fields.alternatives();
         let Some(first) = given.next() else {
             self.problem(node.span, path, "an answer needs a `result` or an `error`")
                 .hint("as in `result: { action: decline }`");
@@ -228,17 +144,16 @@ impl<'t> Reader<'t> {
                 Some(Give::Result(value.to_value()))
             }
             "error" => {
-                let parts = self.map(value, to, &ERROR)?;
-                let code = get(parts, "code").is_some_and(
+                let parts = self.fields(value, to, &RPC_ERROR)?;
+                let code = parts.get("code").is_some_and(
                     |code| matches!(&code.data, Data::Number(number) if !number.is_f64()),
                 );
                 if !code {
-                    self.problem(value.span, to, "an error needs a `code`, a whole number")
-                        .hint("as in `error: { code: -1, message: declined }`");
+                    self.missing(parts, "code", value.span.range());
                     return None;
                 }
-                if let Some(message) = get(parts, "message") {
-                    self.string(message, to.key("message"))?;
+                if parts.get("message").is_some() {
+                    self.read::<&str>(parts, "message")?;
                 }
                 self.templates(value, to, place, needs);
                 Some(Give::Error(value.to_value()))
@@ -282,13 +197,9 @@ impl<'t> Reader<'t> {
         path: Path<'_>,
         needs: &mut Needs,
     ) -> Option<NotificationExpect> {
-        let entries = self.map(node, path, &NOTIFICATION)?;
-        let Some(named) = get(entries, "method") else {
-            self.problem(node.span, path, "a notification needs a `method`")
-                .hint("as in `method: notifications/progress`");
-            return None;
-        };
-        let method = self.fixed_string(named, path.key("method"), "a method's name")?;
+        let fields = self.fields(node, path, &NOTIFICATION)?;
+        let named = self.required(fields, "method")?;
+        let method: &str = self.read(fields, "method")?;
         if !method.contains('/') {
             self.problem(
                 named.span,
@@ -310,24 +221,21 @@ impl<'t> Reader<'t> {
             )
             .hint(format!("did you mean `notifications/{close}`?"));
         }
-        let within =
-            get(entries, "within").and_then(|value| self.duration(value, path.key("within")));
-        let json = match get(entries, "json") {
+        let within = self.read(fields, "within");
+        let json = match fields.get("json") {
             Some(value) => self.json_expects(value, path.key("json"), needs),
             None => Vec::new(),
         };
-        let count = match get(entries, "count") {
+        let count = match fields.get("count") {
             Some(value) => self.notification_count(value, path.key("count"), needs),
             None => Vec::new(),
         };
-        let absent = get(entries, "absent")
-            .and_then(|value| self.boolean(value, path.key("absent")))
-            .unwrap_or_default();
-        if absent && get(entries, "within").is_none() {
+        let absent = self.read(fields, "absent").unwrap_or_default();
+        if absent && fields.get("within").is_none() {
             self.problem(node.span, path, "how long is it to stay away?")
                 .hint("write `within`, as in `within: 1s`");
         }
-        if let (true, Some(count)) = (absent, entry(entries, "count")) {
+        if let (true, Some(count)) = (absent, fields.entry("count")) {
             self.problem(count.key_span, path, "what is absent has no `count`");
         }
         let expect = NotificationExpect {
@@ -372,16 +280,10 @@ impl<'t> Reader<'t> {
         path: Path<'_>,
         needs: &mut Needs,
     ) -> Option<Request> {
-        let entries = self.map(node, path, &COMPLETION)?;
-        let of = match (get(entries, "prompt"), get(entries, "resource")) {
-            (Some(prompt), None) => {
-                let name = self.foreign_name(prompt, path.key("prompt"), "a prompt's name")?;
-                CompletionOf::Prompt(name)
-            }
-            (None, Some(resource)) => {
-                let to = path.key("resource");
-                CompletionOf::Resource(self.fixed_string(resource, to, "a template")?.to_owned())
-            }
+        let fields = self.fields(node, path, &COMPLETE)?;
+        let of = match (fields.get("prompt"), fields.get("resource")) {
+            (Some(_), None) => CompletionOf::Prompt(self.foreign_name(fields, "prompt")?),
+            (None, Some(_)) => CompletionOf::Resource(self.read(fields, "resource")?),
             (Some(_), Some(_)) | (None, None) => {
                 self.problem(
                     node.span,
@@ -392,26 +294,18 @@ impl<'t> Reader<'t> {
                 return None;
             }
         };
-        let Some(argument) = get(entries, "argument") else {
-            self.problem(
-                node.span,
-                path,
-                "`complete` needs the `argument` to complete",
-            );
-            return None;
-        };
-        let argument = self.fixed_string(argument, path.key("argument"), "an argument's name")?;
-        let value = match get(entries, "value") {
+        self.required(fields, "argument")?;
+        let argument = self.read(fields, "argument")?;
+        let value = match fields.get("value") {
             Some(value) => {
-                let to = path.key("value");
-                self.templates(value, to, TemplatePlace::Step, needs);
-                self.string(value, to)?.to_owned()
+                self.templates(value, path.key("value"), TemplatePlace::Step, needs);
+                self.read(fields, "value")?
             }
             None => String::new(),
         };
         Some(Request::Complete(Completion {
             of,
-            argument: argument.to_owned(),
+            argument,
             value,
         }))
     }
@@ -428,17 +322,13 @@ impl<'t> Reader<'t> {
             self.templates(node, path, TemplatePlace::Step, needs);
             subscription.resources.push(uri.clone().into_owned());
         } else {
-            let entries = self.map(node, path, &SUBSCRIPTION)?;
-            if let Some(list) = get(entries, "resources") {
+            let fields = self.fields(node, path, &SUBSCRIPTION)?;
+            if let Some(list) = fields.get("resources") {
                 let to = path.key("resources");
                 self.templates(list, to, TemplatePlace::Step, needs);
                 subscription.resources = self.words(list, to, "URIs");
             }
-            let mut flag = |key: &'static str| {
-                get(entries, key)
-                    .and_then(|value| self.boolean(value, path.key(key)))
-                    .unwrap_or_default()
-            };
+            let mut flag = |key: &str| self.read(fields, key).unwrap_or_default();
             subscription.tools = flag("tools");
             subscription.prompts = flag("prompts");
             subscription.resources_list = flag("resources_list");

@@ -1,36 +1,26 @@
 //! `matrix`.
 
-use super::reader::{MapShape, Path, Reader, get};
+use super::reader::{Path, Reader};
 use super::step::UnreadStep;
+use crate::grammar::{MATRIX, REVISION};
 use crate::matrix::{MAX_VARIANTS, Matrix};
 use crate::syntax::{Data, Node};
-use jelly_base::mcp::REVISIONS;
 use std::collections::BTreeSet;
-
-const SHAPE: MapShape = MapShape {
-    what: "`matrix`",
-    keys: &["protocol", "servers"],
-    instead: &[
-        ("server", "did you mean `servers`?"),
-        ("protocols", "did you mean `protocol`?"),
-        ("version", "did you mean `protocol`?"),
-        ("versions", "did you mean `protocol`?"),
-    ],
-};
 
 impl<'t> Reader<'t> {
     /// Reads the axes; the names of the servers are known by then.
     pub(super) fn matrix(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Matrix> {
         let before = self.problems_so_far();
-        let entries = self.map(node, path, &SHAPE)?;
+        let fields = self.fields(node, path, &MATRIX)?;
         let mut matrix = Matrix::default();
-        if let Some(node) = get(entries, "protocol") {
+        if let Some(node) = fields.get("protocol") {
             let path = path.key("protocol");
             matrix.protocol = self.axis(node, path, "revisions", |reader, item, path| {
-                reader.revision(item, path).map(str::to_owned)
+                let word = reader.word_of(item, path, &REVISION);
+                word.map(str::to_owned)
             });
         }
-        if let Some(node) = get(entries, "servers") {
+        if let Some(node) = fields.get("servers") {
             let path = path.key("servers");
             for entry in self.entries(node, path, "servers by name").unwrap_or(&[]) {
                 let path = path.key(&entry.key);
@@ -155,12 +145,6 @@ impl<'t> Reader<'t> {
             values.push(value);
         }
         values
-    }
-
-    /// A revision of the protocol.
-    pub(super) fn revision(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<&'static str> {
-        let known = REVISIONS.each_ref().map(|own| (own.name, own.name));
-        self.one_of(node, path, "revision", &known)
     }
 
     fn known_server(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<String> {

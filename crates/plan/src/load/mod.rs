@@ -24,9 +24,7 @@ mod step;
 mod tests;
 mod vacuous;
 
-pub(super) use operand::{TYPES, Target};
 pub use plan::{check, load, load_with};
 pub use problem::{PlanError, Problem};
 pub use project::{Project, ProjectSetting, SettingKey, SettingKind, read_project};
 pub use reader::parse_duration;
-pub(super) use step::KINDS;

@@ -3,130 +3,11 @@
 use super::reader::{Path, Reader, parse_duration};
 use super::references::{Needs, TemplatePlace};
 use crate::Operator;
+use crate::grammar::{Target, VALUE_TYPES};
 use crate::json_schema::{BoundedSchema, SchemaError};
 use crate::syntax::{Data, Node};
 use crate::template::{Template, has_reference};
 use serde_json::Value;
-
-/// What a predicate looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
-    Text,
-    Stderr,
-    Json,
-    Structured,
-    ErrorCode,
-    ErrorMessage,
-    Duration,
-    Count,
-}
-
-/// The types of JSON.
-pub(crate) const TYPES: [(&str, ()); 7] = [
-    ("string", ()),
-    ("number", ()),
-    ("integer", ()),
-    ("boolean", ()),
-    ("array", ()),
-    ("object", ()),
-    ("null", ()),
-];
-
-impl Target {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Stderr => "stderr",
-            Self::Json => "json",
-            Self::Structured => "structured",
-            Self::ErrorCode => "error.code",
-            Self::ErrorMessage => "error.message",
-            Self::Duration => "duration",
-            Self::Count => "count",
-        }
-    }
-
-    pub(super) fn example(self) -> &'static str {
-        match self {
-            Self::Text => "as in `text: { contains: \"done\" }`, or `{ equals: … }` for all of it",
-            Self::Stderr => "as in `stderr: { not_contains: \"error\" }`",
-            Self::Json => "as in `{ path: \"$.content[0].text\", equals: \"done\" }`",
-            Self::Structured => "as in `structured: { equals: { ok: true } }`",
-            Self::ErrorCode => "as in `code: -32602`, or `code: { one_of: [-32602, -32603] }`",
-            Self::ErrorMessage => "as in `message: { contains: \"not found\" }`",
-            Self::Duration => "as in `duration: { lt: 500ms }`",
-            Self::Count => "as in `count: 2`, or `count: { ge: 2 }`",
-        }
-    }
-
-    pub(crate) fn is_text(self) -> bool {
-        match self {
-            Self::Text | Self::Stderr | Self::ErrorMessage => true,
-            Self::Json | Self::Structured | Self::ErrorCode | Self::Duration | Self::Count => false,
-        }
-    }
-
-    /// Whether `operator` means something here; if not, what would.
-    pub(crate) fn takes(self, operator: Operator) -> Result<(), &'static str> {
-        use Operator as Op;
-        match self {
-            Self::Json | Self::Structured => Ok(()),
-            Self::Text | Self::Stderr | Self::ErrorMessage => match operator {
-                Op::Equals
-                | Op::NotEquals
-                | Op::Contains
-                | Op::NotContains
-                | Op::Matches
-                | Op::StartsWith
-                | Op::EndsWith
-                | Op::OneOf
-                | Op::Exists
-                | Op::Type
-                | Op::Length
-                | Op::Snapshot => Ok(()),
-                Op::Gt | Op::Ge | Op::Lt | Op::Le => {
-                    Err("it is text; compare its `length`, or a number by `json` with a path")
-                }
-                Op::Schema => Err("it is text; use `structured`, or `json` with a path"),
-            },
-            Self::ErrorCode | Self::Count => match operator {
-                Op::Equals
-                | Op::NotEquals
-                | Op::OneOf
-                | Op::Gt
-                | Op::Ge
-                | Op::Lt
-                | Op::Le
-                | Op::Exists
-                | Op::Type => Ok(()),
-                Op::Contains
-                | Op::NotContains
-                | Op::Matches
-                | Op::StartsWith
-                | Op::EndsWith
-                | Op::Length
-                | Op::Schema
-                | Op::Snapshot => Err("it is a number; use `equals`, `one_of` or a comparison"),
-            },
-            Self::Duration => match operator {
-                Op::Gt | Op::Ge | Op::Lt | Op::Le => Ok(()),
-                Op::Equals
-                | Op::NotEquals
-                | Op::Contains
-                | Op::NotContains
-                | Op::Matches
-                | Op::StartsWith
-                | Op::EndsWith
-                | Op::OneOf
-                | Op::Exists
-                | Op::Type
-                | Op::Length
-                | Op::Schema
-                | Op::Snapshot => Err("use `lt`, `le`, `gt` or `ge`"),
-            },
-        }
-    }
-}
 
 /// Of a snapshot, whose files are named after it.
 const LONGEST_NAME: usize = 80;
@@ -292,7 +173,7 @@ impl<'t> Reader<'t> {
             Some("list" | "sequence") => "array",
             Some("dict" | "map" | "mapping") => "object",
             Some("nil" | "none" | "None") => "null",
-            Some(_) | None => return self.one_of(node, path, "type", &TYPES),
+            Some(_) | None => return self.one_of(node, path, "type", &VALUE_TYPES),
         };
         let message = format!("unknown type `{}`", self.written(node));
         self.problem(node.span, path, message)

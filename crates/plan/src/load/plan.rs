@@ -1,55 +1,16 @@
 //! The document as a whole.
 
 use super::problem::{PlanError, Problem};
-use super::reader::{MapShape, Path, Reader, entry, get};
+use super::reader::{Fields, Path, Reader};
 use super::references::{Needs, TemplatePlace};
 use super::step::{UnreadStep, captured, ids};
-use crate::syntax::{self, Data, Entry, Node, Span};
+use crate::grammar::{BUDGETS, HOOKS, PLAN};
+use crate::syntax::{self, Data, Node, Span};
 use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step, Variant};
 use indexmap::IndexMap;
 use jelly_base::model::Section;
 use serde_json::Value;
 use std::sync::Arc;
-
-const SHAPE: MapShape = MapShape {
-    what: "a plan",
-    keys: &[
-        "version", "name", "vars", "budgets", "hooks", "wire", "matrix", "servers", "setup",
-        "steps", "teardown",
-    ],
-    instead: &[
-        ("tests", "did you mean `steps`?"),
-        ("mcpServers", "did you mean `servers`?"),
-        ("variables", "did you mean `vars`?"),
-        ("before", "did you mean `setup`?"),
-        ("after", "did you mean `teardown`?"),
-        ("wire_check", "write `wire: strict`"),
-        (
-            "protocol",
-            "write `matrix: { protocol: [OLD, NEW] }`, or `protocol` at a server",
-        ),
-    ],
-};
-
-const BUDGETS: MapShape = MapShape {
-    what: "`budgets`",
-    keys: &[
-        "max_iterations",
-        "retries",
-        "confirms",
-        "mcp_repairs",
-        "test_fixes",
-        "code_refines",
-        "deadline",
-    ],
-    instead: &[("timeout", "did you mean `deadline`?")],
-};
-
-const HOOKS: MapShape = MapShape {
-    what: "`hooks`",
-    keys: &["refine_code", "fix_tests"],
-    instead: &[],
-};
 
 /// Reads a plan.
 ///
@@ -164,29 +125,25 @@ impl<'t> Reader<'t> {
         parts: &mut Parts,
     ) {
         let path = Path::ROOT;
-        let Some(entries) = self.map(root, path, &SHAPE) else {
+        let Some(fields) = self.fields(root, path, &PLAN) else {
             return;
         };
-        self.version(entries, root, path);
-        parts.name = get(entries, "name")
-            .and_then(|node| self.fixed_string(node, path.key("name"), "a plan's name"))
-            .map(str::to_owned);
-        if let Some(node) = get(entries, "budgets") {
+        self.version(fields);
+        parts.name = self.read(fields, "name");
+        if let Some(node) = fields.get("budgets") {
             parts.budgets = self.budgets(node, path.key("budgets"));
         }
-        if let Some(node) = get(entries, "hooks") {
+        if let Some(node) = fields.get("hooks") {
             parts.hooks = self.hooks(node, path.key("hooks"));
         }
-        if let Some(node) = get(entries, "wire") {
-            parts.wire_check = self.wire(node, path.key("wire")).unwrap_or_default();
-        }
+        parts.wire_check = self.read(fields, "wire") == Some("strict");
 
-        let servers = get(entries, "servers");
+        let servers = fields.get("servers");
         if let Some(Data::Map(named)) = servers.map(|node| &node.data) {
             self.names.servers = named.iter().map(|e| e.key.clone().into_owned()).collect();
             self.names.likely_servers = self.names.servers.iter().cloned().collect();
         }
-        if let Some(node) = get(entries, "matrix") {
+        if let Some(node) = fields.get("matrix") {
             parts.matrix = self.matrix(node, path.key("matrix"));
         }
         if let Some(matrix) = &parts.matrix {
@@ -195,8 +152,8 @@ impl<'t> Reader<'t> {
             self.variant.get_or_insert_with(first);
             self.names.under_other_names(&matrix.servers);
         }
-        let raw = self.raw_steps(entries, path);
-        if let (Some(node), Some(matrix)) = (get(entries, "matrix"), &parts.matrix) {
+        let raw = self.raw_steps(fields);
+        if let (Some(node), Some(matrix)) = (fields.get("matrix"), &parts.matrix) {
             self.axes_that_reach_nothing((node, matrix), servers, &raw, path.key("matrix"));
         }
         let ids = ids(&raw);
@@ -209,7 +166,7 @@ impl<'t> Reader<'t> {
             }
         }
 
-        parts.vars = self.vars(get(entries, "vars"), given, path.key("vars"));
+        parts.vars = self.vars(fields.get("vars"), given, path.key("vars"));
         match servers {
             Some(node) => {
                 parts.servers = self.servers(node, path.key("servers"));
@@ -217,12 +174,7 @@ impl<'t> Reader<'t> {
                     self.problem(node.span, path.key("servers"), "a plan needs a server");
                 }
             }
-            None => self.missing(
-                root,
-                path,
-                "servers",
-                "as in `servers: { mine: { command: ./server } }`",
-            ),
+            None => self.missing_at_start(fields, "servers"),
         }
         self.duplicate_ids(&raw);
         let steps = raw.iter().filter(|raw| raw.section == Section::Steps);
@@ -241,7 +193,7 @@ impl<'t> Reader<'t> {
                 }
             }
         }
-        match entry(entries, "steps") {
+        match fields.entry("steps") {
             Some(steps) if strict => {
                 if matches!(&steps.value.data, Data::List(items) if items.is_empty()) {
                     self.problem(
@@ -252,19 +204,18 @@ impl<'t> Reader<'t> {
                 }
             }
             Some(_) => {}
-            None => self.missing(root, path, "steps", "as in `steps: [ { list: tools } ]`"),
+            None => self.missing_at_start(fields, "steps"),
         }
     }
 
-    fn missing(&mut self, root: &Node<'t>, path: Path<'_>, key: &str, hint: &str) {
-        let start = root.span.start as usize;
-        self.problem_at(start..start, path, format!("`{key}` is missing"))
-            .hint(hint);
+    fn missing_at_start(&mut self, fields: Fields<'_, 't, '_>, key: &str) {
+        let start = fields.node.span.start as usize;
+        self.missing(fields, key, start..start);
     }
 
-    fn version(&mut self, entries: &[Entry<'t>], root: &Node<'t>, path: Path<'_>) {
-        let Some(node) = get(entries, "version") else {
-            self.missing(root, path, "version", "write `version: 1`");
+    fn version(&mut self, fields: Fields<'_, 't, '_>) {
+        let Some(node) = fields.get("version") else {
+            self.missing_at_start(fields, "version");
             return;
         };
         let is_one = match &node.data {
@@ -278,7 +229,7 @@ impl<'t> Reader<'t> {
             } else {
                 format!("expected a number, found {}", node.kind())
             };
-            self.problem(node.span, path.key("version"), message)
+            self.problem(node.span, fields.path.key("version"), message)
                 .hint("write `version: 1`");
         }
     }
@@ -316,40 +267,29 @@ impl<'t> Reader<'t> {
     }
 
     fn budgets(&mut self, node: &Node<'t>, path: Path<'_>) -> BudgetOverrides {
-        let mut budgets = BudgetOverrides::default();
-        for entry in self.map(node, path, &BUDGETS).unwrap_or(&[]) {
-            let (value, to) = (&entry.value, path.key(&entry.key));
-            match entry.key.as_ref() {
-                "max_iterations" => budgets.max_iterations = self.count(value, to, 1),
-                "retries" => budgets.retries = self.count(value, to, 0),
-                "confirms" => budgets.confirms = self.count(value, to, 0),
-                "mcp_repairs" => budgets.mcp_repairs = self.count(value, to, 0),
-                "test_fixes" => budgets.test_fixes = self.count(value, to, 0),
-                "code_refines" => budgets.code_refines = self.count(value, to, 0),
-                "deadline" => budgets.deadline = self.duration(value, to),
-                _ => {}
-            }
+        let Some(fields) = self.fields(node, path, &BUDGETS) else {
+            return BudgetOverrides::default();
+        };
+        BudgetOverrides {
+            max_iterations: self.read(fields, "max_iterations"),
+            retries: self.read(fields, "retries"),
+            confirms: self.read(fields, "confirms"),
+            mcp_repairs: self.read(fields, "mcp_repairs"),
+            test_fixes: self.read(fields, "test_fixes"),
+            code_refines: self.read(fields, "code_refines"),
+            deadline: self.read(fields, "deadline"),
         }
-        budgets
     }
 
     fn hooks(&mut self, node: &Node<'t>, path: Path<'_>) -> Hooks {
-        let mut hooks = Hooks::default();
-        for entry in self.map(node, path, &HOOKS).unwrap_or(&[]) {
-            let argv = self.argv(&entry.value, path.key(&entry.key));
-            match entry.key.as_ref() {
-                "refine_code" => hooks.refine_code = argv,
-                "fix_tests" => hooks.fix_tests = argv,
-                _ => {}
-            }
+        let Some(fields) = self.fields(node, path, &HOOKS) else {
+            return Hooks::default();
+        };
+        let mut argv = |key: &str| self.argv(fields.get(key)?, path.key(key));
+        Hooks {
+            refine_code: argv("refine_code"),
+            fix_tests: argv("fix_tests"),
         }
-        hooks
-    }
-
-    /// `wire`: whether messages are held against the specification.
-    pub(super) fn wire(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<bool> {
-        let words = [("strict", true), ("lenient", false)];
-        self.one_of(node, path, "wire", &words)
     }
 
     pub(super) fn argv(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Vec<String>> {
@@ -371,18 +311,16 @@ impl<'t> Reader<'t> {
         Some(argv)
     }
 
-    fn raw_steps<'n>(
-        &mut self,
-        entries: &'n [Entry<'t>],
-        path: Path<'_>,
-    ) -> Vec<UnreadStep<'n, 't>> {
+    fn raw_steps<'n>(&mut self, fields: Fields<'n, 't, '_>) -> Vec<UnreadStep<'n, 't>> {
         let mut raw = Vec::new();
         for section in [Section::Setup, Section::Steps, Section::Teardown] {
             let key = section_key(section);
-            let Some(node) = get(entries, key) else {
+            let Some(node) = fields.get(key) else {
                 continue;
             };
-            let items = self.list(node, path.key(key), "steps").unwrap_or(&[]);
+            let items = self
+                .list(node, fields.path.key(key), "steps")
+                .unwrap_or(&[]);
             raw.extend(items.iter().enumerate().map(|(index, node)| UnreadStep {
                 section,
                 index,

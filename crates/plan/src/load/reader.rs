@@ -3,6 +3,7 @@
 
 use super::problem::Problem;
 use super::references::KnownNames;
+use crate::grammar::{Kind, Mapping, Words};
 use crate::syntax::{Data, Entry, Node, Span, Trouble};
 use crate::template::{Part, Template, has_reference};
 use crate::{DocPath, Location, Segment, Variant};
@@ -65,13 +66,71 @@ impl<'p> Path<'p> {
     }
 }
 
-/// What a map may hold.
-pub(super) struct MapShape {
-    /// As in "a step".
-    pub what: &'static str,
-    pub keys: &'static [&'static str],
-    /// Keys that other tools or a hasty hand would write, and the right one.
-    pub instead: &'static [(&'static str, &'static str)],
+/// A mapping of the document whose keys were checked.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'n, 't, 'p> {
+    mapping: &'static Mapping,
+    pub node: &'n Node<'t>,
+    pub entries: &'n [Entry<'t>],
+    pub path: Path<'p>,
+}
+
+impl<'n, 't> Fields<'n, 't, '_> {
+    pub(super) fn get(self, key: &str) -> Option<&'n Node<'t>> {
+        get(self.entries, key)
+    }
+
+    pub(super) fn entry(self, key: &str) -> Option<&'n Entry<'t>> {
+        entry(self.entries, key)
+    }
+
+    /// What stands there of the keys of which there is to be exactly one.
+    pub(super) fn alternatives(self) -> impl Iterator<Item = &'n Entry<'t>> {
+        let mapping = self.mapping;
+        let is_one = move |entry: &&Entry<'_>| mapping.alternatives().any(|key| key == entry.key);
+        self.entries.iter().filter(is_one)
+    }
+}
+
+/// What a scalar of the document comes to, once its kind has been checked.
+pub(super) trait Scalar<'n>: Sized {
+    fn of_node(node: &'n Node<'_>) -> Option<Self>;
+}
+
+impl<'n> Scalar<'n> for &'n str {
+    fn of_node(node: &'n Node<'_>) -> Option<Self> {
+        node.as_str()
+    }
+}
+
+impl Scalar<'_> for String {
+    fn of_node(node: &Node<'_>) -> Option<Self> {
+        node.as_str().map(str::to_owned)
+    }
+}
+
+impl Scalar<'_> for bool {
+    fn of_node(node: &Node<'_>) -> Option<Self> {
+        node.to_value().as_bool()
+    }
+}
+
+impl Scalar<'_> for u32 {
+    fn of_node(node: &Node<'_>) -> Option<Self> {
+        u32::try_from(node.to_value().as_u64()?).ok()
+    }
+}
+
+impl Scalar<'_> for Duration {
+    fn of_node(node: &Node<'_>) -> Option<Self> {
+        node.as_str().and_then(parse_duration)
+    }
+}
+
+/// The value that a word stands for in a table of them.
+pub(super) fn meaning<T: Copy>(word: &str, words: &[(&'static str, T)]) -> Option<T> {
+    let found = words.iter().find(|(name, _)| *name == word);
+    found.map(|(_, value)| *value)
 }
 
 /// Problems that are told one by one; a plan is mended long before the last.
@@ -195,30 +254,96 @@ impl<'t> Reader<'t> {
         self.problem(node.span, path, message)
     }
 
-    /// The entries of a map; unknown keys are problems.
-    pub(super) fn map<'n>(
+    /// The fields of a mapping; unknown keys are problems.
+    pub(super) fn fields<'n, 'p>(
         &mut self,
         node: &'n Node<'t>,
-        path: Path<'_>,
-        shape: &MapShape,
-    ) -> Option<&'n [Entry<'t>]> {
-        let entries = self.entries(node, path, shape.what)?;
+        path: Path<'p>,
+        mapping: &'static Mapping,
+    ) -> Option<Fields<'n, 't, 'p>> {
+        let entries = self.entries(node, path, mapping.what)?;
         for entry in entries {
             let key = entry.key.as_ref();
-            if !shape.keys.contains(&key) {
+            if mapping.key(key).is_none() {
                 let message = format!("unknown key `{key}`");
-                let known = shape.keys.join("`, `");
-                let instead = shape.instead.iter().find(|(wrong, _)| *wrong == key);
-                let close = close_names(key, shape.keys.iter().copied());
+                let known: Vec<&str> = mapping.all_keys().map(|key| key.name).collect();
+                let close = close_names(key, known.iter().copied());
                 let problem = self.problem(entry.key_span, path, message);
-                match (instead, close.first()) {
-                    (Some((_, right)), _) => problem.hint(*right),
-                    (None, Some(close)) => problem.hint(format!("did you mean `{close}`?")),
-                    (None, None) => problem.hint(format!("{} knows `{known}`", shape.what)),
-                };
+                problem.hint(match (mapping.hint(key), close.first()) {
+                    (Some(hint), _) => hint,
+                    (None, Some(close)) => format!("did you mean `{close}`?"),
+                    (None, None) => format!("{} knows `{}`", mapping.what, known.join("`, `")),
+                });
             }
         }
-        Some(entries)
+        Some(Fields {
+            mapping,
+            node,
+            entries,
+            path,
+        })
+    }
+
+    /// The value of a key that must be there, as the grammar says.
+    pub(super) fn required<'n>(
+        &mut self,
+        fields: Fields<'n, 't, '_>,
+        key: &str,
+    ) -> Option<&'n Node<'t>> {
+        let value = fields.get(key);
+        if value.is_none() {
+            self.missing(fields, key, fields.node.span.range());
+        }
+        value
+    }
+
+    /// Says what the grammar says where a key is missing.
+    pub(super) fn missing(&mut self, fields: Fields<'_, '_, '_>, key: &str, span: Range<usize>) {
+        let row = fields.mapping.key(key);
+        if let Some((message, hint)) = row.and_then(|row| row.missing) {
+            let problem = self.problem_at(span, fields.path, message);
+            if !hint.is_empty() {
+                problem.hint(hint);
+            }
+        }
+    }
+
+    /// The value of a key, if it is there and of the kind that the grammar
+    /// wants.
+    pub(super) fn read<'n, T: Scalar<'n>>(
+        &mut self,
+        fields: Fields<'n, 't, '_>,
+        key: &str,
+    ) -> Option<T> {
+        let (node, row) = (fields.get(key)?, fields.mapping.key(key)?);
+        let path = fields.path.key(key);
+        match row.kind {
+            Kind::Flag | Kind::True => self.boolean(node, path).map(drop),
+            Kind::Count(least) => self.count(node, path, least).map(drop),
+            Kind::Time => self.duration(node, path).map(drop),
+            Kind::Name(what) | Kind::ForeignName(what) => {
+                self.fixed_string(node, path, what).map(drop)
+            }
+            Kind::Text => self.string(node, path).map(drop),
+            Kind::Choice(words) => self.word_of(node, path, words).map(drop),
+            // What is more than a scalar is read where it takes effect.
+            _ => {
+                debug_assert!(false, "`{key}` is no scalar");
+                None
+            }
+        }?;
+        T::of_node(node)
+    }
+
+    /// One of a closed set of words.
+    pub(super) fn word_of(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        words: &Words,
+    ) -> Option<&'static str> {
+        let all: Vec<_> = (words.words)().iter().map(|word| (*word, *word)).collect();
+        self.one_of(node, path, words.what, &all)
     }
 
     /// The entries of a map with free keys.
@@ -312,12 +437,8 @@ impl<'t> Reader<'t> {
     }
 
     /// A name that a server chose: it may hold `${`, which is written `$${`.
-    pub(super) fn foreign_name(
-        &mut self,
-        node: &Node<'t>,
-        path: Path<'_>,
-        what: &str,
-    ) -> Option<String> {
+    pub(super) fn foreign_name(&mut self, fields: Fields<'_, 't, '_>, key: &str) -> Option<String> {
+        let (node, path) = (fields.get(key)?, fields.path.key(key));
         let text = self.string(node, path)?;
         if has_reference(text)
             && let Ok(Template { parts, .. }) = Template::parse(text)
@@ -325,7 +446,7 @@ impl<'t> Reader<'t> {
         {
             return Some(name.clone());
         }
-        self.fixed_string(node, path, what).map(str::to_owned)
+        self.read(fields, key)
     }
 
     /// A string, or a number or boolean as it is written: what an argument or

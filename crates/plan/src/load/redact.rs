@@ -1,23 +1,11 @@
 //! `redact`: what of a value counts for nothing beside its snapshot.
 
-use super::reader::{MapShape, Path, Reader, get};
+use super::reader::{Path, Reader};
 use crate::anything::redacts_all;
+use crate::grammar::REDACTION;
 use crate::syntax::{Data, Node};
 use crate::{Redaction, Volatile};
 use jelly_base::text::close_names;
-
-const SHAPE: MapShape = MapShape {
-    what: "a redaction",
-    keys: &["path", "pattern", "with"],
-    instead: &[
-        ("value", "did you mean `with`?"),
-        ("replace", "did you mean `with`?"),
-        ("regex", "did you mean `pattern`?"),
-        ("regexp", "did you mean `pattern`?"),
-        ("matches", "did you mean `pattern`?"),
-        ("json", "did you mean `path`?"),
-    ],
-};
 
 /// What stands in the place of what a path selects or a pattern matches.
 const REDACTED: &str = "[redacted]";
@@ -63,12 +51,12 @@ impl<'t> Reader<'t> {
             }
             return kind.map(Redaction::Kind);
         }
-        let entries = self.map(node, path, &SHAPE)?;
-        let with = match get(entries, "with") {
+        let fields = self.fields(node, path, &REDACTION)?;
+        let with = match fields.get("with") {
             Some(with) => self.string(with, path.key("with"))?.to_owned(),
             None => REDACTED.to_owned(),
         };
-        match (get(entries, "path"), get(entries, "pattern")) {
+        match (fields.get("path"), fields.get("pattern")) {
             (Some(at), None) => {
                 let (parsed, raw) = self.json_path(at, path.key("path"))?;
                 Some(Redaction::At {

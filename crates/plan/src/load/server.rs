@@ -1,8 +1,9 @@
 //! `servers`.
 
 use super::features::Of;
-use super::reader::{MapShape, Path, Reader, entry, get};
+use super::reader::{Fields, Path, Reader, entry, get, meaning};
 use super::references::{Needs, TemplatePlace};
+use crate::grammar::SERVER;
 use crate::syntax::{Entry, Node};
 use crate::template::Template;
 use crate::{Command, Server, Transport};
@@ -14,68 +15,6 @@ use std::time::Duration;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const DEFAULT_SHUTDOWN: Duration = Duration::from_secs(2);
-
-const SHAPE: MapShape = MapShape {
-    what: "a server",
-    keys: &[
-        "command",
-        "args",
-        "env",
-        "cwd",
-        "package",
-        "package_args",
-        "url",
-        "headers",
-        "auth",
-        "era",
-        "protocol",
-        "wire",
-        "adapt",
-        "capabilities",
-        "answers",
-        "startup_timeout",
-        "request_timeout",
-        "shutdown_timeout",
-    ],
-    instead: &[
-        (
-            "timeout",
-            "say which: `startup_timeout`, `request_timeout` or `shutdown_timeout`",
-        ),
-        (
-            "type",
-            "leave it out: `url` means HTTP, and `command` alone stdio",
-        ),
-        (
-            "transport",
-            "leave it out: `url` means HTTP, and `command` alone stdio",
-        ),
-        ("wire_check", "write `wire: strict`"),
-        ("cmd", "did you mean `command`?"),
-        ("oauth", "did you mean `auth`?"),
-        ("authorization", "did you mean `auth`?"),
-        (
-            "roots",
-            "write `answers: [{ method: roots/list, result: { roots: […] } }]`",
-        ),
-        (
-            "argv",
-            "the first word goes into `command`, the others into `args`",
-        ),
-        ("arguments", "did you mean `args`?"),
-        (
-            "package_arguments",
-            "the definitions stand below `package`, the values in `package_args`",
-        ),
-        (
-            "packageArguments",
-            "the definitions stand below `package`, the values in `package_args`",
-        ),
-        ("environment", "did you mean `env`?"),
-        ("workdir", "did you mean `cwd`?"),
-        ("working_directory", "did you mean `cwd`?"),
-    ],
-};
 
 /// What clients declare, up to 2026-07-28.
 const CAPABILITIES: [&str; 6] = [
@@ -102,9 +41,11 @@ impl<'t> Reader<'t> {
                 self.problem(*key_span, path, format!("a server can't be called `{key}`"))
                     .hint("its name becomes part of a file's: no slashes, braces or dots in front");
             }
-            if let Some(transport) = self.transport(value, *key_span, path) {
+            if let Some(fields) = self.fields(value, path, &SERVER)
+                && let Some(transport) = self.transport(fields, *key_span)
+            {
                 let at = self.at(*key_span);
-                let server = self.server(value, key, transport, at, path);
+                let server = self.server(fields, key, transport, at);
                 servers.insert(key.clone().into_owned(), server);
             }
         }
@@ -113,32 +54,25 @@ impl<'t> Reader<'t> {
 
     fn server(
         &mut self,
-        node: &Node<'t>,
+        fields: Fields<'_, 't, '_>,
         name: &str,
         transport: Transport,
         at: crate::Location,
-        path: Path<'_>,
     ) -> Server {
-        let limit = |reader: &mut Self, key: &str, default: Duration| {
-            node.entry(key)
-                .and_then(|entry| reader.duration(&entry.value, path.key(key)))
-                .unwrap_or(default)
-        };
-        let startup_timeout = limit(self, "startup_timeout", DEFAULT_TIMEOUT);
-        let request_timeout = limit(self, "request_timeout", DEFAULT_TIMEOUT);
-        let shutdown_timeout = limit(self, "shutdown_timeout", DEFAULT_SHUTDOWN);
-        let era = node.entry("era").and_then(|entry| {
-            let eras = [("modern", Era::Modern), ("legacy", Era::Legacy)];
-            self.one_of(&entry.value, path.key("era"), "era", &eras)
-        });
-        let own = node
-            .entry("protocol")
-            .and_then(|entry| self.revision(&entry.value, path.key("protocol")));
-        if let (Some(own), Some(era), Some(entry)) = (own, era, node.entry("era"))
+        let path = fields.path;
+        let startup_timeout = self.read(fields, "startup_timeout");
+        let request_timeout = self.read(fields, "request_timeout");
+        let shutdown_timeout = self.read(fields, "shutdown_timeout");
+        let eras = [("modern", Era::Modern), ("legacy", Era::Legacy)];
+        let era = self
+            .read(fields, "era")
+            .and_then(|name| meaning(name, &eras));
+        let own: Option<&str> = self.read(fields, "protocol");
+        if let (Some(own), Some(era), Some(node)) = (own, era, fields.get("era"))
             && Revision::find(own).is_some_and(|own| own.era != era)
         {
             let message = format!("the revision {own} is not of the {era} era");
-            self.problem(entry.value.span, path.key("era"), message)
+            self.problem(node.span, path.key("era"), message)
                 .hint("`protocol` says the era too: leave `era` out");
         }
         let of_all = || self.variant.as_ref()?.protocol.as_deref();
@@ -148,35 +82,27 @@ impl<'t> Reader<'t> {
             (None, None) => of_all(),
         };
         let protocol = protocol.map(str::to_owned);
-        let wire_check = node
-            .entry("wire")
-            .and_then(|entry| self.wire(&entry.value, path.key("wire")));
-        let adapt = node
-            .entry("adapt")
-            .and_then(|entry| self.boolean(&entry.value, path.key("adapt")))
-            .unwrap_or(true);
-        let capabilities = node
-            .entry("capabilities")
-            .and_then(|entry| self.capabilities(&entry.value, path.key("capabilities")));
-        let answers = match node.entry("answers") {
-            Some(entry) => {
-                let needs = &mut Needs::new();
-                self.answers(&entry.value, path.key("answers"), Of::Server, needs)
-            }
+        let wire_check: Option<&str> = self.read(fields, "wire");
+        let adapt = self.read(fields, "adapt").unwrap_or(true);
+        let capabilities = fields
+            .get("capabilities")
+            .and_then(|node| self.capabilities(node, path.key("capabilities")));
+        let answers = match fields.get("answers") {
+            Some(node) => self.answers(node, path.key("answers"), Of::Server, &mut Needs::new()),
             None => Vec::new(),
         };
         Server {
             name: name.to_owned(),
             transport,
-            wire_check,
+            wire_check: wire_check.map(|wire| wire == "strict"),
             adapt,
             era,
             protocol,
             capabilities,
             answers,
-            startup_timeout,
-            request_timeout,
-            shutdown_timeout,
+            startup_timeout: startup_timeout.unwrap_or(DEFAULT_TIMEOUT),
+            request_timeout: request_timeout.unwrap_or(DEFAULT_TIMEOUT),
+            shutdown_timeout: shutdown_timeout.unwrap_or(DEFAULT_SHUTDOWN),
             at,
             path: path.to_doc(),
         }
@@ -202,11 +128,10 @@ impl<'t> Reader<'t> {
 
     fn transport(
         &mut self,
-        node: &Node<'t>,
+        fields: Fields<'_, 't, '_>,
         key_span: crate::syntax::Span,
-        path: Path<'_>,
     ) -> Option<Transport> {
-        let entries = self.map(node, path, &SHAPE)?;
+        let Fields { entries, path, .. } = fields;
         let started = entry(entries, "command").or_else(|| entry(entries, "package"));
         match (started, entry(entries, "url")) {
             (None, None) => {

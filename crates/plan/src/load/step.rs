@@ -1,8 +1,9 @@
 //! `setup`, `steps` and `teardown`.
 
 use super::features::Of;
-use super::reader::{MapShape, Path, Reader, entry, get};
+use super::reader::{Fields, Path, Reader, meaning};
 use super::references::{Needs, TemplatePlace};
+use crate::grammar::STEP;
 use crate::syntax::{Data, Entry, Node};
 use crate::{Capture, Expect, LogLevel, Request, Step};
 use indexmap::IndexMap;
@@ -11,75 +12,6 @@ use jelly_base::model::Section;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 use std::collections::HashMap;
-
-/// What a step does, of which it says one.
-pub(crate) const KINDS: [&str; 10] = [
-    "tool",
-    "list",
-    "read",
-    "prompt",
-    "request",
-    "complete",
-    "subscribe",
-    "unsubscribe",
-    "raw",
-    "raw_base64",
-];
-
-const SHAPE: MapShape = MapShape {
-    what: "a step",
-    keys: &[
-        "id",
-        "name",
-        "server",
-        "tool",
-        "list",
-        "read",
-        "prompt",
-        "request",
-        "complete",
-        "subscribe",
-        "unsubscribe",
-        "raw",
-        "raw_base64",
-        "args",
-        "answers",
-        "expect",
-        "capture",
-        "tags",
-        "timeout",
-        "log_level",
-        "cancel_after",
-        "quiet_for",
-        "bare",
-    ],
-    instead: &[
-        ("arguments", "did you mean `args`?"),
-        ("params", "did you mean `args`?"),
-        ("input", "did you mean `args`?"),
-        ("call", "did you mean `tool`?"),
-        ("method", "did you mean `request`?"),
-        ("resource", "did you mean `read`?"),
-        ("assert", "did you mean `expect`?"),
-        ("asserts", "did you mean `expect`?"),
-        ("save", "did you mean `capture`?"),
-        ("tag", "did you mean `tags`?"),
-        ("completion", "did you mean `complete`?"),
-        ("listen", "did you mean `subscribe`?"),
-        ("cancel", "did you mean `cancel_after`?"),
-        ("loglevel", "did you mean `log_level`?"),
-        ("notifications", "they belong into `expect`"),
-        (
-            "depends_on",
-            "a step waits by itself for the steps it captures from",
-        ),
-        (
-            "needs",
-            "a step waits by itself for the steps it captures from",
-        ),
-        ("retries", "retries are a budget of the plan: `budgets`"),
-    ],
-};
 
 /// A step of one of the three lists, before it is read.
 #[derive(Clone, Copy)]
@@ -167,18 +99,13 @@ impl<'t> Reader<'t> {
         path: Path<'_>,
     ) -> Option<Step> {
         let node = raw.node;
-        let entries = self.map(node, path, &SHAPE)?;
-        if let Some(node) = get(entries, "id") {
-            self.id(node, path.key("id"));
-        }
+        let fields = self.fields(node, path, &STEP)?;
+        self.id(fields);
         let mut needs = Needs::new();
-        let name = get(entries, "name")
-            .and_then(|node| self.string(node, path.key("name")))
-            .unwrap_or(id)
-            .to_owned();
-        let server = self.server_of(entries, node, path);
-        let request = self.request(entries, node, path, &mut needs);
-        self.unfit_keys(entries, request.as_ref(), path);
+        let name = self.read(fields, "name").unwrap_or(id).to_owned();
+        let server = self.server_of(fields);
+        let request = self.request(fields, &mut needs);
+        self.unfit_keys(fields, request.as_ref());
         if let (Some(Request::Subscribe(_)), Some(server)) = (&request, &server) {
             let place = (position, server.clone());
             self.names.subscriptions.insert(id.to_owned(), place);
@@ -187,34 +114,29 @@ impl<'t> Reader<'t> {
         if let (Some(Request::Unsubscribe(other)), Some(server)) = (&request, &server) {
             self.same_server(other, server, node, path);
         }
-        let args = self.args(entries, request.as_ref(), path, &mut needs);
-        let answers = match get(entries, "answers") {
+        let args = self.args(fields, request.as_ref(), &mut needs);
+        let answers = match fields.get("answers") {
             Some(node) => self.answers(node, path.key("answers"), Of::Step, &mut needs),
             None => Vec::new(),
         };
-        let expect = match get(entries, "expect") {
+        let expect = match fields.get("expect") {
             Some(node) => self.expect(node, path.key("expect"), &mut needs),
             None => Expect::default(),
         };
         // Its own captures are known only to the steps after it.
-        let capture = match get(entries, "capture") {
+        let capture = match fields.get("capture") {
             Some(node) => self.capture(node, path.key("capture"), id, position),
             None => IndexMap::new(),
         };
-        let tags = match get(entries, "tags") {
+        let tags = match fields.get("tags") {
             Some(node) => self.words(node, path.key("tags"), "tags"),
             None => Vec::new(),
         };
-        let timeout =
-            get(entries, "timeout").and_then(|node| self.duration(node, path.key("timeout")));
-        let log_level = get(entries, "log_level").and_then(|node| {
-            let to = path.key("log_level");
-            self.one_of(node, to, "log level", &LogLevel::ALL)
-        });
-        let bare = get(entries, "bare")
-            .and_then(|node| self.boolean(node, path.key("bare")))
-            .unwrap_or_default();
-        let cancel = self.cancel(entries, timeout, path);
+        let timeout = self.read(fields, "timeout");
+        let log_level = self.read(fields, "log_level");
+        let log_level = log_level.and_then(|name| meaning(name, &LogLevel::ALL));
+        let bare = self.read(fields, "bare").unwrap_or_default();
+        let cancel = self.cancel(fields, timeout);
         Some(Step {
             id: id.to_owned(),
             name,
@@ -236,36 +158,30 @@ impl<'t> Reader<'t> {
         })
     }
 
-    fn id(&mut self, node: &Node<'t>, path: Path<'_>) {
-        if let Some(id) = self.fixed_string(node, path, "an id")
+    fn id(&mut self, fields: Fields<'_, 't, '_>) {
+        let id: Option<&str> = self.read(fields, "id");
+        if let (Some(id), Some(node)) = (id, fields.get("id"))
             && (id.trim() != id || id.contains(char::is_control))
         {
-            self.problem(
-                node.span,
-                path,
-                "an id has no space around it, and is one line",
-            )
-            .hint("put what is meant for people into `name`");
+            let message = "an id has no space around it, and is one line";
+            self.problem(node.span, fields.path.key("id"), message)
+                .hint("put what is meant for people into `name`");
         }
     }
 
     /// The server's name; whether there is such a server is not asked here,
     /// since a plan with a wrong name can still be repaired.
-    fn server_of(
-        &mut self,
-        entries: &[Entry<'t>],
-        node: &Node<'t>,
-        path: Path<'_>,
-    ) -> Option<String> {
-        if let Some(node) = get(entries, "server") {
-            let name = self.fixed_string(node, path.key("server"), "a server's name")?;
+    fn server_of(&mut self, fields: Fields<'_, 't, '_>) -> Option<String> {
+        if fields.get("server").is_some() {
+            let name = self.read(fields, "server")?;
             return Some(self.in_turn(name));
         }
         match self.names.likely_servers.as_slice() {
             [only] => Some(self.in_turn(only)),
             several => {
                 let names = several.join("`, `");
-                let problem = self.problem(node.span, path, "a step needs a `server`");
+                let problem =
+                    self.problem(fields.node.span, fields.path, "a step needs a `server`");
                 if !names.is_empty() {
                     problem.hint(format!("it is one of `{names}`"));
                 }
@@ -291,16 +207,9 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn request(
-        &mut self,
-        entries: &[Entry<'t>],
-        node: &Node<'t>,
-        path: Path<'_>,
-        needs: &mut Needs,
-    ) -> Option<Request> {
-        let mut kinds = entries
-            .iter()
-            .filter(|entry| KINDS.contains(&entry.key.as_ref()));
+    fn request(&mut self, fields: Fields<'_, 't, '_>, needs: &mut Needs) -> Option<Request> {
+        let (node, path) = (fields.node, fields.path);
+        let mut kinds = fields.alternatives();
         let Some(kind) = kinds.next() else {
             let message = "a step says what it does: `tool`, `list`, `read`, `prompt`, `request`, \
                            `complete`, `subscribe`, `unsubscribe` or `raw`";
@@ -320,14 +229,10 @@ impl<'t> Reader<'t> {
         let value = &kind.value;
         let to = path.key(&kind.key);
         match kind.key.as_ref() {
-            "tool" => Some(Request::Tool(self.foreign_name(
-                value,
-                to,
-                "a tool's name",
-            )?)),
+            "tool" => self.foreign_name(fields, "tool").map(Request::Tool),
             "list" => {
                 let known = ListKind::ALL.map(|kind| (kind.plan_key(), kind));
-                Some(Request::List(self.one_of(value, to, "list", &known)?))
+                meaning(self.read(fields, "list")?, &known).map(Request::List)
             }
             "read" => {
                 let uri = self.string(value, to)?.to_owned();
@@ -338,43 +243,29 @@ impl<'t> Reader<'t> {
                 self.templates(value, to, TemplatePlace::Step, needs);
                 Some(Request::Read(uri))
             }
-            "prompt" => Some(Request::Prompt(self.foreign_name(
-                value,
-                to,
-                "a prompt's name",
-            )?)),
+            "prompt" => self.foreign_name(fields, "prompt").map(Request::Prompt),
             "complete" => self.completion(value, to, needs),
             "subscribe" => self.subscription(value, to, needs),
             "unsubscribe" => self.unsubscription(value, to, needs),
             "raw" => self.raw_text(value, to, needs),
             "raw_base64" => self.raw_base64(value, to),
-            _ => Some(Request::Method(
-                self.fixed_string(value, to, "a method's name")?.to_owned(),
-            )),
+            _ => self.read(fields, "request").map(Request::Method),
         }
     }
 
     fn args(
         &mut self,
-        entries: &[Entry<'t>],
+        fields: Fields<'_, 't, '_>,
         request: Option<&Request>,
-        path: Path<'_>,
         needs: &mut Needs,
     ) -> Value {
-        let Some(args) = entry(entries, "args") else {
+        let path = fields.path;
+        let Some(args) = fields.entry("args") else {
             return Value::Null;
         };
-        let takes_none = match request {
-            Some(Request::List(_)) => Some("list"),
-            Some(Request::Read(_)) => Some("read"),
-            Some(Request::Subscribe(_)) => Some("subscribe"),
-            Some(Request::Unsubscribe(_)) => Some("unsubscribe"),
-            Some(Request::Raw(_)) => Some("raw"),
-            Some(
-                Request::Tool(_) | Request::Prompt(_) | Request::Method(_) | Request::Complete(_),
-            )
-            | None => None,
-        };
+        let takes_none = request
+            .map(Request::kind)
+            .filter(|kind| ["list", "read", "subscribe", "unsubscribe", "raw"].contains(kind));
         if let Some(kind) = takes_none {
             self.problem(args.key_span, path, format!("`{kind}` takes no `args`"))
                 .hint("`request: METHOD` sends any parameters");

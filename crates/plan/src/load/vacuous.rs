@@ -1,8 +1,8 @@
 //! Expectations that hold of anything: whoever wrote them believes that
 //! something is tested.
 
-use super::operand::Target;
 use super::reader::{Path, Reader};
+use crate::grammar::Target;
 use crate::syntax::Node;
 use crate::{Operator, Part, Predicate, can_not_fail, each_reference};
 use serde_json::Value;

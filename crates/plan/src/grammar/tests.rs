@@ -1,13 +1,12 @@
 //! The schema and the loader say the same.
 
-use super::plan_schema;
+use super::*;
 use crate::syntax;
 use crate::{PlanSource, check};
 use jsonschema::Validator;
 use proptest::prelude::*;
-use regex::Regex;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -17,88 +16,46 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| plan_schema().to_value());
 static VALIDATOR: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::validator_for(&SCHEMA).unwrap());
 
-/// Where in the schema the map that the loader calls so is described: each map
-/// of the loader has its struct in this room.
-const DESCRIBED: [(&str, &str); 18] = [
-    ("a plan", ""),
-    ("`budgets`", "Budgets"),
-    ("`hooks`", "Hooks"),
-    ("`matrix`", "Matrix"),
-    ("a server", "Server"),
-    ("`auth`", "Grant"),
-    ("`client_credentials`", "ClientCredentials"),
-    ("`workload`", "Workload"),
-    ("a step", "Step"),
-    ("an answer", "Answer"),
-    ("an error", "RpcError"),
-    ("a notification", "Notification"),
-    ("`complete`", "Complete"),
-    ("`subscribe`", "Subscription"),
-    ("`expect`", "Expect"),
-    ("`error`", "ErrorExpect"),
-    ("a redaction", "RedactAt"),
-    ("`json`", "JsonExpect"),
+/// The mappings that the loader reads.
+static READ: [&Mapping; 17] = [
+    &PLAN,
+    &BUDGETS,
+    &HOOKS,
+    &MATRIX,
+    &SERVER,
+    &AUTH,
+    &CLIENT_CREDENTIALS,
+    &WORKLOAD,
+    &STEP,
+    &ANSWER,
+    &RPC_ERROR,
+    &NOTIFICATION,
+    &COMPLETE,
+    &SUBSCRIPTION,
+    &EXPECT,
+    &ERROR_EXPECT,
+    &REDACTION,
 ];
 
-fn properties(definition: &str) -> BTreeSet<String> {
-    let place = match definition {
-        "" => "/properties".to_owned(),
-        name => format!("/$defs/{name}/properties"),
-    };
-    let properties = SCHEMA.pointer(&place).and_then(Value::as_object);
-    let properties = properties.unwrap_or_else(|| panic!("the schema has no {definition}"));
-    properties.keys().cloned().collect()
-}
-
-/// What the loader calls each of its maps, and the keys that it knows: as the
-/// sources say, so that a new map can't be passed over.
-fn shapes() -> BTreeMap<String, BTreeSet<String>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/load");
-    let shape = Regex::new(
-        r#"(?s)const \w+: MapShape = MapShape \{\s*what: "([^"]+)",\s*keys: &\[([^\]]*)\]"#,
-    )
-    .unwrap();
-    let key = Regex::new(r#""(\w+)""#).unwrap();
-    let mut shapes = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "rs") {
-            continue;
-        }
-        let text = fs::read_to_string(path).unwrap();
-        let found: Vec<_> = shape.captures_iter(&text).collect();
-        assert_eq!(
-            found.len(),
-            text.matches(": MapShape = ").count(),
-            "a `MapShape` that this test can't read"
-        );
-        for shape in found {
-            let keys = key.captures_iter(&shape[2]).map(|key| key[1].to_owned());
-            shapes.insert(shape[1].to_owned(), keys.collect());
-        }
+/// A definition is drawn where it is needed; no mapping is left over.
+#[test]
+fn the_schema_has_every_mapping_with_its_keys() {
+    for mapping in READ {
+        let place = match mapping.name {
+            "" => "/properties".to_owned(),
+            name => format!("/$defs/{name}/properties"),
+        };
+        let drawn = SCHEMA.pointer(&place).and_then(Value::as_object).unwrap();
+        let keys: Vec<&str> = mapping.all_keys().map(|key| key.name).collect();
+        assert_eq!(drawn.keys().collect::<Vec<_>>(), keys, "{}", mapping.name);
     }
-    shapes
 }
 
 #[test]
-fn the_schema_has_the_keys_that_the_loader_knows() {
-    let shapes = shapes();
-    assert!(shapes.len() >= 17, "{shapes:?}");
-    for (what, keys) in &shapes {
-        let described = DESCRIBED.iter().find(|(name, _)| name == what);
-        let Some((_, definition)) = described else {
-            panic!(
-                "the schema does not describe {what}: add a struct with its keys to \
-                 crates/plan/src/schema/, with a description for each, and name it in DESCRIBED"
-            );
-        };
-        assert_eq!(
-            &properties(definition),
-            keys,
-            "the keys of {what}: those of the schema, and those of the loader; a key has its \
-             field, with a description, in crates/plan/src/schema/ (struct {definition})"
-        );
-    }
+fn a_key_without_a_name_is_no_other_word_for_anything() {
+    assert_eq!(STEP.hint(""), None);
+    assert_eq!(Operator::meant_by(""), None);
+    assert_eq!(STEP.hint("call").unwrap(), "did you mean `tool`?");
 }
 
 /// Every plan that lies in the repository.
@@ -170,12 +127,15 @@ fn the_plan_with_everything_has_every_key() {
             _ => {}
         }
     }
-    for (what, keys) in shapes() {
-        let missing: Vec<&String> = keys.difference(&used).collect();
-        assert!(
-            missing.is_empty(),
-            "crates/plan/src/schema/everything.yaml lacks {missing:?} of {what}"
-        );
+    for mapping in READ {
+        for key in mapping.all_keys() {
+            assert!(
+                used.contains(key.name),
+                "crates/plan/src/grammar/everything.yaml lacks `{}` of {}",
+                key.name,
+                mapping.what
+            );
+        }
     }
 }
 

@@ -1,0 +1,244 @@
+//! Operators, and what they can be said of.
+
+use super::mapping::{Key, Kind, Mapping, Rule, mapping};
+use crate::words::has_word;
+
+/// What kind of question an operator asks, which decides where it makes sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OperatorGroup {
+    Equality,
+    Content,
+    Order,
+    Presence,
+    Length,
+    Schema,
+    Snapshot,
+}
+
+/// Writes the operators as a table: what each means, its name, its group, other
+/// words for it with blanks between them, and whether its operand is what the
+/// value is to be or to hold.
+macro_rules! operators {
+    ($(
+        #[doc = $about:literal]
+        $operator:ident $name:literal, $group:ident, $also:literal, $names_value:literal;
+    )*) => {
+        /// The closed set of operators.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Operator {
+            $(#[doc = $about] $operator,)*
+        }
+
+        impl Operator {
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$operator),*];
+
+            /// The name as plans write it.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$operator => $name,)*
+                }
+            }
+
+            /// Whether its operand is what the value is to be or to hold.
+            #[must_use]
+            pub fn names_value(self) -> bool {
+                match self {
+                    $(Self::$operator => $names_value,)*
+                }
+            }
+
+            /// What it means.
+            pub(crate) fn about(self) -> &'static str {
+                match self {
+                    $(Self::$operator => $about,)*
+                }
+            }
+
+            fn group(self) -> OperatorGroup {
+                match self {
+                    $(Self::$operator => OperatorGroup::$group,)*
+                }
+            }
+
+            /// Other words for it, with blanks between them.
+            fn also(self) -> &'static str {
+                match self {
+                    $(Self::$operator => $also,)*
+                }
+            }
+        }
+    };
+}
+
+operators! {
+    /// It is this, in type and value; the order of keys does not count.
+    Equals "equals", Equality, "eq is equal == const", true;
+    /// It is not this.
+    NotEquals "not_equals", Equality, "ne neq !=", false;
+    /// A text holds this text, a list this item, a map these keys with these values.
+    Contains "contains", Content, "includes include has", true;
+    /// It holds no such thing.
+    NotContains "not_contains", Content, "", false;
+    /// This regular expression matches somewhere in the text.
+    Matches "matches", Content, "regex regexp match pattern", true;
+    /// The text begins with this.
+    StartsWith "starts_with", Content, "", true;
+    /// The text ends with this.
+    EndsWith "ends_with", Content, "", true;
+    /// It is one of these.
+    OneOf "one_of", Equality, "enum in any_of", true;
+    /// It is greater than this.
+    Gt "gt", Order, ">", false;
+    /// It is this or greater.
+    Ge "ge", Order, "gte >= min", false;
+    /// It is less than this.
+    Lt "lt", Order, "<", false;
+    /// It is this or less.
+    Le "le", Order, "lte <= max", false;
+    /// true: it is there; false: it is not.
+    Exists "exists", Presence, "", false;
+    /// Its JSON type is this, or one of these.
+    Type "type", Presence, "", false;
+    /// How many characters, items or keys it has: a number, or comparisons.
+    Length "length", Length, "len size count", false;
+    /// It fits this JSON Schema.
+    Schema "schema", Schema, "", false;
+    /// It is what is stored beside the plan under this name; see `jelly snapshot`.
+    Snapshot "snapshot", Snapshot, "", true;
+}
+
+impl Operator {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.name() == name)
+    }
+
+    /// The operator that another word stands for.
+    pub(crate) fn meant_by(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| has_word(op.also(), word))
+    }
+}
+
+/// What a predicate looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Text,
+    Stderr,
+    Json,
+    Structured,
+    ErrorCode,
+    ErrorMessage,
+    Duration,
+    Count,
+}
+
+impl Target {
+    /// As plans write it, as the schema calls it, and an example.
+    fn row(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Text => (
+                "text",
+                "Text",
+                "as in `text: { contains: \"done\" }`, or `{ equals: … }` for all of it",
+            ),
+            Self::Stderr => (
+                "stderr",
+                "Stderr",
+                "as in `stderr: { not_contains: \"error\" }`",
+            ),
+            Self::Json => (
+                "json",
+                "Json",
+                "as in `{ path: \"$.content[0].text\", equals: \"done\" }`",
+            ),
+            Self::Structured => (
+                "structured",
+                "Structured",
+                "as in `structured: { equals: { ok: true } }`",
+            ),
+            Self::ErrorCode => (
+                "error.code",
+                "ErrorCode",
+                "as in `code: -32602`, or `code: { one_of: [-32602, -32603] }`",
+            ),
+            Self::ErrorMessage => (
+                "error.message",
+                "ErrorMessage",
+                "as in `message: { contains: \"not found\" }`",
+            ),
+            Self::Duration => ("duration", "Duration", "as in `duration: { lt: 500ms }`"),
+            Self::Count => ("count", "Count", "as in `count: 2`, or `count: { ge: 2 }`"),
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    pub(crate) fn schema_name(self) -> &'static str {
+        self.row().1
+    }
+
+    pub(crate) fn example(self) -> &'static str {
+        self.row().2
+    }
+
+    pub(crate) fn is_text(self) -> bool {
+        match self {
+            Self::Text | Self::Stderr | Self::ErrorMessage => true,
+            Self::Json | Self::Structured | Self::ErrorCode | Self::Duration | Self::Count => false,
+        }
+    }
+
+    /// Whether `operator` means something here; if not, what would.
+    pub(crate) fn takes(self, operator: Operator) -> Result<(), &'static str> {
+        use OperatorGroup as Group;
+        match (self, operator.group()) {
+            (Self::Json | Self::Structured, _) => Ok(()),
+            (Self::Text | Self::Stderr | Self::ErrorMessage, Group::Order) => {
+                Err("it is text; compare its `length`, or a number by `json` with a path")
+            }
+            (Self::Text | Self::Stderr | Self::ErrorMessage, Group::Schema) => {
+                Err("it is text; use `structured`, or `json` with a path")
+            }
+            (Self::Text | Self::Stderr | Self::ErrorMessage, _) => Ok(()),
+            (Self::ErrorCode | Self::Count, Group::Equality | Group::Order | Group::Presence) => {
+                Ok(())
+            }
+            (Self::ErrorCode | Self::Count, _) => {
+                Err("it is a number; use `equals`, `one_of` or a comparison")
+            }
+            (Self::Duration, Group::Order) => Ok(()),
+            (Self::Duration, _) => Err("use `lt`, `le`, `gt` or `ge`"),
+        }
+    }
+
+    pub(crate) fn operators(self) -> impl Iterator<Item = Operator> {
+        let all = Operator::ALL.into_iter();
+        all.filter(move |operator| self.takes(*operator).is_ok())
+    }
+}
+
+/// The types of JSON.
+pub(crate) const VALUE_TYPES: [(&str, ()); 7] = [
+    ("string", ()),
+    ("number", ()),
+    ("integer", ()),
+    ("boolean", ()),
+    ("array", ()),
+    ("object", ()),
+    ("null", ()),
+];
+
+mapping! {
+    /// What a path selects, or what a pattern matches.
+    REDACTION = "RedactAt", "a redaction" {
+        /// From the root of the value.
+        path: Kind::JsonPath, also "json";
+        /// A regular expression, as for `matches`, over the text that is compared.
+        pattern: Kind::Text, also "regex regexp matches";
+        /// What is put in its place, as it is. Default: `[redacted]`.
+        with: Kind::Text, also "value replace";
+    }
+    rule Rule::OneOf(&[&["path"], &["pattern"]]);
+}
